@@ -1,0 +1,39 @@
+"""Who asks, and what they may see (decisions 26 and 27)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """What a token allows. `ADMIN` allows all of it."""
+
+    SEARCH = "search"
+    CATALOG = "catalog"
+    SKILLS = "skills"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The organisation and scopes of a token. The organisation never comes from a request's body.
+
+    A caller sees global items (no organisation) and those of its own organisation, and changes only its own.
+    """
+
+    org_id: str | None = None
+    scopes: frozenset[Scope] = frozenset()
+
+    def may(self, scope: Scope) -> bool:
+        """Tell whether the token allows `scope`."""
+        return scope in self.scopes or Scope.ADMIN in self.scopes
+
+    @property
+    def visible_orgs(self) -> tuple[str | None, ...]:
+        """The organisations whose items this caller sees; None stands for global items."""
+        return (None,) if self.org_id is None else (None, self.org_id)
+
+
+LAPTOP = Caller(org_id=None, scopes=frozenset({Scope.ADMIN}))
+"""The caller where nothing checks: on the laptop, global items and every scope."""

@@ -1,0 +1,97 @@
+"""What the vector index holds and answers with, whichever engine keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from skillroute.domain.embedding import EmbeddingModel
+
+
+class Collection(StrEnum):
+    """The two collections, by the names that search-contract gives them."""
+
+    SKILLS = "mcp_skills"
+    TOOLS = "mcp_unified_search"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """One item as the index holds it.
+
+    Only active items are projected at all, so that no search needs a condition for it.
+
+    Attributes
+    ----------
+    key : str
+        The item's id as text; the index derives its point id from it.
+    vector : sequence of float or None
+        The embedding, L2 norm 1. None when the item could not be embedded yet: it is then found lexically only.
+    text : str
+        What BM25 indexes.
+    payload : mapping
+        JSON values. Payload fields that filters use hold a string or a list of strings.
+    """
+
+    key: str
+    vector: Sequence[float] | None
+    text: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFilter:
+    """Conditions that run inside the index, never after it (decisions 3). All of them must hold.
+
+    Attributes
+    ----------
+    any_of : mapping of payload field to values
+        The field, or one element of it when it is a list, equals one of the values. No values match nothing.
+    """
+
+    any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def matches_nothing(self) -> bool:
+        """Tell whether a condition has no values, so that no engine need be asked."""
+        return any(not values for values in self.any_of.values())
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """A record's key and its raw score: the cosine (-1..1) or the BM25 score (0 and up)."""
+
+    key: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the change feed: this item of this collection changed in transaction `xid`."""
+
+    collection: Collection
+    key: str
+    xid: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """What one look at the change feed saw, all in one snapshot.
+
+    Attributes
+    ----------
+    epoch : str
+        Changes when everything must be read anew (a reindex); an index of another epoch rebuilds.
+    model : EmbeddingModel or None
+        The model of the stored vectors; None while nothing has been embedded.
+    position : int
+        Where to look from next time: the oldest transaction that was still open, or the next one.
+    changes : sequence of Change
+        Every change at or after the position that was asked for, repeats included.
+    """
+
+    epoch: str
+    model: EmbeddingModel | None
+    position: int
+    changes: Sequence[Change]

@@ -1,0 +1,70 @@
+"""Catalogue items: tools, prompts and resources, as MCP names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+ItemType = Literal["tool", "prompt", "resource"]
+ITEM_TYPES: tuple[ItemType, ...] = ("tool", "prompt", "resource")
+
+JsonObject = Mapping[str, Any]
+
+
+class ItemKey(NamedTuple):
+    """What makes an item one item within an organisation. A `server` of "" means none."""
+
+    server: str
+    type: ItemType
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemContent:
+    """What the owner of an item says about it: everything that counts when we ask whether it changed."""
+
+    key: ItemKey
+    description: str = ""
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
+    annotations: JsonObject | None = None
+    tags: tuple[str, ...] = ()
+    metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item as the catalogue keeps it."""
+
+    id: int
+    org_id: str | None
+    content: ItemContent
+    content_hash: str
+    is_active: bool
+    is_embedded: bool
+    skill_ids: tuple[str, ...]
+    primary_skill_id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSchemas:
+    """The three parts of an item that a search loads last and only for what it returns (search-contract BR-004)."""
+
+    input_schema: JsonObject | None
+    output_schema: JsonObject | None
+    annotations: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFilter:
+    """Which items a listing shows. None means no condition."""
+
+    type: ItemType | None = None
+    server: str | None = None
+    name: str | None = None
+    tag: str | None = None
+    skill_id: str | None = None

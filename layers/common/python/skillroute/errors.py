@@ -1,0 +1,92 @@
+"""Every error that Skillroute raises on purpose.
+
+SkillrouteError
+├── InvalidInput                  a value that the caller sent is wrong; names the field
+├── NotFound                      no such item, or none that this caller may see
+├── Conflict                      it exists already, or the state does not allow the change
+├── Forbidden                     the caller may see it but not change it, or lacks a scope
+├── ConfigurationError            a setting is missing or contradicts another
+└── DependencyUnavailable         something we call is down, slow or refuses; try again later
+    ├── DatabaseUnavailable       PostgreSQL cannot be reached
+    ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
+    ├── IndexUnavailable          the vector index failed
+    │   └── IndexTimeout          the vector index did not answer in time
+    └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
+
+Each is raised where it is known and translated once at the edge: `web/errors.py` for HTTP.
+"""
+
+from __future__ import annotations
+
+
+class SkillrouteError(Exception):
+    """The root of the tree. `str(error)` is a sentence that may be shown to the caller."""
+
+
+class InvalidInput(SkillrouteError):
+    """A value that the caller sent is wrong.
+
+    Parameters
+    ----------
+    field : str
+        The offending field as the caller knows it, dotted: ``items.3.input_schema``.
+    message : str
+        What is wrong with it, and what is allowed.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class NotFound(SkillrouteError):
+    """No such item, or none that this caller may see."""
+
+
+class Conflict(SkillrouteError):
+    """It exists already, or its state does not allow the change."""
+
+
+class Forbidden(SkillrouteError):
+    """The caller may see the item but not change it, or lacks the scope."""
+
+
+class ConfigurationError(SkillrouteError):
+    """A setting is missing or contradicts another; the process should not start."""
+
+
+class DependencyUnavailable(SkillrouteError):
+    """Something that Skillroute calls is down, slow or refuses. Trying again later may help."""
+
+
+class DatabaseUnavailable(DependencyUnavailable):
+    """PostgreSQL cannot be reached."""
+
+
+class EmbeddingUnavailable(DependencyUnavailable):
+    """The embedding model cannot be reached, failed, or took too long."""
+
+
+class IndexUnavailable(DependencyUnavailable):
+    """The vector index failed."""
+
+
+class IndexTimeout(IndexUnavailable):
+    """The vector index did not answer in time."""
+
+
+class EmbeddingModelMismatch(DependencyUnavailable):
+    """Stored vectors are of another model than the one configured.
+
+    Vectors of two models never mix (DESIGN section 3), so searching and writing are refused until ``skillroute
+    reindex`` has embedded everything anew.
+    """
+
+    def __init__(self, *, stored: str, configured: str) -> None:
+        super().__init__(
+            f"the stored embeddings are of model {stored}, the configured model is {configured}: "
+            "run `skillroute reindex`, or configure the stored model again"
+        )
+        self.stored = stored
+        self.configured = configured

@@ -1,0 +1,113 @@
+"""Every setting, read from the environment in one place, once, when a function starts.
+
+Each variable is the field's name in capitals behind ``SKILLROUTE_``. A wrong value stops the process at its start with
+the name of the variable.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from skillroute.errors import ConfigurationError
+
+_ON_LAMBDA = Path("/opt/models/all-minilm-l6-v2")
+_IN_REPOSITORY = Path(__file__).parents[3] / "inference" / "models" / "all-minilm-l6-v2"
+
+
+def _default_model_dir() -> Path:
+    """Where the inference layer puts the model on Lambda, else where the repository keeps it."""
+    return _ON_LAMBDA if _ON_LAMBDA.exists() else _IN_REPOSITORY
+
+
+class _Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="SKILLROUTE_", frozen=True, extra="ignore")
+
+    @classmethod
+    def load(cls) -> Self:
+        """Read the environment.
+
+        Raises
+        ------
+        ConfigurationError
+            A variable is missing or wrong; the message names each one.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'SKILLROUTE_' + str(e['loc'][0]).upper() if e['loc'] else 'settings'}: {e['msg']}"
+                for e in error.errors(include_input=False, include_url=False)
+            )
+            raise ConfigurationError(problems) from None
+
+
+class DatabaseSettings(_Settings):
+    """How to reach PostgreSQL."""
+
+    database_url: SecretStr = Field(description="postgresql://user:password@host:port/database?sslmode=require")
+    database_connect_timeout_s: float = Field(2.0, gt=0, le=30)
+    database_statement_timeout_s: float = Field(20.0, gt=0, le=300)
+    database_pool_size: int = Field(8, ge=1, le=100, description="Connections kept open by one process.")
+
+
+class EmbeddingSettings(_Settings):
+    """Which model embeds. The search and the catalogue must use the same."""
+
+    embedding_provider: Literal["onnx", "openai", "bedrock", "hashing"] = "onnx"
+    model_dir: Path = Field(default_factory=_default_model_dir)
+    embedding_model: str | None = Field(None, description="Model id for openai and bedrock.")
+    embedding_dimension: int | None = Field(None, ge=1, le=8192)
+    openai_base_url: str = "https://api.openai.com/v1"
+    openai_api_key: SecretStr | None = None
+    bedrock_region: str | None = None
+    query_timeout_s: float = Field(10.0, gt=0, le=10, description="The most a query waits for its embedding (EC-009).")
+    query_cache_size: int = Field(2048, ge=0, le=1_000_000, description="Query embeddings remembered by one process.")
+    embedding_retry_after_s: float = Field(30.0, ge=0, description="How long a failure is remembered (decisions 9).")
+    batch_timeout_s: float = Field(60.0, gt=0, le=600, description="The most a batch of documents waits.")
+
+    @model_validator(mode="after")
+    def _remote_models_are_named(self) -> Self:
+        if self.embedding_provider in {"openai", "bedrock"} and not (self.embedding_model and self.embedding_dimension):
+            raise ValueError(
+                f"SKILLROUTE_EMBEDDING_PROVIDER={self.embedding_provider} needs SKILLROUTE_EMBEDDING_MODEL and "
+                "SKILLROUTE_EMBEDDING_DIMENSION"
+            )
+        return self
+
+
+class IndexSettings(_Settings):
+    """Which vector index: embedded when no URL is given, else a Qdrant server."""
+
+    qdrant_url: str | None = None
+    qdrant_api_key: SecretStr | None = None
+    qdrant_timeout_s: float = Field(2.0, gt=0, le=30)
+    qdrant_prefix: str = Field("", description="Put before collection names, where several deployments share a server.")
+    index_dir: Path | None = Field(None, description="Where replicas live; a temporary folder when not set.")
+    index_optimize_above: int = Field(
+        0, ge=0, description="From this many items on, an index graph is built in a child process; 0 never does."
+    )
+
+
+class WebSettings(_Settings):
+    """What every HTTP function needs."""
+
+    auth: Literal["jwt", "iam", "none"] = "none"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+
+class SearchSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
+    """Everything that the search function reads."""
+
+    default_mode: Literal["semantic", "lexical"] = "semantic"
+    hybrid_skill_weight: float = Field(
+        0.3, ge=0, le=1, description="How far a matched skill lifts its tools in the hybrid strategy (decisions 7)."
+    )
+    schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")
+
+
+class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
+    """Everything that the catalog function reads."""

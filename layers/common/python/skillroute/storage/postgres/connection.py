@@ -1,0 +1,250 @@
+"""Connections to PostgreSQL: a small pool, one connection a thread at a time, prepared statements by name.
+
+pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. What the
+server or the network says is translated here, once: `DatabaseUnavailable` when nothing answers or the server is
+going down, `StatementFailed` with the SQLSTATE and the constraint's name otherwise.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from struct import error as struct_error
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pg8000.native
+
+from skillroute.errors import ConfigurationError, DatabaseUnavailable, SkillrouteError
+from skillroute.storage.postgres.queries import statement
+
+T = TypeVar("T")
+Rows = list[list[Any]]
+
+# pg8000 lets some socket errors through as they are, and reads a closed socket as a short struct.
+_BROKEN = (pg8000.native.InterfaceError, OSError, struct_error)
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+# Class 08: connection; 57P01..57P05: the server stops, crashed, starts or drops us; 53300: too many connections.
+_UNAVAILABLE_STATES = {"57P01", "57P02", "57P03", "57P04", "57P05", "53300"}
+_TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
+_ATTEMPTS = 5
+
+
+class StatementFailed(SkillrouteError):
+    """PostgreSQL refused a statement.
+
+    Attributes
+    ----------
+    state : str
+        The SQLSTATE, such as ``23505``.
+    constraint : str or None
+        The name of the constraint that was violated.
+    """
+
+    def __init__(self, message: str, *, state: str, constraint: str | None) -> None:
+        super().__init__(message)
+        self.state = state
+        self.constraint = constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the database is and how to get in: ``postgresql://user:password@host:port/database?sslmode=require``."""
+
+    host: str
+    port: int
+    user: str
+    password: str | None
+    database: str
+    sslmode: str
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Read a database URL. `sslmode` is disable, require or verify-full; off loopback `require` is the default."""
+        parts = urlsplit(url)
+        if parts.scheme not in {"postgresql", "postgres"} or not parts.hostname or not parts.username:
+            raise ConfigurationError("SKILLROUTE_DATABASE_URL must look like postgresql://user:password@host:5432/name")
+        default = "disable" if parts.hostname in _LOOPBACK else "require"
+        sslmode = parse_qs(parts.query).get("sslmode", [default])[0]
+        if sslmode not in {"disable", "require", "verify-full"}:
+            raise ConfigurationError("SKILLROUTE_DATABASE_URL: sslmode must be disable, require or verify-full")
+        return cls(
+            host=parts.hostname,
+            port=parts.port or 5432,
+            user=unquote(parts.username),
+            password=unquote(parts.password) if parts.password else None,
+            database=unquote(parts.path.lstrip("/")) or "postgres",
+            sslmode=sslmode,
+        )
+
+    def ssl_context(self) -> ssl.SSLContext | bool:
+        """Return what pg8000 takes: False for no TLS, else a context (`require` encrypts without checking who)."""
+        if self.sslmode == "disable":
+            return False
+        context = ssl.create_default_context()
+        if self.sslmode == "require":
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+class Connection:
+    """One connection with its prepared statements. `broken` tells that it must not be used again."""
+
+    def __init__(self, address: Address, *, connect_timeout_s: float, statement_timeout_s: float) -> None:
+        try:
+            sock = socket.create_connection((address.host, address.port), connect_timeout_s)
+        except OSError as error:
+            raise DatabaseUnavailable(f"PostgreSQL at {address.host}:{address.port} cannot be reached") from error
+        sock.settimeout(statement_timeout_s + 5.0)  # the server's own limit comes first and says more
+        with self._translated():
+            self._native = pg8000.native.Connection(
+                address.user,
+                host=address.host,
+                password=address.password,
+                database=address.database,
+                ssl_context=address.ssl_context(),
+                sock=sock,
+                application_name="skillroute",
+                startup_params={"statement_timeout": str(int(statement_timeout_s * 1000))},
+            )
+        self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
+        self.broken = False
+
+    def run(self, name: str, /, **params: object) -> Rows:
+        """Run a statement of the .sql files by its name."""
+        with self._translated():
+            prepared = self._prepared.get(name)
+            if prepared is None:
+                prepared = self._prepared[name] = self._native.prepare(statement(name))
+            rows = prepared.run(**params)
+        return rows if rows is not None else []
+
+    def script(self, sql: str) -> None:
+        """Run SQL text without parameters; several statements may stand in it. For migrations."""
+        with self._translated():
+            self._native.run(sql)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit at the end of the block, roll back when it raises."""
+        self.script("BEGIN")
+        try:
+            yield
+            self.script("COMMIT")
+        except BaseException:
+            if not self.broken:
+                self.script("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the socket; a connection that is gone already is no error."""
+        try:
+            self._native.close()
+        except _BROKEN:
+            self.broken = True
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except pg8000.native.DatabaseError as error:
+            details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+            state, message = str(details.get("C", "")), str(details.get("M", error))
+            if state in _UNAVAILABLE_STATES or state.startswith("08"):
+                self.broken = True
+                raise DatabaseUnavailable(f"PostgreSQL is not available: {message}") from error
+            raise StatementFailed(message, state=state, constraint=details.get("n")) from error
+        except _BROKEN as error:
+            self.broken = True
+            raise DatabaseUnavailable("the connection to PostgreSQL was lost") from error
+
+
+class Pool:
+    """Lends connections to units of work, and keeps up to `size` of them open between units.
+
+    Parameters
+    ----------
+    url : str
+        See `Address.parse`. Nothing is opened before the first unit of work.
+    """
+
+    def __init__(
+        self, url: str, *, size: int = 8, connect_timeout_s: float = 2.0, statement_timeout_s: float = 20.0
+    ) -> None:
+        self._address = Address.parse(url)
+        self._size = size
+        self._connect_timeout_s = connect_timeout_s
+        self._statement_timeout_s = statement_timeout_s
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` with each statement on its own. It may run twice, so it must only read."""
+        return self._with_connection(work)
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction; after a deadlock or a lost connection it runs again from its start.
+
+        A connection lost during COMMIT leaves open whether the work is stored, and then the work runs twice:
+        every write of Skillroute is written so that the second time changes nothing.
+        """
+
+        def in_transaction(connection: Connection) -> T:
+            with connection.transaction():
+                return work(connection)
+
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._with_connection(in_transaction)
+            except StatementFailed as error:
+                if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Connection]:
+        """Lend a connection for the length of a block; nothing is tried twice."""
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        connection = connection or self._connect()
+        try:
+            yield connection
+        finally:
+            with self._lock:
+                keep = not connection.broken and len(self._idle) < self._size
+                if keep:
+                    self._idle.append(connection)
+            if not keep:
+                connection.close()
+
+    def _with_connection(self, work: Callable[[Connection], T]) -> T:
+        pooled = bool(self._idle)
+        try:
+            with self.borrowed() as connection:
+                return work(connection)
+        except DatabaseUnavailable:
+            if not pooled:
+                raise
+        # The connection was opened before the server went away, and so were the others. A fresh one tells.
+        self.close()
+        with self.borrowed() as connection:
+            return work(connection)
+
+    def _connect(self) -> Connection:
+        return Connection(
+            self._address,
+            connect_timeout_s=self._connect_timeout_s,
+            statement_timeout_s=self._statement_timeout_s,
+        )

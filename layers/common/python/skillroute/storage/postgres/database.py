@@ -1,0 +1,53 @@
+"""`ports.Database` over the pool: repositories for the length of a unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.ports import Session
+from skillroute.storage.postgres.connection import Connection, Pool
+from skillroute.storage.postgres.items import PostgresItems
+from skillroute.storage.postgres.skills import PostgresSkills
+
+T = TypeVar("T")
+
+
+class PostgresIndexState:
+    """`ports.IndexStateRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def model(self) -> EmbeddingModel | None:
+        _, name, dimension = self._run("index_state")[0]
+        return None if name is None else EmbeddingModel(name, dimension)
+
+    def claim(self, model: EmbeddingModel) -> None:
+        self._run("claim_model", name=model.name, dimension=model.dimension)
+
+    def switch(self, model: EmbeddingModel) -> None:
+        self._run("switch_model", name=model.name, dimension=model.dimension)
+
+
+class PostgresSession:
+    """`ports.Session` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.items = PostgresItems(connection)
+        self.skills = PostgresSkills(connection)
+        self.index_state = PostgresIndexState(connection)
+
+
+class PostgresDatabase:
+    """`ports.Database` over the pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        return self._pool.read(lambda connection: work(PostgresSession(connection)))
+
+    def transact(self, work: Callable[[Session], T]) -> T:
+        return self._pool.transact(lambda connection: work(PostgresSession(connection)))

@@ -1,0 +1,132 @@
+"""The change feed of PostgreSQL (DESIGN section 1), and the position of a shared index in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from skillroute.domain.embedding import EmbeddingModel, from_bytes
+from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
+from skillroute.ports import PositionCursor
+from skillroute.storage.postgres.connection import Pool
+
+# 500 records with vectors and descriptions are about 2 MB on the wire.
+_PAGE = 500
+
+
+class PostgresFeed:
+    """`ports.ChangeFeed` over the pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def poll(self, position: int) -> FeedPage:
+        rows = self._pool.read(lambda c: c.run("poll_changes", position=str(position)))
+        epoch, model, dimension, next_position = rows[0][:4]
+        return FeedPage(
+            epoch=epoch,
+            model=None if model is None else EmbeddingModel(model, dimension),
+            position=int(next_position),
+            changes=[Change(Collection(row[4]), row[5], int(row[6])) for row in rows if row[4] is not None],
+        )
+
+    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+        statement, to_record = _LOADERS[collection]
+        return [
+            to_record(row)
+            for start in range(0, len(keys), _PAGE)
+            for row in self._pool.read(
+                lambda c, page=list(keys[start : start + _PAGE]): c.run(statement, keys=page)  # type: ignore[misc]
+            )
+        ]
+
+    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+        statement, to_record = _LOADERS[collection]
+        after = "0" if collection is Collection.TOOLS else ""
+        while True:
+            rows = self._pool.read(
+                lambda c, after=after: c.run(f"{statement}_after", after=after, limit=_PAGE)  # type: ignore[misc]
+            )
+            if not rows:
+                return
+            yield [to_record(row) for row in rows]
+            after = rows[-1][0]
+
+
+def _tool_record(row: list[Any]) -> IndexRecord:
+    (key, embedding, text, type_, name, description, server, org_id, content_hash, skill_ids, primary) = row
+    return IndexRecord(
+        key=key,
+        vector=None if embedding is None else from_bytes(embedding),
+        text=text,
+        payload={
+            "db_id": int(key),
+            "type": type_,
+            "name": name,
+            "name_key": name.casefold(),
+            "description": description,
+            "server": server,
+            "org_id": org_id or "",
+            "content_hash": content_hash,
+            "skill_ids": skill_ids or [],
+            "primary_skill_id": primary,
+        },
+    )
+
+
+def _skill_record(row: list[Any]) -> IndexRecord:
+    key, embedding, text, name, description, org_id, tool_count = row
+    return IndexRecord(
+        key=key,
+        vector=None if embedding is None else from_bytes(embedding),
+        text=text,
+        payload={
+            "name": name,
+            "description": description,
+            "org_id": org_id or "",
+            "tool_count": tool_count,
+        },
+    )
+
+
+_LOADERS: dict[Collection, tuple[str, Callable[[list[Any]], IndexRecord]]] = {
+    Collection.TOOLS: ("load_tools", _tool_record),
+    Collection.SKILLS: ("load_skills", _skill_record),
+}
+
+
+class _Cursor:
+    def __init__(self, epoch: str | None, position: int) -> None:
+        self.epoch = epoch
+        self.position = position
+
+    def advance(self, epoch: str, position: int) -> None:
+        self.epoch = epoch
+        self.position = position
+
+
+class SharedPosition:
+    """`ports.PositionStore` for an index server: one row, locked while somebody brings the server up to date."""
+
+    def __init__(self, pool: Pool, index_name: str) -> None:
+        self._pool = pool
+        self._index_name = index_name
+
+    def exclusive(self) -> AbstractContextManager[PositionCursor]:
+        return self._held()
+
+    @contextmanager
+    def _held(self) -> Iterator[PositionCursor]:
+        with self._pool.borrowed() as connection:
+            connection.run("ensure_position", index_name=self._index_name)
+            with connection.transaction():
+                epoch, position = connection.run("hold_position", index_name=self._index_name)[0]
+                cursor = _Cursor(epoch, int(position))
+                yield cursor
+                connection.run(
+                    "save_position",
+                    index_name=self._index_name,
+                    epoch=cursor.epoch,
+                    position=str(cursor.position),
+                )

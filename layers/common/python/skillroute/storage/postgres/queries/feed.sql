@@ -1,0 +1,69 @@
+-- The change feed, as an index reads it.
+
+-- name: poll_changes
+-- One snapshot answers all of it: what changed, and how far that look reached. The position stops at the oldest
+-- transaction that is still open, so that what commits late is not passed over.
+SELECT s.epoch::text, s.embedding_model, s.embedding_dimension,
+       pg_snapshot_xmin(pg_current_snapshot())::text, c.collection, c.item_id, c.xid::text
+FROM mcp.index_state s
+LEFT JOIN mcp.index_changes c ON c.xid >= :position::text::xid8
+
+-- name: load_tools
+SELECT t.id::text,
+       CASE WHEN (t.embedding_model, t.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN t.embedding END,
+       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_ids, t.primary_skill_id
+FROM mcp.items_with_skills t
+CROSS JOIN mcp.index_state s
+WHERE t.is_active AND t.id = ANY (:keys::text[]::bigint[])
+
+-- name: load_tools_after
+-- All of them, a page at a time, by id.
+SELECT t.id::text,
+       CASE WHEN (t.embedding_model, t.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN t.embedding END,
+       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_ids, t.primary_skill_id
+FROM mcp.items_with_skills t
+CROSS JOIN mcp.index_state s
+WHERE t.is_active AND t.id > :after::text::bigint
+ORDER BY t.id
+LIMIT :limit::int
+
+-- name: load_skills
+SELECT c.id::text,
+       CASE WHEN (c.embedding_model, c.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN c.embedding END,
+       c.lexical_text, c.name, c.description, c.org_id, c.tool_count
+FROM mcp.skills_with_counts c
+CROSS JOIN mcp.index_state s
+WHERE c.is_active AND c.id = ANY (:keys::text[])
+
+-- name: load_skills_after
+SELECT c.id::text,
+       CASE WHEN (c.embedding_model, c.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN c.embedding END,
+       c.lexical_text, c.name, c.description, c.org_id, c.tool_count
+FROM mcp.skills_with_counts c
+CROSS JOIN mcp.index_state s
+WHERE c.is_active AND c.id > :after
+ORDER BY c.id
+LIMIT :limit::int
+
+-- name: index_state
+-- Held until the transaction ends, so that a reindex cannot change the model under a writer.
+SELECT epoch::text, embedding_model, embedding_dimension FROM mcp.index_state FOR SHARE
+
+-- name: claim_model
+-- The first vector ever written decides the model; whoever comes later sees it.
+UPDATE mcp.index_state SET embedding_model = :name, embedding_dimension = :dimension::int
+WHERE embedding_model IS NULL
+
+-- name: switch_model
+UPDATE mcp.index_state
+SET embedding_model = :name, embedding_dimension = :dimension::int, epoch = gen_random_uuid()
+
+-- name: ensure_position
+INSERT INTO mcp.index_positions (index_name) VALUES (:index_name) ON CONFLICT DO NOTHING
+
+-- name: hold_position
+SELECT epoch::text, position::text FROM mcp.index_positions WHERE index_name = :index_name FOR UPDATE
+
+-- name: save_position
+UPDATE mcp.index_positions SET epoch = :epoch::text::uuid, position = :position::text::xid8, updated_at = now()
+WHERE index_name = :index_name

@@ -1,0 +1,111 @@
+-- Tools, prompts and resources.
+
+-- name: item_states
+SELECT t.server, t.type, t.name, t.id, t.content_hash, t.text_hash, t.embedding_model
+FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
+JOIN mcp.tools t
+  ON t.server = k.server AND t.type = k.type AND t.name = k.name AND t.org_id IS NOT DISTINCT FROM :org_id::text
+
+-- name: upsert_items
+-- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. The old vector
+-- stays only while the text is the one it was made of; else the item has none until it is embedded.
+INSERT INTO mcp.tools AS t (
+    org_id, server, type, name, description, input_schema, output_schema, annotations, tags, metadata,
+    content_hash, text_hash, embedding_text, lexical_text, embedding, embedding_model, embedding_dimension)
+SELECT :org_id::text, r.server, r.type, r.name, r.description, r.input_schema, r.output_schema, r.annotations,
+       r.tags, r.metadata, r.content_hash, r.text_hash, r.embedding_text, r.lexical_text, decode(r.embedding, 'hex'),
+       CASE WHEN r.embedding IS NOT NULL THEN :model::text END,
+       CASE WHEN r.embedding IS NOT NULL THEN :dimension::int END
+FROM json_to_recordset(:rows::json) AS r (
+    server text, type text, name text, description text, input_schema json, output_schema json, annotations json,
+    tags text[], metadata json, content_hash text, text_hash text, embedding_text text, lexical_text text,
+    embedding text)
+ORDER BY r.server, r.type, r.name
+ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
+    description = excluded.description,
+    input_schema = excluded.input_schema,
+    output_schema = excluded.output_schema,
+    annotations = excluded.annotations,
+    tags = excluded.tags,
+    metadata = excluded.metadata,
+    content_hash = excluded.content_hash,
+    text_hash = excluded.text_hash,
+    embedding_text = excluded.embedding_text,
+    lexical_text = excluded.lexical_text,
+    embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
+                     WHEN t.text_hash = excluded.text_hash THEN t.embedding END,
+    embedding_model = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_model
+                           WHEN t.text_hash = excluded.text_hash THEN t.embedding_model END,
+    embedding_dimension = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_dimension
+                               WHEN t.text_hash = excluded.text_hash THEN t.embedding_dimension END,
+    updated_at = now()
+WHERE t.content_hash <> excluded.content_hash OR t.text_hash <> excluded.text_hash OR excluded.embedding IS NOT NULL
+RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, (t.embedding IS NOT NULL) AS embedded
+
+-- name: get_item
+SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
+       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), t.skill_ids, t.primary_skill_id,
+       t.created_at, t.updated_at
+FROM mcp.items_with_skills t
+WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
+
+-- name: list_items
+SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
+       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), t.skill_ids, t.primary_skill_id,
+       t.created_at, t.updated_at
+FROM mcp.items_with_skills t
+WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
+  AND (:type::text IS NULL OR t.type = :type::text)
+  AND (:server::text IS NULL OR t.server = :server::text)
+  AND (:name::text IS NULL OR t.name = :name::text)
+  AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
+  AND (:skill_id::text IS NULL OR EXISTS (
+        SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text))
+ORDER BY t.id
+LIMIT :limit::int OFFSET :offset::bigint
+
+-- name: count_items
+SELECT count(*)
+FROM mcp.tools t
+WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
+  AND (:type::text IS NULL OR t.type = :type::text)
+  AND (:server::text IS NULL OR t.server = :server::text)
+  AND (:name::text IS NULL OR t.name = :name::text)
+  AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
+  AND (:skill_id::text IS NULL OR EXISTS (
+        SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text))
+
+-- name: delete_item
+-- An organisation deletes its own items, nobody else's and no global one.
+DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+RETURNING id
+
+-- name: item_schemas
+SELECT id, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+
+-- name: items_to_embed
+-- Written while the model was away.
+SELECT id::text, embedding_text, text_hash
+FROM mcp.tools
+WHERE embedding IS NULL AND id > :after::text::bigint
+ORDER BY id
+LIMIT :limit::int
+
+-- name: items_to_reembed
+-- Of another model, or of none: what a reindex has left to do.
+SELECT id::text, embedding_text, text_hash
+FROM mcp.tools
+WHERE id > :after::text::bigint
+  AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
+ORDER BY id
+LIMIT :limit::int
+
+-- name: set_item_embeddings
+-- A text that changed meanwhile keeps its newer vector, or waits for its own.
+UPDATE mcp.tools t
+SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_dimension = :dimension::int
+FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
+WHERE t.id = r.id AND t.text_hash = r.text_hash
+
+-- name: count_by_type
+SELECT type, count(*), count(embedding) FROM mcp.tools GROUP BY type ORDER BY type
