@@ -4,7 +4,9 @@ SkillrouteError
 ├── InvalidInput                  a value that the caller sent is wrong; names the field
 ├── NotFound                      no such item, or none that this caller may see
 ├── Conflict                      it exists already, or the state does not allow the change
+├── Unauthenticated               nobody vouches for the caller
 ├── Forbidden                     the caller may see it but not change it, or lacks a scope
+├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
     ├── DatabaseUnavailable       PostgreSQL cannot be reached
@@ -48,8 +50,29 @@ class Conflict(SkillrouteError):
     """It exists already, or its state does not allow the change."""
 
 
+class Unauthenticated(SkillrouteError):
+    """Nobody vouches for the caller."""
+
+
 class Forbidden(SkillrouteError):
     """The caller may see the item but not change it, or lacks the scope."""
+
+
+class StatementRejected(SkillrouteError):
+    """PostgreSQL refused a statement, or a value in it.
+
+    Attributes
+    ----------
+    state : str
+        The SQLSTATE, such as ``23505``.
+    constraint : str or None
+        The name of the constraint that was violated; it, not the message, decides which error this is.
+    """
+
+    def __init__(self, message: str, *, state: str, constraint: str | None) -> None:
+        super().__init__(message)
+        self.state = state
+        self.constraint = constraint
 
 
 class ConfigurationError(SkillrouteError):

@@ -124,6 +124,61 @@ class PositionCursor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How an index stands.
+
+    Attributes
+    ----------
+    kind : str
+        ``embedded`` or ``server``.
+    ready : bool
+        Whether searches are answered from it.
+    rebuilding : bool
+        Whether a new one is being made beside it.
+    lag : int
+        Changes that are committed but not applied yet.
+    items, skills : int
+        Records in its two collections.
+    model : str or None
+        The model of the stored vectors.
+    """
+
+    kind: str
+    ready: bool
+    rebuilding: bool
+    lag: int
+    items: int
+    skills: int
+    model: str | None
+
+
+class IndexReplica(Protocol):
+    """A vector index that follows the change feed."""
+
+    def current(self) -> AbstractContextManager[VectorIndex]:
+        """Lend an index that holds every change committed before the call.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            The change feed cannot be read.
+        EmbeddingModelMismatch
+            The stored vectors are of another model than the one configured.
+        IndexUnavailable
+            The index failed.
+        """
+        ...
+
+    def status(self) -> IndexStatus:
+        """Tell how the index stands, without changing it. Raises `DatabaseUnavailable`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the index."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class ItemState:
     """What a sync must know of a stored item to tell what changed."""
 
@@ -193,8 +248,13 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Return what is stored under the organisation's own keys; unknown keys are left out."""
         ...
 
-    def upsert(self, org_id: str | None, model: EmbeddingModel, rows: Sequence[ItemRow]) -> dict[ItemKey, Written]:
-        """Create or change items; those that are the same already are left out of the answer."""
+    def upsert(
+        self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
+    ) -> dict[ItemKey, Written]:
+        """Create or change items; those that are the same already are left out of the answer.
+
+        `model` is that of the rows' embeddings; None when no row has one.
+        """
         ...
 
     def get(self, item_id: int, org_id: str | None) -> Item | None: ...
@@ -211,6 +271,10 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Load schemas in one query; unknown ids are left out."""
         ...
 
+    def count_to_reembed(self, model: EmbeddingModel) -> int:
+        """Return how many items have no vector of `model`."""
+        ...
+
     def counts(self) -> dict[str, tuple[int, int]]:
         """Return (items, items with a vector) by type."""
         ...
@@ -219,13 +283,27 @@ class ItemRepository(EmbeddedRows, Protocol):
 class SkillRepository(EmbeddedRows, Protocol):
     """Skills and who belongs to them."""
 
-    def create(self, skill: NewSkill, text: IndexedText, model: EmbeddingModel, embedding: Vector | None) -> bool:
-        """Store a skill; False when the id is taken."""
+    def create(
+        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+    ) -> bool:
+        """Store a skill; False when the id is taken. `model` is that of the embedding; None when there is none."""
         ...
 
     def get(self, skill_id: str, org_id: str | None) -> Skill | None: ...
 
     def count(self) -> int: ...
+
+    def ids(self) -> list[str]:
+        """Return the ids of all skills that are not deleted."""
+        ...
+
+    def of_items(self, item_ids: Sequence[int]) -> set[str]:
+        """Return the skills that have one of the items."""
+        ...
+
+    def lock(self, skill_id: str) -> bool:
+        """Hold a skill to the end of the transaction; False when there is none."""
+        ...
 
     def existing(self, skill_ids: Sequence[str]) -> set[str]:
         """Return those of the ids that are skills."""

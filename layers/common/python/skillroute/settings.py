@@ -99,7 +99,11 @@ class WebSettings(_Settings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
 
-class SearchSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
+class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
+    """Everything that the catalog function reads."""
+
+
+class SearchSettings(CatalogSettings):
     """Everything that the search function reads."""
 
     default_mode: Literal["semantic", "lexical"] = "semantic"
@@ -107,7 +111,3 @@ class SearchSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSett
         0.3, ge=0, le=1, description="How far a matched skill lifts its tools in the hybrid strategy (decisions 7)."
     )
     schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")
-
-
-class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
-    """Everything that the catalog function reads."""

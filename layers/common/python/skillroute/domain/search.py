@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from skillroute.domain.items import ItemType
+from skillroute.domain.items import ItemType, JsonObject
 
 Strategy = Literal["hierarchical", "direct", "hybrid"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
@@ -14,7 +14,19 @@ SearchMode = Literal["semantic", "lexical", "lexical-only"]
 FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed", "skill_search_timeout"]
 Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
 
-Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("NUL characters are not allowed")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
+"""Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
+
+Query = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(_without_nul)
+]
 Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 
 DEFAULT_SKILL_THRESHOLD = 0.4
@@ -76,9 +88,9 @@ class ToolMatch(BaseModel):
 class EnrichedTool(ToolMatch):
     """An item with its schemas; all three are null when they were not asked for or could not be loaded."""
 
-    input_schema: dict[str, Any] | None = None
-    output_schema: dict[str, Any] | None = None
-    annotations: dict[str, Any] | None = None
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
+    annotations: JsonObject | None = None
 
 
 class SearchMetadata(BaseModel):

@@ -2,7 +2,8 @@
 
 pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. What the
 server or the network says is translated here, once: `DatabaseUnavailable` when nothing answers or the server is
-going down, `StatementFailed` with the SQLSTATE and the constraint's name otherwise.
+going down, `StatementRejected` with the SQLSTATE and the constraint's
+name otherwise.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pg8000.native
 
-from skillroute.errors import ConfigurationError, DatabaseUnavailable, SkillrouteError
+from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
 from skillroute.storage.postgres.queries import statement
 
 T = TypeVar("T")
@@ -30,25 +31,9 @@ _BROKEN = (pg8000.native.InterfaceError, OSError, struct_error)
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 # Class 08: connection; 57P01..57P05: the server stops, crashed, starts or drops us; 53300: too many connections.
 _UNAVAILABLE_STATES = {"57P01", "57P02", "57P03", "57P04", "57P05", "53300"}
+_TIMED_OUT = "57014"  # the connection itself is as good as before
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _ATTEMPTS = 5
-
-
-class StatementFailed(SkillrouteError):
-    """PostgreSQL refused a statement.
-
-    Attributes
-    ----------
-    state : str
-        The SQLSTATE, such as ``23505``.
-    constraint : str or None
-        The name of the constraint that was violated.
-    """
-
-    def __init__(self, message: str, *, state: str, constraint: str | None) -> None:
-        super().__init__(message)
-        self.state = state
-        self.constraint = constraint
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +140,12 @@ class Connection:
         except pg8000.native.DatabaseError as error:
             details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
             state, message = str(details.get("C", "")), str(details.get("M", error))
+            if state == _TIMED_OUT:
+                raise DatabaseUnavailable(f"PostgreSQL took too long: {message}") from error
             if state in _UNAVAILABLE_STATES or state.startswith("08"):
                 self.broken = True
                 raise DatabaseUnavailable(f"PostgreSQL is not available: {message}") from error
-            raise StatementFailed(message, state=state, constraint=details.get("n")) from error
+            raise StatementRejected(message, state=state, constraint=details.get("n")) from error
         except _BROKEN as error:
             self.broken = True
             raise DatabaseUnavailable("the connection to PostgreSQL was lost") from error
@@ -201,7 +188,7 @@ class Pool:
         for attempt in range(_ATTEMPTS):
             try:
                 return self._with_connection(in_transaction)
-            except StatementFailed as error:
+            except StatementRejected as error:
                 if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError("unreachable")

@@ -25,12 +25,14 @@ class PostgresItems:
             for server, type_, name, id_, content_hash, text_hash, model in rows
         }
 
-    def upsert(self, org_id: str | None, model: EmbeddingModel, rows: Sequence[ItemRow]) -> dict[ItemKey, Written]:
+    def upsert(
+        self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
+    ) -> dict[ItemKey, Written]:
         written = self._run(
             "upsert_items",
             org_id=org_id,
-            model=model.name,
-            dimension=model.dimension,
+            model=model.name if model else None,
+            dimension=model.dimension if model else None,
             rows=json.dumps([_to_row(row) for row in rows]),
         )
         return {
@@ -64,6 +66,10 @@ class PostgresItems:
             for id_, input_schema, output_schema, annotations in self._run("item_schemas", ids=list(item_ids))
         }
 
+    def count_to_reembed(self, model: EmbeddingModel) -> int:
+        count: int = self._run("count_items_to_reembed", model=model.name, dimension=model.dimension)[0][0]
+        return count
+
     def counts(self) -> dict[str, tuple[int, int]]:
         return {type_: (items, embedded) for type_, items, embedded in self._run("count_by_type")}
 
@@ -77,18 +83,13 @@ class PostgresItems:
         return [EmbeddingTask(*row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        self._run(
-            "set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors)
-        )
+        self._run("set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors))
 
 
 def embeddings_as_json(vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> str:
     """Return the rows that the set_..._embeddings statements take."""
     return json.dumps(
-        [
-            {"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(vector).hex()}
-            for task, vector in vectors
-        ]
+        [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(vector).hex()} for task, vector in vectors]
     )
 
 

@@ -21,7 +21,9 @@ class PostgresSkills:
     def __init__(self, connection: Connection) -> None:
         self._run = connection.run
 
-    def create(self, skill: NewSkill, text: IndexedText, model: EmbeddingModel, embedding: Vector | None) -> bool:
+    def create(
+        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+    ) -> bool:
         created = self._run(
             "insert_skill",
             id=skill.id,
@@ -35,8 +37,8 @@ class PostgresSkills:
             embedding_text=text.embedding_text,
             lexical_text=text.lexical_text,
             embedding=None if embedding is None else to_bytes(embedding).hex(),
-            model=model.name,
-            dimension=model.dimension,
+            model=model.name if model else None,
+            dimension=model.dimension if model else None,
         )
         return bool(created)
 
@@ -63,6 +65,15 @@ class PostgresSkills:
     def count(self) -> int:
         count: int = self._run("count_skills")[0][0]
         return count
+
+    def ids(self) -> list[str]:
+        return [row[0] for row in self._run("skill_ids")]
+
+    def of_items(self, item_ids: Sequence[int]) -> set[str]:
+        return {row[0] for row in self._run("skills_of_items", ids=list(item_ids))}
+
+    def lock(self, skill_id: str) -> bool:
+        return bool(self._run("lock_skill", id=skill_id))
 
     def existing(self, skill_ids: Sequence[str]) -> set[str]:
         return {row[0] for row in self._run("existing_skill_ids", ids=list(skill_ids))}

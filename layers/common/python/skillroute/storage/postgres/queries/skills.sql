@@ -97,3 +97,12 @@ WHERE c.id = r.id AND c.text_hash = r.text_hash
 
 -- name: count_skills
 SELECT count(*) FROM mcp.skill_categories WHERE is_active
+
+-- name: skill_ids
+SELECT id::text FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY id
+
+-- name: skills_of_items
+SELECT DISTINCT skill_id::text FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:ids::bigint[])
+
+-- name: lock_skill
+SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR UPDATE

@@ -1,0 +1,134 @@
+"""What of a tool is embedded, and what of it is indexed for words. Reasons and figures: docs/adr/0003.
+
+A tool's vector is stored with its text's words in this order, so a change here asks for a new embedding of every tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+# Names that camelCase would break: "git hub" is neither what people type nor what the model learned.
+_COMPOUNDS = (
+    "BigQuery|DuckDB|DynamoDB|GitHub|GitLab|GraphQL|IPv|JavaScript|LinkedIn|MongoDB|MySQL|OAuth|OpenAI|PayPal|"
+    "PostgreSQL|PowerPoint|SQLite|TypeScript|WhatsApp|WordPress|YouTube"
+)
+_NAME_WORD = re.compile(
+    rf"(?:{_COMPOUNDS})(?![a-z])\d*"  # GitHub, OAuth2, IPv6
+    r"|[A-Z]{2,}s(?![a-z])"  # URLs
+    r"|[A-Z]{2,}\d*(?![a-z])"  # HTTP, EC2
+    r"|[A-Z]+(?=[A-Z][a-z])"  # the HTTP of HTTPServer
+    r"|[A-Z]?[^\W\dA-Z_]+\d*"  # Server, base64, any other script
+    r"|[A-Z]+\d*"  # the X of getX
+    r"|\d+[^\W\dA-Z_]*"  # 3d
+)
+_WORD = re.compile(r"[^\W_]+")
+_SERVER_NOISE = frozenset({"mcp", "server"})
+
+
+def split_name(name: str) -> str:
+    """Split a tool's or argument's name into lower-case words.
+
+    Separators, camelCase and acronyms end a word; digits stay with the letters before them. On three judged sets words
+    instead of the raw name are worth 1.4 points of mean recall@5 (0.728 to 0.741).
+
+    Examples
+    --------
+    >>> split_name("getHealthWorkforce")
+    'get health workforce'
+    >>> split_name("badge_api.BadgeApi.list_EC2Instances")
+    'badge api badge api list ec2 instances'
+    >>> split_name("createGitHubIssue")
+    'create github issue'
+    """
+    return " ".join(match.group().lower() for match in _NAME_WORD.finditer(name))
+
+
+def argument_names(input_schema: Mapping[str, Any] | None) -> list[str]:
+    """Return the names of a tool's top-level arguments, in the schema's order; none for a schema without any."""
+    return [name for name, _ in _arguments(input_schema)]
+
+
+def argument_descriptions(input_schema: Mapping[str, Any] | None) -> list[str]:
+    """Return what the schema says about the top-level arguments, in its order; arguments without a text are left out.
+
+    Examples
+    --------
+    >>> argument_descriptions({"properties": {"city": {"description": "Name of the city."}, "days": True}})
+    ['Name of the city.']
+    """
+    described = (schema.get("description") for _, schema in _arguments(input_schema) if isinstance(schema, Mapping))
+    return [text for text in described if isinstance(text, str) and text.strip()]
+
+
+def embedding_text(
+    *,
+    name: str,
+    description: str,
+    argument_names: Sequence[str] = (),
+    argument_descriptions: Sequence[str] = (),
+    server: str | None = None,
+) -> str:
+    """Return the text whose vector stands for a tool: ``words of the name: description (arguments). About them. server``.
+
+    Measured over metatool, sealtools and bfcl with the int8 model, mean recall@5 / nDCG@5: "name: description" 0.728 /
+    0.656, this text 0.760 / 0.696. The server comes last: before the arguments it pulls every tool of a server together,
+    and a request for one of them finds its siblings.
+
+    Examples
+    --------
+    >>> embedding_text(
+    ...     name="sendMessage",
+    ...     description="Send an email.",
+    ...     argument_names=["to", "bodyText"],
+    ...     argument_descriptions=["Who gets it"],
+    ...     server="gmail-mcp",
+    ... )
+    'send message: Send an email (to, body text). Who gets it. gmail'
+    """
+    title = ": ".join(part for part in (split_name(name) or name, _sentence(description)) if part)
+    arguments = ", ".join(words for words in map(split_name, argument_names) if words)
+    first = f"{title} ({arguments})" if arguments else title
+    return ". ".join([first, *filter(None, map(_sentence, argument_descriptions)), *_server_words(server)])
+
+
+def lexical_text(
+    *,
+    name: str,
+    description: str,
+    argument_names: Sequence[str] = (),
+    argument_descriptions: Sequence[str] = (),
+    server: str | None = None,
+) -> str:
+    """Return the text that BM25 counts words in: raw name, its words, description, arguments and server.
+
+    Order and punctuation mean nothing to BM25. The raw name is there for who searches by it. Measured over the same sets
+    with k1 1.2 and b 0.75, mean recall@5: raw name and description 0.625, with the name split 0.655, with argument names
+    0.683, with their descriptions too 0.720.
+    """
+    words = split_name(name)
+    arguments = [split_name(argument) for argument in argument_names]
+    parts = [name, words if words != name else "", description, *arguments, *argument_descriptions]
+    return " ".join(" ".join([*parts, *_server_words(server)]).split())
+
+
+def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:
+    """Names and schemas of the top-level arguments. Schemas come from strangers: anything may be of any type."""
+    properties = input_schema.get("properties") if isinstance(input_schema, Mapping) else None
+    if isinstance(properties, Mapping):
+        yield from ((name, schema) for name, schema in properties.items() if isinstance(name, str))
+
+
+def _sentence(text: str) -> str:
+    """One line without its full stop."""
+    return " ".join(text.split()).rstrip(".")
+
+
+def _server_words(server: str | None) -> list[str]:
+    """The server's name as words, without those that every server has; one element or none.
+
+    Not `split_name`: a server's name is prose ("YouTube Transcript Server") more often than an identifier.
+    """
+    words = [word for word in _WORD.findall((server or "").lower()) if word not in _SERVER_NOISE]
+    return [" ".join(words)] if words else []

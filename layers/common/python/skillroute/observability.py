@@ -1,0 +1,61 @@
+"""Logger, metrics and tracer: made here and nowhere else (aws-lambda-powertools).
+
+On Lambda metrics are written as EMF log lines and traces go to X-Ray; on a laptop and in tests the tracer is off and
+metrics are collected without being printed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from enum import StrEnum
+
+from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools.metrics import MetricUnit
+
+_ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+
+logger = Logger(service="skillroute", level=os.environ.get("SKILLROUTE_LOG_LEVEL", "INFO"))
+metrics = Metrics(namespace="Skillroute", service="skillroute")
+tracer = Tracer(service="skillroute", disabled=not _ON_LAMBDA)
+
+
+class Metric(StrEnum):
+    """Every metric that Skillroute emits."""
+
+    SEARCH = "Search"
+    SEARCH_DEGRADED = "SearchDegraded"
+    SEARCH_FALLBACK = "SearchFallback"
+    SEARCH_TIME = "SearchTime"
+    ITEMS_WRITTEN = "ItemsWritten"
+    ITEMS_FAILED = "ItemsFailed"
+    EMBEDDING_FAILED = "EmbeddingFailed"
+    DATABASE_UNAVAILABLE = "DatabaseUnavailable"
+
+
+_lock = threading.Lock()
+_counts: dict[Metric, float] = {}
+
+
+def count(metric: Metric, value: float = 1) -> None:
+    """Add to a count."""
+    _record(metric, value, MetricUnit.Count)
+
+
+def observe_ms(metric: Metric, value: float) -> None:
+    """Record a duration in milliseconds."""
+    _record(metric, value, MetricUnit.Milliseconds)
+
+
+def counts() -> dict[str, float]:
+    """Return what has been counted in this process, by metric; for `/health` and tests, where nobody reads EMF."""
+    with _lock:
+        return {metric.value: total for metric, total in _counts.items()}
+
+
+def _record(metric: Metric, value: float, unit: MetricUnit) -> None:
+    with _lock:
+        if unit is MetricUnit.Count:
+            _counts[metric] = _counts.get(metric, 0) + value
+    if _ON_LAMBDA:
+        metrics.add_metric(name=metric.value, unit=unit, value=value)

@@ -1,0 +1,91 @@
+"""The query's embedding: made once for all stages, remembered, and given up on for a while when the model fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.errors import EmbeddingUnavailable
+from skillroute.observability import Metric, count, logger
+from skillroute.ports import Clock, Embedder
+
+
+class QueryEmbedder:
+    """Embeds queries through an `Embedder`, with a cache and a memory of failure.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    timeout_s : float
+        The most a query waits (EC-009).
+    cache_size : int
+        Queries remembered; the least recently used goes first. 384 floats as Python objects are about 12 KB.
+    retry_after_s : float
+        How long after a failure the model is left alone, so that not every search waits for it (decisions 9).
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        timeout_s: float = 10.0,
+        cache_size: int = 2048,
+        retry_after_s: float = 30.0,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._embedder = embedder
+        self._timeout_s = timeout_s
+        self._cache_size = cache_size
+        self._retry_after_s = retry_after_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._cache: OrderedDict[str, Vector] = OrderedDict()
+        self._failed: tuple[float, str] | None = None
+
+    def model(self) -> EmbeddingModel | None:
+        """Return the model that queries are embedded with, or None while that cannot be told."""
+        try:
+            return self._embedder.model
+        except EmbeddingUnavailable:
+            return None
+
+    def embed(self, query: str) -> Vector:
+        """Return the query's vector.
+
+        Raises
+        ------
+        EmbeddingUnavailable
+            The model failed now, or less than `retry_after_s` seconds ago.
+        """
+        with self._lock:
+            if query in self._cache:
+                self._cache.move_to_end(query)
+                return self._cache[query]
+            if self._failed is not None:
+                failed_at, reason = self._failed
+                if self._clock() - failed_at < self._retry_after_s:
+                    raise EmbeddingUnavailable(reason)
+        try:
+            vector = self._embedder.embed([query], timeout_s=self._timeout_s)[0]
+        except EmbeddingUnavailable as error:
+            with self._lock:
+                self._failed = (self._clock(), str(error))
+            count(Metric.EMBEDDING_FAILED)
+            logger.warning("embedding model unavailable", extra={"reason": str(error)})
+            raise
+        with self._lock:
+            self._failed = None
+            if self._cache_size:
+                self._cache[query] = vector
+                if len(self._cache) > self._cache_size:
+                    self._cache.popitem(last=False)
+        return vector
+
+    def failure(self) -> str | None:
+        """Return why the model is being left alone, or None."""
+        with self._lock:
+            if self._failed is None or self._clock() - self._failed[0] >= self._retry_after_s:
+                return None
+            return self._failed[1]

@@ -1,0 +1,43 @@
+"""The hybrid strategy: the hierarchical and the direct search merged by tool (decisions 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from skillroute.search.retrieve import Candidate, by_rank
+
+
+def lift_by_skill(
+    candidates: Sequence[Candidate],
+    skills_of: Mapping[str, Sequence[str]],
+    skill_scores: Mapping[str, float],
+    weight: float,
+) -> list[Candidate]:
+    """Lift tools of matched skills: ``(1 - w) * score + w * (score of its best matched skill, else 0)``.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        Without repeats. Scores in 0..1.
+    skills_of : mapping of tool key to skill ids
+    skill_scores : mapping of skill id to score
+        The matched skills.
+    weight : float
+        0 leaves the direct order, 1 orders by skill alone.
+
+    Returns
+    -------
+    list of Candidate
+        In rank order; scores stay in 0..1, similarities as they were.
+    """
+
+    def lifted(candidate: Candidate) -> Candidate:
+        best = max((skill_scores.get(skill_id, 0.0) for skill_id in skills_of.get(candidate.key, ())), default=0.0)
+        return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
+
+    return by_rank(map(lifted, candidates))
+
+
+def merge(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates of both, each once; the score is the same in both, as both ranked alike."""
+    return list({candidate.key: candidate for candidate in (*second, *first)}.values())

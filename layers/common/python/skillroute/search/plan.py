@@ -1,0 +1,71 @@
+"""What a request asks for, made explicit: which stages run, and the filters of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.index import IndexFilter
+from skillroute.domain.items import ItemType
+from skillroute.domain.search import Mode, SearchRequest
+from skillroute.errors import InvalidInput
+
+CANDIDATE_POOL = 100
+"""The least number of candidates that the tool search looks at (decisions 5)."""
+
+Ranking = Literal["semantic", "lexical"]
+
+
+def ranking_for(mode: Mode | None, default: Ranking) -> Ranking:
+    """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decisions 8)."""
+    if mode is None:
+        return default
+    if mode == "semantic" or mode == "lexical":
+        return mode
+    raise InvalidInput("mode", f"{mode!r} is not available yet; use 'semantic' or 'lexical'")
+
+
+def visible_to(caller: Caller) -> IndexFilter:
+    """Return the condition of decisions 26: global items and those of the caller's own organisation."""
+    return IndexFilter({"org_id": ["" if org is None else org for org in caller.visible_orgs]})
+
+
+def tools_where(caller: Caller, item_type: ItemType | None = None, skill_ids: list[str] | None = None) -> IndexFilter:
+    """Return the conditions of a tool search (search-contract BR-003, BR-005).
+
+    That an item is active needs no condition: only active items are in the index.
+    """
+    conditions = dict(visible_to(caller).any_of)
+    if item_type is not None:
+        conditions["type"] = [item_type]
+    if skill_ids is not None:
+        conditions["skill_ids"] = skill_ids
+    return IndexFilter(conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """Which of the two searches run.
+
+    Attributes
+    ----------
+    ranking : "semantic" or "lexical"
+    match_skills : bool
+        Stage 1 runs (all strategies but direct).
+    search_all : bool
+        Tools are searched without a skill filter even when skills match (direct and hybrid).
+    """
+
+    ranking: Ranking
+    match_skills: bool
+    search_all: bool
+
+
+def plan(request: SearchRequest, default: Ranking) -> SearchPlan:
+    """Make the plan of a request."""
+    return SearchPlan(
+        ranking=ranking_for(request.mode, default),
+        match_skills=request.strategy != "direct",
+        search_all=request.strategy != "hierarchical",
+    )

@@ -1,0 +1,124 @@
+"""Stages 1 and 2: skills and tools out of the index, ranked by meaning or by words (search-contract BR-002, BR-003).
+
+Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decisions 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from skillroute.domain.embedding import Vector
+from skillroute.domain.index import Collection, IndexFilter, IndexHit
+from skillroute.ports import VectorIndex
+from skillroute.search.plan import CANDIDATE_POOL
+
+# Names are at most a few words long; a query has at most a thousand characters.
+_LONGEST_NAME_WORDS = 6
+_MOST_QUERY_WORDS = 200
+_EDGE_PUNCTUATION = re.compile(r"^[^\w]+|[^\w]+$")
+# Below an exact name everything else stays, however well its words match (decisions 11).
+_BELOW_EXACT_NAMES = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that matched: what it is sorted by, and its plain cosine similarity where there is one."""
+
+    key: str
+    score: float
+    similarity: float | None
+
+
+class Ranking(Protocol):
+    """One way of finding and scoring."""
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]: ...
+
+    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]: ...
+
+
+def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Sort by score descending, then by id ascending; ids that are numbers compare as numbers."""
+    return sorted(candidates, key=lambda c: (-c.score, int(c.key) if c.key.isdecimal() else 0, c.key))
+
+
+class SemanticRanking:
+    """By cosine similarity to the query's vector, clamped to 0..1 (decisions 2)."""
+
+    def __init__(self, index: VectorIndex, vector: Vector) -> None:
+        self._index = index
+        self._vector = vector
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
+        return self._search(Collection.SKILLS, where, limit, threshold)
+
+    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
+        return self._search(Collection.TOOLS, where, max(limit, CANDIDATE_POOL), threshold)
+
+    def _search(self, collection: Collection, where: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        hits = self._index.search(
+            collection,
+            self._vector,
+            where=where,
+            limit=limit,
+            # A negative cosine is clamped to 0, so a threshold of 0 lets everything through.
+            threshold=threshold if threshold > 0.0 else None,
+        )
+        scored = ((hit.key, min(1.0, max(0.0, hit.score))) for hit in hits)
+        return by_rank(Candidate(key, score, score) for key, score in scored)
+
+
+class LexicalRanking:
+    """By BM25, as a share of the best score; a tool that is named exactly comes first (decisions 11).
+
+    Thresholds are cosine similarities and mean nothing here, so they are not applied.
+    """
+
+    def __init__(self, index: VectorIndex, query: str) -> None:
+        self._index = index
+        self._query = query
+        self._names = possible_names(query)
+
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:  # noqa: ARG002
+        # A query that names a tool has named its skills as well.
+        named = self._named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
+        payloads = self._index.payloads(Collection.TOOLS, named).values()
+        exact = {skill_id for payload in payloads for skill_id in payload["skill_ids"]}
+        hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
+        return _with_exact(hits, sorted(exact))[:limit]
+
+    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:  # noqa: ARG002
+        hits = self._index.search_text(Collection.TOOLS, self._query, where=where, limit=max(limit, CANDIDATE_POOL))
+        return _with_exact(hits, self._named_tools(where))
+
+    def _named_tools(self, where: IndexFilter) -> list[str]:
+        named = IndexFilter({**where.any_of, "name_key": self._names})
+        return self._index.match(Collection.TOOLS, where=named, limit=CANDIDATE_POOL)
+
+
+def possible_names(query: str) -> list[str]:
+    """Return every run of words of the query that may be a tool's name, lower case.
+
+    Examples
+    --------
+    >>> possible_names("use create_event, please")
+    ['use', 'use create_event', 'use create_event please', 'create_event', 'create_event please', 'please']
+    """
+    words = [_EDGE_PUNCTUATION.sub("", word) for word in query.casefold().split()[:_MOST_QUERY_WORDS]]
+    words = [word for word in words if word]
+    runs = (
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, min(start + _LONGEST_NAME_WORDS, len(words)) + 1)
+    )
+    return list(dict.fromkeys(runs))
+
+
+def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidate]:
+    best = max((hit.score for hit in hits), default=0.0)
+    scale = (_BELOW_EXACT_NAMES if exact else 1.0) / best if best > 0.0 else 0.0
+    scores = {hit.key: hit.score * scale for hit in hits} | dict.fromkeys(exact, 1.0)
+    return by_rank(Candidate(key, min(1.0, score), None) for key, score in scores.items())

@@ -1,0 +1,46 @@
+"""Reading and deleting catalogue items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.items import Item, ItemFilter
+from skillroute.errors import Forbidden, NotFound
+from skillroute.ports import Database
+
+
+class Catalogue:
+    """`GET /api/v1/tools` and what lies under it."""
+
+    def __init__(self, database: Database, *, after_commit: Callable[[], None] = lambda: None) -> None:
+        self._database = database
+        self._after_commit = after_commit
+
+    def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
+        """Return a page of the items that the caller sees, by id, and how many there are in all."""
+        return self._database.read(lambda session: session.items.page(where, caller.org_id, limit=limit, offset=offset))
+
+    def get(self, item_id: int, caller: Caller) -> Item:
+        """Return an item. Raises `NotFound`, also when it is another organisation's."""
+        item = self._database.read(lambda session: session.items.get(item_id, caller.org_id))
+        if item is None:
+            raise NotFound(f"no item with id {item_id}")
+        return item
+
+    def delete(self, item_id: int, caller: Caller) -> None:
+        """Delete an item of the caller's organisation.
+
+        Raises
+        ------
+        NotFound
+            No item has the id, or it is another organisation's.
+        Forbidden
+            It is global and the caller belongs to an organisation.
+        """
+        if self._database.transact(lambda session: session.items.delete(item_id, caller.org_id)):
+            self._after_commit()
+            return
+        item = self.get(item_id, caller)
+        if item.org_id != caller.org_id:
+            raise Forbidden(f"item {item_id} is global; organisations change only their own")

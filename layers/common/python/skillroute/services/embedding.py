@@ -1,0 +1,62 @@
+"""What is shared by all that embeds: which model may be written, and rows that wait for a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.errors import EmbeddingModelMismatch
+from skillroute.ports import Database, EmbeddedRows, Embedder, EmbeddingTask, Session
+
+BATCH = 64
+"""Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
+
+Rows = Callable[[Session], EmbeddedRows]
+"""Picks the repository whose rows are embedded."""
+
+NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
+"""Reads the next rows to embed after an id."""
+
+
+def check_model(session: Session, model: EmbeddingModel) -> None:
+    """Refuse to go on when the stored vectors are of another model. Raises `EmbeddingModelMismatch`."""
+    stored = session.index_state.model()
+    if stored is not None and stored != model:
+        raise EmbeddingModelMismatch(stored=str(stored), configured=str(model))
+
+
+def claim_model(session: Session, model: EmbeddingModel) -> None:
+    """Make sure, within a transaction, that vectors of `model` may be written. Raises `EmbeddingModelMismatch`."""
+    if session.index_state.model() is None:
+        session.index_state.claim(model)
+    check_model(session, model)
+
+
+def embed_rows(
+    database: Database,
+    embedder: Embedder,
+    rows: Rows,
+    next_tasks: NextTasks,
+    *,
+    timeout_s: float,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[str]:
+    """Embed rows until none is left, batch by batch, and return their ids.
+
+    What is done stays done: after an interruption the next run goes on where this one ended.
+
+    Parameters
+    ----------
+    progress : callable
+        Told how many rows each batch had.
+    """
+    done: list[str] = []
+    after = ""
+    while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)
+        vectors = embedder.embed([task.text for task in tasks], timeout_s=timeout_s)
+        pairs = list(zip(tasks, vectors, strict=True))
+        database.transact(lambda session: rows(session).set_embeddings(embedder.model, pairs))  # noqa: B023
+        after = tasks[-1].id
+        done += [task.id for task in tasks]
+        progress(len(tasks))
+    return done

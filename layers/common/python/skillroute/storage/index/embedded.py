@@ -1,0 +1,219 @@
+"""The embedded replica: an index of this process's own, brought up to date before every search.
+
+The first search builds it from PostgreSQL. After that one query by position, usually empty, is all it costs. When
+PostgreSQL asks for a new one (a reindex), it is built in the background while the old one goes on answering.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.index import Collection, FeedPage
+from skillroute.errors import EmbeddingModelMismatch, SkillrouteError
+from skillroute.observability import logger
+from skillroute.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
+from skillroute.storage.index.projection import AppliedChanges, apply_changes, load_everything
+
+MakeIndex = Callable[[EmbeddingModel], VectorIndex]
+"""Makes an empty index for vectors of a model."""
+
+MakeOptimised = Callable[[EmbeddingModel], "Built"]
+"""Builds a filled index outside this process, with the graph that large collections need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A filled index, and the look at the feed that it was filled after."""
+
+    index: VectorIndex
+    seen: FeedPage
+
+
+@dataclass(slots=True)
+class _Generation:
+    """One index with the number of searches that use it: it is closed when it is retired and the last has ended."""
+
+    index: VectorIndex
+    epoch: str
+    model: EmbeddingModel
+    position: int
+    applied: AppliedChanges = field(default_factory=AppliedChanges)
+    users: int = 0
+    retired: bool = False
+    changes_since_optimised: int = 0
+
+
+class EmbeddedReplica:
+    """`ports.IndexReplica` over an index in this process.
+
+    Parameters
+    ----------
+    feed : ChangeFeed
+    make_index : callable
+        Makes an empty index for a model.
+    configured_model : callable
+        Returns the model that queries are embedded with, or None while that cannot be told.
+    make_optimised : callable or None
+        Builds an index with a search graph in a child process, where the process lives long enough to gain by it.
+    optimise_above : int
+        From this many changes since the last such build on, another is made.
+    """
+
+    def __init__(
+        self,
+        feed: ChangeFeed,
+        make_index: MakeIndex,
+        configured_model: Callable[[], EmbeddingModel | None],
+        *,
+        make_optimised: MakeOptimised | None = None,
+        optimise_above: int = 20_000,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._feed = feed
+        self._make_index = make_index
+        self._configured_model = configured_model
+        self._make_optimised = make_optimised
+        self._optimise_above = optimise_above
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._current: _Generation | None = None
+        self._polled_at = float("-inf")
+        self._rebuild: threading.Thread | None = None
+
+    @contextmanager
+    def current(self) -> Iterator[VectorIndex]:
+        generation = self._lease(self._clock())
+        try:
+            yield generation.index
+        finally:
+            with self._lock:
+                generation.users -= 1
+                unused = generation.retired and generation.users == 0
+            if unused:
+                generation.index.close()
+
+    def status(self) -> IndexStatus:
+        with self._lock:
+            generation = self._current
+            page = self._feed.poll(generation.position if generation else 0)
+            return IndexStatus(
+                kind="embedded",
+                ready=generation is not None,
+                rebuilding=self._rebuilding(),
+                lag=len(generation.applied.fresh(page)) if generation else len(page.changes),
+                items=generation.index.count(Collection.TOOLS) if generation else 0,
+                skills=generation.index.count(Collection.SKILLS) if generation else 0,
+                model=str(page.model) if page.model else None,
+            )
+
+    def wait_for_rebuild(self) -> None:
+        """Return when no new index is being built."""
+        rebuild = self._rebuild
+        if rebuild is not None:
+            rebuild.join()
+
+    def close(self) -> None:
+        self.wait_for_rebuild()
+        with self._lock:
+            generation, self._current = self._current, None
+        if generation is not None:
+            generation.index.close()
+
+    def _lease(self, begun: float) -> _Generation:
+        with self._lock:
+            # A look at the feed that started after this search began shows all that the search must see, so searches
+            # that wait here together share one.
+            if self._current is None or self._polled_at < begun:
+                self._catch_up()
+            assert self._current is not None
+            self._current.users += 1
+            return self._current
+
+    def _catch_up(self) -> None:
+        polled_at = self._clock()
+        page = self._feed.poll(self._current.position if self._current else 0)
+        model = self._checked_model(page)
+        if self._current is None or self._current.model != model:
+            built = self._build(model)
+            self._swap(built, model)
+        else:
+            self._apply(self._current, page)
+            if page.epoch != self._current.epoch:
+                self._rebuild_beside(model)
+        self._polled_at = polled_at
+        self._optimise_if_large(model)
+
+    def _checked_model(self, page: FeedPage) -> EmbeddingModel:
+        configured = self._configured_model()
+        if page.model and configured and page.model != configured:
+            raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
+        # Without either nothing has a vector, and any dimension does until the first one is written.
+        return page.model or configured or EmbeddingModel("none", 1)
+
+    def _build(self, model: EmbeddingModel) -> Built:
+        started = self._clock()
+        page = self._feed.poll(0)
+        index = self._make_index(model)
+        load_everything(self._feed, index)
+        logger.info(
+            "index built",
+            extra={"items": index.count(Collection.TOOLS), "duration_ms": round((self._clock() - started) * 1000)},
+        )
+        return Built(index, page)
+
+    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> None:
+        """Put a new index in place; what changed while it was built comes with the next look at the feed."""
+        old, page = self._current, built.seen
+        self._current = _Generation(built.index, page.epoch, model, page.position)
+        # What the build read may be newer than the page, never older, so the page counts as applied only up to its
+        # position: everything after that is applied again.
+        catch_up = self._feed.poll(page.position)
+        self._apply(self._current, catch_up)
+        self._current.changes_since_optimised = 0 if optimised else built.index.count(Collection.TOOLS)
+        if old is not None:
+            old.retired = True
+            if old.users == 0:
+                old.index.close()
+
+    def _apply(self, generation: _Generation, page: FeedPage) -> None:
+        fresh = generation.applied.fresh(page)
+        if fresh:
+            apply_changes(self._feed, generation.index, fresh)
+        generation.applied.remember(page)
+        generation.position = page.position
+        generation.changes_since_optimised += len(fresh)
+
+    def _optimise_if_large(self, model: EmbeddingModel) -> None:
+        generation = self._current
+        if (
+            self._make_optimised is not None
+            and generation is not None
+            and generation.changes_since_optimised >= self._optimise_above
+        ):
+            self._rebuild_beside(model)
+
+    def _rebuilding(self) -> bool:
+        return self._rebuild is not None and self._rebuild.is_alive()
+
+    def _rebuild_beside(self, model: EmbeddingModel) -> None:
+        if self._rebuilding():
+            return
+        self._rebuild = threading.Thread(target=self._rebuild_and_swap, args=(model,), name="index-rebuild")
+        self._rebuild.daemon = True
+        self._rebuild.start()
+
+    def _rebuild_and_swap(self, model: EmbeddingModel) -> None:
+        large = self._current is not None and self._current.index.count(Collection.TOOLS) >= self._optimise_above
+        optimise = self._make_optimised if large else None
+        try:
+            built = optimise(model) if optimise else self._build(model)
+            with self._lock:
+                self._swap(built, model, optimised=optimise is not None)
+        except SkillrouteError as error:
+            # The old index goes on answering, and the next search starts another attempt.
+            logger.warning("index rebuild failed", extra={"reason": str(error)})

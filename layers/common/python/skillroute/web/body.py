@@ -1,0 +1,96 @@
+"""Request bodies: bounded in size, and read so that whatever cannot be read is the caller's error, never ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skillroute.web.errors import problem
+
+MAX_BODY_BYTES = 6 * 1024 * 1024
+"""What Lambda takes as the payload of one invocation."""
+
+
+class SafeJsonRequest(Request):
+    """A request whose JSON may be malformed in more ways than the standard library reports as such."""
+
+    async def json(self) -> Any:
+        """Parse the body.
+
+        Raises
+        ------
+        json.JSONDecodeError
+            Malformed JSON; FastAPI answers 422.
+        HTTPException
+            422: it is not UTF-8, nested too deeply, or holds an integer of thousands of digits.
+        """
+        body = await self.body()
+        try:
+            return json.loads(body)
+        except json.JSONDecodeError:
+            raise
+        except RecursionError:
+            message = "the JSON is nested too deeply"
+        except UnicodeDecodeError:
+            message = "the body is not valid UTF-8"
+        except ValueError:
+            message = "the JSON holds a number that is too long"
+        raise HTTPException(422, [problem(["body"], message, "json_invalid")])
+
+
+class SafeJsonRoute(APIRoute):
+    """A route that reads its body as `SafeJsonRequest` does."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def safe(request: Request) -> Response:
+            return await handler(SafeJsonRequest(request.scope, request.receive))
+
+        return safe
+
+
+class BodyLimit:
+    """ASGI middleware that answers 413 once a body is larger than allowed, without holding it in memory."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self._max_bytes:
+            await self._refuse(send)
+            return
+        received = 0
+        refused = False
+
+        async def counted() -> Message:
+            nonlocal received, refused
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_bytes and not refused:
+                refused = True
+                await self._refuse(send)
+                return {"type": "http.disconnect"}
+            return message
+
+        async def unless_refused(message: Message) -> None:
+            if not refused:
+                await send(message)
+
+        await self._app(scope, counted, unless_refused)
+
+    async def _refuse(self, send: Send) -> None:
+        body = json.dumps({"detail": f"the body is larger than {self._max_bytes} bytes"}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": body})

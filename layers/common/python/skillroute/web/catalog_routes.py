@@ -1,0 +1,68 @@
+"""`/api/v1/tools`: the catalogue."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.domain.items import ItemFilter, ItemType
+from skillroute.domain.search import Text
+from skillroute.services.catalogue import Catalogue
+from skillroute.services.sync_tools import SyncTools
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.body import SafeJsonRoute
+from skillroute.web.docs import ERRORS, NOT_FOUND
+from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
+
+TOTAL_HEADER = "X-Total-Count"
+ItemId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The item's id, `db_id` in search results.")]
+
+
+def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> APIRouter:
+    """Return the routes over the catalogue."""
+    router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(require(Scope.CATALOG, auth))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+
+    @router.put("", summary="Create or change up to 500 items")
+    def put_items(body: UpsertBody, caller: AsWriter) -> UpsertResponse:
+        """Write items; each is judged on its own, and the answer says what became of it.
+
+        An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
+        """
+        return UpsertResponse.of(sync(body.items, caller))
+
+    @router.get(
+        "",
+        summary="List items",
+        responses={200: {"headers": {TOTAL_HEADER: {"description": "Items in all.", "schema": {"type": "integer"}}}}},
+    )
+    def list_items(
+        response: Response,
+        caller: AsReader,
+        type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
+        server: Annotated[Text | None, Query(max_length=256)] = None,
+        name: Annotated[Text | None, Query(max_length=256)] = None,
+        tag: Annotated[Text | None, Query(max_length=64)] = None,
+        skill_id: Annotated[Text | None, Query(max_length=64)] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    ) -> list[ItemOut]:
+        """Return a page of items by id; all conditions must hold."""
+        where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
+        items, total = catalogue.page(where, caller, limit=limit, offset=offset)
+        response.headers[TOTAL_HEADER] = str(total)
+        return [ItemOut.of(item) for item in items]
+
+    @router.get("/{item_id}", summary="Get an item", responses=NOT_FOUND)
+    def get_item(item_id: ItemId, caller: AsReader) -> ItemOut:
+        """Return an item with its schemas and skills."""
+        return ItemOut.of(catalogue.get(item_id, caller))
+
+    @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND)
+    def delete_item(item_id: ItemId, caller: AsWriter) -> None:
+        """Delete an item and its skill assignments; the next search no longer finds it."""
+        catalogue.delete(item_id, caller)
+
+    return router

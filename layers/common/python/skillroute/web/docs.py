@@ -1,0 +1,39 @@
+"""What the OpenAPI document says of every route: the errors that all of them share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    detail: str
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field."""
+
+    type: str
+    loc: list[str | int] = Field(description="Where the field is: body or query, then the path to it.")
+    msg: str
+
+
+class InvalidRequest(BaseModel):
+    """What is wrong with a request, field by field."""
+
+    detail: list[FieldProblem]
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The request cannot be read."},
+    401: {"model": Problem, "description": "Nobody vouches for the caller."},
+    403: {"model": Problem, "description": "The token lacks a scope, or the item is not the caller's to change."},
+    413: {"model": Problem, "description": "The body is too large."},
+    422: {"model": InvalidRequest, "description": "A field is wrong; each is named."},
+    503: {"model": Problem, "description": "PostgreSQL is down, or stored embeddings are of another model."},
+}
+
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "No such item."}}

@@ -1,0 +1,75 @@
+"""The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from skillroute.errors import (
+    Conflict,
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    SkillrouteError,
+    Unauthenticated,
+)
+from skillroute.observability import Metric, count, logger
+
+# From the most particular to the most general; the first that fits decides.
+STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
+    (InvalidInput, 422),
+    (Unauthenticated, 401),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (Conflict, 409),
+    (DependencyUnavailable, 503),
+)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Teach an app the error table."""
+    app.add_exception_handler(SkillrouteError, _skillroute_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def problem(location: Sequence[str | int], message: str, kind: str = "value_error") -> dict[str, Any]:
+    """Return one entry of a 422's detail, in FastAPI's shape; never the input, which may not even be encodable."""
+    return {"type": kind, "loc": [_encodable(part) for part in location], "msg": _encodable(message)}
+
+
+def _skillroute_error(_: Request, error: Exception) -> JSONResponse:
+    status = next((status for type_, status in STATUS_OF if isinstance(error, type_)), 500)
+    if isinstance(error, InvalidInput):
+        return JSONResponse({"detail": [problem(["body", *error.field.split(".")], error.message)]}, status)
+    if isinstance(error, DatabaseUnavailable):
+        count(Metric.DATABASE_UNAVAILABLE)
+    if status == 500:
+        logger.exception("unexpected error", exc_info=error)
+        return JSONResponse({"detail": "Internal Server Error"}, status)
+    if status == 503:
+        logger.warning("dependency unavailable", extra={"reason": str(error)})
+        return JSONResponse({"detail": str(error)}, status, headers={"Retry-After": "1"})
+    return JSONResponse({"detail": _encodable(str(error))}, status)
+
+
+def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    detail = [problem(each["loc"], each["msg"], each["type"]) for each in error.errors()]
+    return JSONResponse({"detail": detail}, 422)
+
+
+def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    logger.exception("unexpected error", exc_info=error)
+    return JSONResponse({"detail": "Internal Server Error"}, 500)
+
+
+def _encodable(part: Any) -> Any:
+    # A field's name comes from the caller and may hold lone surrogates, which no answer can carry.
+    return part.encode("utf-8", "replace").decode("utf-8") if isinstance(part, str) else part

@@ -1,0 +1,150 @@
+"""What the catalogue routes take and answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from skillroute.domain.item_input import ItemInput
+from skillroute.domain.items import Item, ItemType, JsonObject
+from skillroute.services.sync_tools import MAX_ITEMS, ItemOutcome, SyncReport
+
+
+def _items_of(body: object) -> object:
+    """Accept a bare list, and the answer of an MCP server's tools/list, beside ``{"items": [...]}``."""
+    if isinstance(body, list):
+        return {"items": body}
+    if isinstance(body, dict) and "items" not in body:
+        for type_ in ("tool", "prompt", "resource"):
+            listed = body.get(f"{type_}s")
+            if isinstance(listed, list) and len(body) == 1:
+                return {"items": [{"type": type_, **each} if isinstance(each, dict) else each for each in listed]}
+    return body
+
+
+# Each item is checked on its own later, so that one that is wrong does not refuse the rest; the document says what one
+# looks like.
+_AnyItem = Annotated[Any, WithJsonSchema({**ItemInput.model_json_schema(by_alias=False), "title": "Item"})]
+
+
+class UpsertRequest(BaseModel):
+    """Items to write: ``{"items": [...]}``, a bare list, or what ``tools/list`` of an MCP server answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    items: list[_AnyItem] = Field(max_length=MAX_ITEMS)
+
+
+UpsertBody = Annotated[UpsertRequest, BeforeValidator(_items_of)]
+
+
+class ItemProblem(BaseModel):
+    """Why an item was not written."""
+
+    field: str
+    message: str
+
+
+class ItemResult(BaseModel):
+    """What became of one item."""
+
+    index: int = Field(description="Its place in the request, from 0.")
+    status: Literal["created", "updated", "unchanged", "failed"]
+    id: int | None
+    server: str | None
+    type: ItemType | None
+    name: str | None
+    error: ItemProblem | None
+
+    @classmethod
+    def of(cls, outcome: ItemOutcome) -> ItemResult:
+        """Return what the API says of an outcome."""
+        key = outcome.key
+        error = None
+        if outcome.reason is not None:
+            field = (outcome.field or "item").encode("utf-8", "replace").decode("utf-8")
+            error = ItemProblem(field=field, message=outcome.reason)
+        return cls(
+            index=outcome.index,
+            status=outcome.status,
+            id=outcome.id,
+            server=(key.server or None) if key else None,
+            type=key.type if key else None,
+            name=key.name if key else None,
+            error=error,
+        )
+
+
+class UpsertResponse(BaseModel):
+    """What became of all items, in the order of the request."""
+
+    created: int
+    updated: int
+    unchanged: int
+    failed: int
+    degraded: list[Literal["embedding_unavailable"]] = Field(
+        description="embedding_unavailable: stored, but found by words only until the model is back."
+    )
+    results: list[ItemResult]
+
+    @classmethod
+    def of(cls, report: SyncReport) -> UpsertResponse:
+        """Return what the API says of a report."""
+        return cls(
+            created=report.count("created"),
+            updated=report.count("updated"),
+            unchanged=report.count("unchanged"),
+            failed=report.count("failed"),
+            degraded=["embedding_unavailable"] if report.embedding_unavailable else [],
+            results=[ItemResult.of(outcome) for outcome in report.outcomes],
+        )
+
+
+class ItemOut(BaseModel):
+    """A catalogue item."""
+
+    id: int
+    org_id: str | None
+    server: str | None
+    type: ItemType
+    name: str
+    description: str
+    input_schema: JsonObject | None
+    output_schema: JsonObject | None
+    annotations: JsonObject | None
+    tags: list[str]
+    metadata: JsonObject
+    is_active: bool
+    is_embedded: bool = Field(description="False while the item waits for its vector; it is found by words meanwhile.")
+    skill_ids: list[str]
+    primary_skill_id: str | None
+    content_hash: str
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, item: Item) -> ItemOut:
+        """Return what the API says of an item."""
+        content = item.content
+        return cls(
+            id=item.id,
+            org_id=item.org_id,
+            server=content.key.server or None,
+            type=content.key.type,
+            name=content.key.name,
+            description=content.description,
+            input_schema=content.input_schema,
+            output_schema=content.output_schema,
+            annotations=content.annotations,
+            tags=list(content.tags),
+            metadata=content.metadata,
+            is_active=item.is_active,
+            is_embedded=item.is_embedded,
+            skill_ids=list(item.skill_ids),
+            primary_skill_id=item.primary_skill_id,
+            content_hash=item.content_hash,
+            created_at=item.created_at,
+            updated_at=item.updated_at,
+        )

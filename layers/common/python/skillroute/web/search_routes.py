@@ -1,0 +1,90 @@
+"""`/api/v1/search`: the three routes of search-contract."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from fastapi import Query as QueryParameter
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.domain.items import ItemType
+from skillroute.domain.search import Mode, Query, SearchRequest, SearchResponse, SkillMatch, Text, ToolMatch
+from skillroute.search.tools import ToolSearch
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.body import SafeJsonRoute
+from skillroute.web.docs import ERRORS
+
+MODE_HEADER = "X-Search-Mode"
+_MODE_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "headers": {
+            MODE_HEADER: {
+                "description": "How the results were ranked: semantic, lexical, or lexical-only while the "
+                "embedding model is away.",
+                "schema": {"type": "string"},
+            }
+        }
+    }
+}
+
+
+def search_router(search: ToolSearch, auth: AuthMode) -> APIRouter:
+    """Return the routes over a tool search."""
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsCaller = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+
+    @router.post("", response_model=SearchResponse, summary="Find the tools that fit a request")
+    def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:
+        """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
+        # Already checked and typed: FastAPI would validate it once more.
+        answer = search.search(request, caller)
+        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json")
+
+    @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
+    def search_skills(
+        response: Response,
+        caller: AsCaller,
+        query: Annotated[Query, QueryParameter()],
+        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = 0.4,
+        mode: Mode | None = None,
+    ) -> list[SkillMatch]:
+        """Stage 1 alone: the active skills that the query matches."""
+        skills, search_mode = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
+        response.headers[MODE_HEADER] = search_mode
+        return skills
+
+    @router.get("/tools", summary="Find tools, optionally of some skills", responses=_MODE_DOC)
+    def search_tools(
+        response: Response,
+        caller: AsCaller,
+        query: Annotated[Query, QueryParameter()],
+        skill_ids: Annotated[
+            Text | None,
+            QueryParameter(description="Comma-separated; a tool of any of them passes.", max_length=10_000),
+        ] = None,
+        item_type: ItemType | None = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = 0.3,
+        mode: Mode | None = None,
+    ) -> list[ToolMatch]:
+        """Stage 2 alone: tools without their schemas."""
+        tools, search_mode = search.tools(
+            query,
+            caller,
+            skill_ids=_split(skill_ids),
+            item_type=item_type,
+            limit=limit,
+            threshold=threshold,
+            mode=mode,
+        )
+        response.headers[MODE_HEADER] = search_mode
+        return tools
+
+    return router
+
+
+def _split(skill_ids: str | None) -> list[str] | None:
+    ids = [part.strip() for part in (skill_ids or "").split(",") if part.strip()]
+    # Nothing but blanks and commas asks for no skill in particular.
+    return ids or None
