@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillroute.services.create_skill import CreateSkill
     from skillroute.services.reindex import EmbedMissing, Reindex
     from skillroute.services.sync_tools import SyncTools
-    from skillroute.storage.index.embedded import MakeOptimised
+    from skillroute.storage.index.embedded import Built
     from skillroute.storage.postgres.connection import Pool
 
 
@@ -60,7 +60,7 @@ def make_replica(
     feed: ChangeFeed,
     pool: Pool,
     configured_model: Callable[[], EmbeddingModel | None],
-    make_optimised: MakeOptimised | None = None,
+    database_url: str,
 ) -> IndexReplica:
     """Return the configured index: embedded in this process, or a Qdrant server."""
     if settings.qdrant_url:
@@ -88,6 +88,11 @@ def make_replica(
     def make_edge(model: EmbeddingModel) -> VectorIndex:
         return ThrowawayEdgeIndex(new_replica_dir(settings.index_dir), model.dimension)
 
+    def make_optimised(model: EmbeddingModel) -> Built:
+        from skillroute.storage.index.child_build import build_in_child
+
+        return build_in_child(database_url, settings.index_dir, model)
+
     return EmbeddedReplica(
         feed,
         make_edge,
@@ -114,13 +119,11 @@ class Parts:
         embedder: Embedder | None = None,
         replica: IndexReplica | None = None,
         database: Database | None = None,
-        make_optimised: MakeOptimised | None = None,
     ) -> None:
         self.settings = settings
         self._embedder = embedder
         self._replica = replica
         self._database = database
-        self._make_optimised = make_optimised
 
     @cached_property
     def pool(self) -> Pool:
@@ -163,7 +166,11 @@ class Parts:
     @cached_property
     def replica(self) -> IndexReplica:
         return self._replica or make_replica(
-            self.settings, self.feed, self.pool, self.query_embedder.model, self._make_optimised
+            self.settings,
+            self.feed,
+            self.pool,
+            self.query_embedder.model,
+            self.settings.database_url.get_secret_value(),
         )
 
     @cached_property

@@ -24,7 +24,13 @@ def _default_model_dir() -> Path:
 
 
 class _Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="SKILLROUTE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="SKILLROUTE_",
+        frozen=True,
+        extra="ignore",
+        # A template can leave a variable out only by setting it to nothing.
+        env_ignore_empty=True,
+    )
 
     @classmethod
     def load(cls) -> Self:

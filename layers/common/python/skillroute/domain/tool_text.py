@@ -70,11 +70,11 @@ def embedding_text(
     argument_descriptions: Sequence[str] = (),
     server: str | None = None,
 ) -> str:
-    """Return the text whose vector stands for a tool: ``words of the name: description (arguments). About them. server``.
+    """Return the text whose vector stands for a tool: ``name: description (arguments). About them. server``.
 
     Measured over metatool, sealtools and bfcl with the int8 model, mean recall@5 / nDCG@5: "name: description" 0.728 /
-    0.656, this text 0.760 / 0.696. The server comes last: before the arguments it pulls every tool of a server together,
-    and a request for one of them finds its siblings.
+    0.656, this text 0.759 / 0.694. The judged tools have no server; its place, last, was chosen by eight requests to a
+    catalogue of 1,265 tools, where it helped to find a tool and not merely its siblings.
 
     Examples
     --------
@@ -103,9 +103,9 @@ def lexical_text(
 ) -> str:
     """Return the text that BM25 counts words in: raw name, its words, description, arguments and server.
 
-    Order and punctuation mean nothing to BM25. The raw name is there for who searches by it. Measured over the same sets
-    with k1 1.2 and b 0.75, mean recall@5: raw name and description 0.625, with the name split 0.655, with argument names
-    0.683, with their descriptions too 0.720.
+    Order and punctuation mean nothing to BM25. The raw name is there for who searches by it. Measured over the same
+    sets with k1 1.2 and b 0.75, mean recall@5: raw name and description 0.625, with the name's words too 0.655, with
+    argument names 0.683, with their descriptions 0.720.
     """
     words = split_name(name)
     arguments = [split_name(argument) for argument in argument_names]

@@ -21,7 +21,7 @@ def ranking_for(mode: Mode | None, default: Ranking) -> Ranking:
     """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decisions 8)."""
     if mode is None:
         return default
-    if mode == "semantic" or mode == "lexical":
+    if mode in ("semantic", "lexical"):
         return mode
     raise InvalidInput("mode", f"{mode!r} is not available yet; use 'semantic' or 'lexical'")
 

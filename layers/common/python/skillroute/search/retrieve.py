@@ -82,7 +82,7 @@ class LexicalRanking:
         self._query = query
         self._names = possible_names(query)
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:  # noqa: ARG002
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         # A query that names a tool has named its skills as well.
         named = self._named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
         payloads = self._index.payloads(Collection.TOOLS, named).values()
@@ -90,7 +90,7 @@ class LexicalRanking:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
         return _with_exact(hits, sorted(exact))[:limit]
 
-    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:  # noqa: ARG002
+    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.TOOLS, self._query, where=where, limit=max(limit, CANDIDATE_POOL))
         return _with_exact(hits, self._named_tools(where))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -60,8 +60,8 @@ def _skillroute_error(_: Request, error: Exception) -> JSONResponse:
 
 
 def _validation_error(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    detail = [problem(each["loc"], each["msg"], each["type"]) for each in error.errors()]
+    problems = cast(RequestValidationError, error).errors()
+    detail = [problem(each["loc"], each["msg"], each["type"]) for each in problems]
     return JSONResponse({"detail": detail}, 422)
 
 

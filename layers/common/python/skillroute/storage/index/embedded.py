@@ -128,25 +128,27 @@ class EmbeddedReplica:
         with self._lock:
             # A look at the feed that started after this search began shows all that the search must see, so searches
             # that wait here together share one.
-            if self._current is None or self._polled_at < begun:
-                self._catch_up()
-            assert self._current is not None
-            self._current.users += 1
-            return self._current
+            generation = self._current
+            if generation is None or self._polled_at < begun:
+                generation = self._catch_up()
+            generation.users += 1
+            return generation
 
-    def _catch_up(self) -> None:
+    def _catch_up(self) -> _Generation:
         polled_at = self._clock()
-        page = self._feed.poll(self._current.position if self._current else 0)
+        generation = self._current
+        page = self._feed.poll(generation.position if generation else 0)
         model = self._checked_model(page)
-        if self._current is None or self._current.model != model:
-            built = self._build(model)
-            self._swap(built, model)
+        if generation is None or generation.model != model:
+            generation = self._swap(self._build(model), model)
         else:
-            self._apply(self._current, page)
-            if page.epoch != self._current.epoch:
+            self._apply(generation, page)
+            if page.epoch != generation.epoch:
                 self._rebuild_beside(model)
         self._polled_at = polled_at
-        self._optimise_if_large(model)
+        if self._make_optimised is not None and generation.changes_since_optimised >= self._optimise_above:
+            self._rebuild_beside(model)
+        return generation
 
     def _checked_model(self, page: FeedPage) -> EmbeddingModel:
         configured = self._configured_model()
@@ -159,26 +161,32 @@ class EmbeddedReplica:
         started = self._clock()
         page = self._feed.poll(0)
         index = self._make_index(model)
-        load_everything(self._feed, index)
+        try:
+            load_everything(self._feed, index)
+        except SkillrouteError:
+            index.close()
+            raise
         logger.info(
             "index built",
             extra={"items": index.count(Collection.TOOLS), "duration_ms": round((self._clock() - started) * 1000)},
         )
         return Built(index, page)
 
-    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> None:
+    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
-        self._current = _Generation(built.index, page.epoch, model, page.position)
+        new = _Generation(built.index, page.epoch, model, page.position)
         # What the build read may be newer than the page, never older, so the page counts as applied only up to its
         # position: everything after that is applied again.
         catch_up = self._feed.poll(page.position)
-        self._apply(self._current, catch_up)
-        self._current.changes_since_optimised = 0 if optimised else built.index.count(Collection.TOOLS)
+        self._apply(new, catch_up)
+        new.changes_since_optimised = 0 if optimised else built.index.count(Collection.TOOLS)
+        self._current = new
         if old is not None:
             old.retired = True
             if old.users == 0:
                 old.index.close()
+        return new
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
         fresh = generation.applied.fresh(page)
@@ -187,15 +195,6 @@ class EmbeddedReplica:
         generation.applied.remember(page)
         generation.position = page.position
         generation.changes_since_optimised += len(fresh)
-
-    def _optimise_if_large(self, model: EmbeddingModel) -> None:
-        generation = self._current
-        if (
-            self._make_optimised is not None
-            and generation is not None
-            and generation.changes_since_optimised >= self._optimise_above
-        ):
-            self._rebuild_beside(model)
 
     def _rebuilding(self) -> bool:
         return self._rebuild is not None and self._rebuild.is_alive()

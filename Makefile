@@ -1,0 +1,56 @@
+# Every command that a person needs. `make help` lists them.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 3000
+DATA ?= ../shared/data
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Installing again is needed only when the dependencies change.
+$(VENV)/.run: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing what running needs into $(VENV)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[local]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.run
+	@echo "installing what testing needs into $(VENV)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.dev ## Install everything for development into .venv
+
+.PHONY: run
+run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
+	@PORT=$(PORT) $(BIN)/skillroute up
+
+.PHONY: test
+test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
+	@$(BIN)/python -m pytest
+
+.PHONY: check
+check: $(VENV)/.dev ## Lint, format, types and the template
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/cfn-lint template.yaml
+
+.PHONY: format
+format: $(VENV)/.dev ## Put the code into its format
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about half an hour)
+	@DATA=$(DATA) $(BIN)/python -m benchmarks.all
+
+.PHONY: clean
+clean: ## Remove what building and testing left; data in .skillroute stays
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .aws-sam dist
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

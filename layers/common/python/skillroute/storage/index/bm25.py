@@ -1,0 +1,78 @@
+"""Texts as BM25 sparse vectors, the same for both engines.
+
+The vector holds the part of BM25 that a text alone decides (term frequency, saturated and set against its length); the
+engine multiplies by the inverse document frequency (`Modifier.Idf`). k1 = 1.2 and b = 0.75 are Lucene's.
+
+Chosen by recall@5 over three judged sets (text: name, split name, description; 1,500 queries each; qdrant-edge 0.9):
+
+=====================================  ========  =========  =====
+analysis, expected length              metatool  sealtools  bfcl
+=====================================  ========  =========  =====
+words, English stemmer and stop words
+  expected length 256 (the default)    0.684     0.809      0.752
+  40                                   0.696     0.820      0.759
+  20                                   0.702     0.832      0.764
+  10                                   0.700     0.844      0.763
+words, 40, stemmer, no stop words      0.591     0.776      0.744
+words, 40, stop words, no stemmer      0.636     0.835      0.734
+words, 40, neither                     0.533     0.798      0.722
+code (splits camelCase), 20            0.705     0.836      0.775
+**multilingual, 20** (chosen)          0.703     0.833      0.769
+=====================================  ========  =========  =====
+
+Expected length: the texts have 9 to 26 tokens on average after stop words (Docker's catalogue 19, LiveMCP's 26).
+
+Multilingual rather than code, because word and code analysis make one token of a whole Chinese clause, so that 搜索
+does not find a tool described as 使用必应搜索指定的关键词; multilingual segments it and finds it. It also folds
+accents: cafe finds café. Its price: 5 µs a query instead of 2; and once in a process, for a dictionary, 170 ms and 50
+MB at its first Chinese text, 145 ms and 15 MB at its first Japanese one.
+"""
+
+from __future__ import annotations
+
+from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
+
+_K1 = 1.2
+_B = 0.75
+_EXPECTED_TOKENS = 20.0
+
+
+class Bm25Encoder:
+    """Encodes documents and queries. Safe to call from several threads: it keeps no state.
+
+    Texts without a word (empty, emoji, stop words only) are None: an empty vector finds nothing and is not found, but
+    the engines do not agree on whether it counts as a document.
+
+    Examples
+    --------
+    >>> Bm25Encoder().query("the of and") is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._model = Bm25(
+            Bm25Config(
+                k=_K1,
+                b=_B,
+                avg_len=_EXPECTED_TOKENS,
+                tokenizer=TokenizerType.Multilingual,
+                language="english",
+            )
+        )
+
+    def document(self, text: str) -> SparseVector | None:
+        """Encode a text to be found."""
+        return _unless_empty(self._model.embed_document(_encodable(text)))
+
+    def query(self, text: str) -> SparseVector | None:
+        """Encode a text to find by: every distinct word weighs 1."""
+        return _unless_empty(self._model.embed_query(_encodable(text)))
+
+
+def _unless_empty(vector: SparseVector) -> SparseVector | None:
+    return vector if vector.indices else None
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which JSON escapes can smuggle into a query and Rust's strings cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")

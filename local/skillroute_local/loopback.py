@@ -1,0 +1,65 @@
+"""Ports of 127.0.0.1: is it free, who has it."""
+
+from __future__ import annotations
+
+import socket
+
+import psutil
+
+from skillroute_local.errors import LocalError
+
+HOST = "127.0.0.1"
+
+
+def listen(port: int = 0) -> socket.socket:
+    """Return a listening socket on loopback; port 0 takes a free one.
+
+    Raises
+    ------
+    LocalError
+        The port is in use, or this user may not have it; the message names the process that has it, where known.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        # Connections of a server that has just ended linger in TIME_WAIT and are no obstacle.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((HOST, port))
+        sock.listen(128)
+    except PermissionError as error:
+        sock.close()
+        raise LocalError(f"port {port} may not be used by this user: choose one above 1023") from error
+    except OSError as error:
+        sock.close()
+        raise LocalError(f"port {port} is in use{_by_whom(port)}: stop it or choose another port") from error
+    return sock
+
+
+def require_free_port(port: int) -> None:
+    """Raise the `LocalError` of `listen` unless a server could listen on `port` now."""
+    listen(port).close()
+
+
+def port_free(port: int) -> bool:
+    """Tell whether a server could listen on `port` now."""
+    try:
+        require_free_port(port)
+    except LocalError:
+        return False
+    return True
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with listen() as sock:
+        return int(sock.getsockname()[1])
+
+
+def _by_whom(port: int) -> str:
+    """Return `` by NAME (pid N)``, or nothing where the system does not tell this user."""
+    try:
+        for connection in psutil.net_connections(kind="tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+                return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
+    except psutil.Error:  # macOS tells only root; or the process has just ended
+        pass
+    return ""
