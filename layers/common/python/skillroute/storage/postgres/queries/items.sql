@@ -1,10 +1,18 @@
 -- Tools, prompts and resources.
 
 -- name: item_states
-SELECT t.server, t.type, t.name, t.id, t.content_hash, t.text_hash, t.embedding_model
+-- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
+-- items took 85 ms; with two, 0.3 ms.
+SELECT k.server, k.type, k.name, t.id, t.content_hash, t.text_hash, t.embedding_model
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
-JOIN mcp.tools t
-  ON t.server = k.server AND t.type = k.type AND t.name = k.name AND t.org_id IS NOT DISTINCT FROM :org_id::text
+CROSS JOIN LATERAL (
+    SELECT id, content_hash, text_hash, embedding_model FROM mcp.tools
+    WHERE org_id IS NULL AND :org_id::text IS NULL
+      AND server = k.server AND type = k.type AND name = k.name
+    UNION ALL
+    SELECT id, content_hash, text_hash, embedding_model FROM mcp.tools
+    WHERE org_id = :org_id::text AND server = k.server AND type = k.type AND name = k.name
+) t
 
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. The old vector
@@ -84,20 +92,20 @@ RETURNING id
 SELECT id, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
 
 -- name: items_to_embed
--- Written while the model was away.
-SELECT id::text, embedding_text, text_hash
-FROM mcp.tools
-WHERE embedding IS NULL AND id > :after::text::bigint
-ORDER BY id
+-- Written while the model was away. (Ordered by t.id: a bare id would be the text of the first column.)
+SELECT t.id::text, t.embedding_text, t.text_hash
+FROM mcp.tools t
+WHERE t.embedding IS NULL AND t.id > :after::text::bigint
+ORDER BY t.id
 LIMIT :limit::int
 
 -- name: items_to_reembed
 -- Of another model, or of none: what a reindex has left to do.
-SELECT id::text, embedding_text, text_hash
-FROM mcp.tools
-WHERE id > :after::text::bigint
-  AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY id
+SELECT t.id::text, t.embedding_text, t.text_hash
+FROM mcp.tools t
+WHERE t.id > :after::text::bigint
+  AND (t.embedding_model, t.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
+ORDER BY t.id
 LIMIT :limit::int
 
 -- name: set_item_embeddings

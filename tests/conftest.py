@@ -1,0 +1,93 @@
+"""What tests of every layer share: a real PostgreSQL, started once, and a fresh migrated database for each test.
+
+Nothing starts before a test asks for it, so unit tests pay nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from skillroute_local.postgres import EmbeddedPostgres
+
+    from tests.doubles import EdgeIndexes
+
+_TEMPLATE = "skillroute_template"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL server for this session, without syncing to disk: about 0.7 s, once.
+
+    Not under pytest's own temporary directory: each pytest that starts closes that to others, and root's PostgreSQL
+    runs as another user.
+    """
+    from skillroute_local.postgres import EmbeddedPostgres
+
+    with (
+        tempfile.TemporaryDirectory(prefix="skillroute-tests-") as directory,
+        EmbeddedPostgres(Path(directory) / "postgres", durable=False) as server,
+    ):
+        yield server
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_server: EmbeddedPostgres) -> str:
+    """The name of a database with every migration applied and no rows."""
+    from skillroute.storage.postgres.migrate import migrate
+
+    _administer(postgres_server, f"CREATE DATABASE {_TEMPLATE}")
+    migrate(postgres_server.url_of(_TEMPLATE))
+    return _TEMPLATE
+
+
+@pytest.fixture
+def database_url(postgres_server: EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
+    """The URL of a fresh migrated database, dropped after the test: about 15 ms and 5 ms."""
+    with fresh_database(postgres_server, migrated_template) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def edge_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeIndexes]:
+    """Embedded indexes to be lent, empty, to one test after the other."""
+    from tests.doubles import EdgeIndexes
+
+    edges = EdgeIndexes(tmp_path_factory.mktemp("edges"))
+    yield edges
+    edges.close()
+
+
+@contextmanager
+def fresh_database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """Lend a copy of a template database; open connections do not keep it from being dropped."""
+    name = f"test_{next(_numbers)}"
+    # FILE_COPY: without fsync 10 ms instead of 25 ms, measured on two cores.
+    _administer(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+    try:
+        yield server.url_of(name)
+    finally:
+        _administer(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _administer(server: EmbeddedPostgres, statement: str) -> None:
+    from urllib.parse import urlsplit
+
+    import pg8000.native
+
+    url = urlsplit(server.url)
+    connection = pg8000.native.Connection(
+        "skillroute", host="127.0.0.1", port=server.port, password=url.password, database="postgres"
+    )
+    try:
+        connection.run(statement)
+    finally:
+        connection.close()
