@@ -104,8 +104,8 @@ def lexical_text(
     """Return the text that BM25 counts words in: raw name, its words, description, arguments and server.
 
     Order and punctuation mean nothing to BM25. The raw name is there for who searches by it. Measured over the same
-    sets with k1 1.2 and b 0.75, mean recall@5: raw name and description 0.625, with the name's words too 0.655, with
-    argument names 0.683, with their descriptions 0.720.
+    sets with Qdrant's BM25, mean recall@5: raw name and description 0.727, with the name's words too 0.748, with
+    argument names 0.762, with their descriptions 0.770.
     """
     words = split_name(name)
     arguments = [split_name(argument) for argument in argument_names]

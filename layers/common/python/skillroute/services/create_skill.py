@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.hashing import text_hash
+from skillroute.domain.item_input import check_json
 from skillroute.domain.skills import NewSkill, Skill
 from skillroute.domain.tool_text import split_name
 from skillroute.errors import Conflict, EmbeddingUnavailable
@@ -37,11 +38,14 @@ class CreateSkill:
 
         Raises
         ------
+        InvalidInput
+            A text holds NUL or a lone surrogate.
         Conflict
             The id is taken.
         DatabaseUnavailable, EmbeddingModelMismatch
             Nothing was written.
         """
+        check_json(new.model_dump(mode="json"))
         owned = new.model_copy(update={"org_id": caller.org_id})
         text = indexed_text(owned)
         try:

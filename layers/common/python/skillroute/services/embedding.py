@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.errors import EmbeddingModelMismatch
 from skillroute.ports import Database, EmbeddedRows, Embedder, EmbeddingTask, Session
 
@@ -40,6 +40,7 @@ def embed_rows(
     *,
     timeout_s: float,
     progress: Callable[[int], None] = lambda _: None,
+    check: Callable[[Session], None] = lambda _: None,
 ) -> list[str]:
     """Embed rows until none is left, batch by batch, and return their ids.
 
@@ -49,13 +50,20 @@ def embed_rows(
     ----------
     progress : callable
         Told how many rows each batch had.
+    check : callable
+        Called in each batch's transaction before its vectors are stored; raises when they must not be.
     """
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)
         vectors = embedder.embed([task.text for task in tasks], timeout_s=timeout_s)
         pairs = list(zip(tasks, vectors, strict=True))
-        database.transact(lambda session: rows(session).set_embeddings(embedder.model, pairs))  # noqa: B023
+
+        def store(session: Session, pairs: list[tuple[EmbeddingTask, Vector]] = pairs) -> None:
+            check(session)
+            rows(session).set_embeddings(embedder.model, pairs)
+
+        database.transact(store)
         after = tasks[-1].id
         done += [task.id for task in tasks]
         progress(len(tasks))

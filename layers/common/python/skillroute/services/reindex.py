@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.ports import Database, Embedder
 from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.embedding import BATCH, Rows, claim_model, embed_rows
+from skillroute.services.embedding import BATCH, Rows, check_model, claim_model, embed_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +132,6 @@ class EmbedMissing:
             rows,
             lambda repository, after: repository.to_embed(after=after, limit=BATCH),
             timeout_s=self._timeout_s,
+            # A reindex may switch the model while this embeds; its vectors must not be overwritten by ours.
+            check=lambda session: check_model(session, self._embedder.model),
         )

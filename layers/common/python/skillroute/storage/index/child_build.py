@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,12 +50,14 @@ def build_in_child(database_url: str, parent_dir: Path | None, model: EmbeddingM
             timeout=_TIMEOUT_S,
             check=True,
         )
+        seen = json.loads(child.stdout)
     except subprocess.TimeoutExpired as error:
+        shutil.rmtree(directory, ignore_errors=True)
         raise IndexUnavailable(f"building the index took longer than {_TIMEOUT_S:.0f} s") from error
     except subprocess.CalledProcessError as error:
+        shutil.rmtree(directory, ignore_errors=True)
         last_line = (error.stderr.strip().splitlines() or ["no message"])[-1]
         raise IndexUnavailable(f"building the index failed: {last_line}") from error
-    seen = json.loads(child.stdout)
     page = FeedPage(epoch=seen["epoch"], model=model, position=seen["position"], changes=())
     return Built(ThrowawayEdgeIndex(directory, model.dimension), page)
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import Collection, FeedPage
-from skillroute.errors import EmbeddingModelMismatch, SkillrouteError
+from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable, SkillrouteError
 from skillroute.observability import logger
 from skillroute.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
 from skillroute.storage.index.projection import AppliedChanges, apply_changes, load_everything
+
+_ATTEMPTS = 3
 
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 """Makes an empty index for vectors of a model."""
@@ -46,6 +48,15 @@ class _Generation:
     users: int = 0
     retired: bool = False
     changes_since_optimised: int = 0
+
+
+class _ModelSwitched(IndexUnavailable):
+    """A reindex came between a look at the feed and the loading of rows: their vectors are of another model."""
+
+
+def _require_model(model: EmbeddingModel, page: FeedPage) -> None:
+    if page.model not in (None, model):
+        raise _ModelSwitched(f"the model was switched from {model} to {page.model} while rows were read")
 
 
 class EmbeddedReplica:
@@ -135,6 +146,14 @@ class EmbeddedReplica:
             return generation
 
     def _catch_up(self) -> _Generation:
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._look()
+            except _ModelSwitched as error:
+                logger.info("index read anew", extra={"reason": str(error)})
+        raise IndexUnavailable("the embedding model is being switched again and again")
+
+    def _look(self) -> _Generation:
         polled_at = self._clock()
         generation = self._current
         page = self._feed.poll(generation.position if generation else 0)
@@ -142,7 +161,12 @@ class EmbeddedReplica:
         if generation is None or generation.model != model:
             generation = self._swap(self._build(model), model)
         else:
-            self._apply(generation, page)
+            try:
+                self._apply(generation, page)
+            except _ModelSwitched:
+                self._current = None
+                self._retire(generation)
+                raise
             if page.epoch != generation.epoch:
                 self._rebuild_beside(model)
         self._polled_at = polled_at
@@ -176,22 +200,32 @@ class EmbeddedReplica:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
         new = _Generation(built.index, page.epoch, model, page.position)
-        # What the build read may be newer than the page, never older, so the page counts as applied only up to its
-        # position: everything after that is applied again.
-        catch_up = self._feed.poll(page.position)
-        self._apply(new, catch_up)
+        try:
+            # What the build read may be newer than the page, never older, so the page counts as applied only up to its
+            # position: everything after that is applied again.
+            catch_up = self._feed.poll(page.position)
+            _require_model(model, catch_up)
+            self._apply(new, catch_up)
+        except SkillrouteError:
+            built.index.close()
+            raise
         new.changes_since_optimised = 0 if optimised else built.index.count(Collection.TOOLS)
         self._current = new
         if old is not None:
-            old.retired = True
-            if old.users == 0:
-                old.index.close()
+            self._retire(old)
         return new
+
+    @staticmethod
+    def _retire(generation: _Generation) -> None:
+        generation.retired = True
+        if generation.users == 0:
+            generation.index.close()
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
         fresh = generation.applied.fresh(page)
         if fresh:
             apply_changes(self._feed, generation.index, fresh)
+            _require_model(generation.model, self._feed.poll(page.position))
         generation.applied.remember(page)
         generation.position = page.position
         generation.changes_since_optimised += len(fresh)

@@ -23,9 +23,13 @@ def new_replica_dir(parent: Path | None) -> Path:
     """
     if parent is None:
         return Path(tempfile.mkdtemp(prefix="skillroute-replica-"))
-    directory = parent / f"replica-{os.getpid()}-{next(_numbers)}"
-    directory.mkdir(parents=True)
-    return directory
+    while True:
+        directory = parent / f"replica-{os.getpid()}-{next(_numbers)}"
+        try:
+            directory.mkdir(parents=True)
+        except FileExistsError:
+            continue  # left behind by a killed process of the same number, as in a container that starts again
+        return directory
 
 
 class ThrowawayEdgeIndex(EdgeIndex):

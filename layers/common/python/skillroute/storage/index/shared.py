@@ -72,6 +72,7 @@ class SharedReplica:
             index = self._opened(page)
             if page.epoch != self._epoch or self._applied.fresh(page):
                 page = self._catch_up(index)
+                index = self._opened(page)  # a reindex may have come between the two looks
             self._applied.remember(page)
             self._epoch, self._position = page.epoch, page.position
             return index

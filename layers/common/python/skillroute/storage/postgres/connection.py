@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from struct import error as struct_error
 from typing import Any, TypeVar
@@ -29,8 +29,10 @@ Rows = list[list[Any]]
 # pg8000 lets some socket errors through as they are, and reads a closed socket as a short struct.
 _BROKEN = (pg8000.native.InterfaceError, OSError, struct_error)
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-# Class 08: connection; 57P01..57P05: the server stops, crashed, starts or drops us; 53300: too many connections.
-_UNAVAILABLE_STATES = {"57P01", "57P02", "57P03", "57P04", "57P05", "53300"}
+# Class 08: connection; 28: it does not let us in; 3D000: no such database; 57P01..57P05: the server stops, crashed,
+# starts or drops us; 53300: too many connections.
+_UNAVAILABLE_CLASSES = ("08", "28")
+_UNAVAILABLE_STATES = {"3D000", "57P01", "57P02", "57P03", "57P04", "57P05", "53300"}
 _TIMED_OUT = "57014"  # the connection itself is as good as before
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _ATTEMPTS = 5
@@ -50,16 +52,21 @@ class Address:
     @classmethod
     def parse(cls, url: str) -> Address:
         """Read a database URL. `sslmode` is disable, require or verify-full; off loopback `require` is the default."""
-        parts = urlsplit(url)
+        malformed = "SKILLROUTE_DATABASE_URL must look like postgresql://user:password@host:5432/name"
+        try:
+            parts = urlsplit(url)
+            port = parts.port or 5432
+        except ValueError:  # brackets that do not match, or a port that is no number
+            raise ConfigurationError(malformed) from None
         if parts.scheme not in {"postgresql", "postgres"} or not parts.hostname or not parts.username:
-            raise ConfigurationError("SKILLROUTE_DATABASE_URL must look like postgresql://user:password@host:5432/name")
+            raise ConfigurationError(malformed)
         default = "disable" if parts.hostname in _LOOPBACK else "require"
         sslmode = parse_qs(parts.query).get("sslmode", [default])[0]
         if sslmode not in {"disable", "require", "verify-full"}:
             raise ConfigurationError("SKILLROUTE_DATABASE_URL: sslmode must be disable, require or verify-full")
         return cls(
             host=parts.hostname,
-            port=parts.port or 5432,
+            port=port,
             user=unquote(parts.username),
             password=unquote(parts.password) if parts.password else None,
             database=unquote(parts.path.lstrip("/")) or "postgres",
@@ -86,17 +93,20 @@ class Connection:
         except OSError as error:
             raise DatabaseUnavailable(f"PostgreSQL at {address.host}:{address.port} cannot be reached") from error
         sock.settimeout(statement_timeout_s + 5.0)  # the server's own limit comes first and says more
-        with self._translated():
+        with ExitStack() as undo, self._translated():
+            undo.callback(sock.close)
             self._native = pg8000.native.Connection(
                 address.user,
                 host=address.host,
-                password=address.password,
+                # pg8000 cannot tell a server that asks for a password that there is none.
+                password=address.password or "",
                 database=address.database,
                 ssl_context=address.ssl_context(),
                 sock=sock,
                 application_name="skillroute",
                 startup_params={"statement_timeout": str(int(statement_timeout_s * 1000))},
             )
+            undo.pop_all()
         self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
         self.broken = False
 
@@ -142,7 +152,7 @@ class Connection:
             state, message = str(details.get("C", "")), str(details.get("M", error))
             if state == _TIMED_OUT:
                 raise DatabaseUnavailable(f"PostgreSQL took too long: {message}") from error
-            if state in _UNAVAILABLE_STATES or state.startswith("08"):
+            if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):
                 self.broken = True
                 raise DatabaseUnavailable(f"PostgreSQL is not available: {message}") from error
             raise StatementRejected(message, state=state, constraint=details.get("n")) from error
@@ -218,11 +228,13 @@ class Pool:
 
     def _with_connection(self, work: Callable[[Connection], T]) -> T:
         pooled = bool(self._idle)
+        lent: Connection | None = None
         try:
-            with self.borrowed() as connection:
-                return work(connection)
+            with self.borrowed() as lent:
+                return work(lent)
         except DatabaseUnavailable:
-            if not pooled:
+            # What took too long once would take too long again; only a lost connection is worth a second one.
+            if not pooled or lent is None or not lent.broken:
                 raise
         # The connection was opened before the server went away, and so were the others. A fresh one tells.
         self.close()

@@ -20,10 +20,14 @@ FROM mcp.skills_with_counts c
 WHERE c.id = :id AND (c.org_id IS NULL OR c.org_id = :org_id::text)
 
 -- name: existing_skill_ids
+-- Held to the end of the transaction, so that none is removed between this look and an assignment.
 SELECT id::text FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL
+ORDER BY id FOR KEY SHARE
 
 -- name: existing_item_ids
+-- Held to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+ORDER BY id FOR NO KEY UPDATE
 
 -- name: delete_assignments
 -- What a tool no longer has. What stays is updated in place, so that a search never finds the tool without skills.
