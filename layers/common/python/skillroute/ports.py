@@ -190,9 +190,12 @@ class ItemState:
 
 @dataclass(frozen=True, slots=True)
 class IndexedText:
-    """What an item or a skill says to the index: the text that is embedded, the words for BM25, and their hash."""
+    """What an item or a skill says to the index: the texts that are embedded, the words for BM25, and their hash.
 
-    embedding_text: str
+    The first of `embedding_texts` is the whole of it; the others are views that count half (docs/adr/0003).
+    """
+
+    embedding_texts: tuple[str, ...]
     lexical_text: str
     hash: str
 
@@ -218,10 +221,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingTask:
-    """A text without a vector. Its hash keeps a late vector from being stored beside a newer text."""
+    """Texts without a vector. Their hash keeps a late vector from being stored beside newer texts."""
 
     id: str
-    text: str
+    texts: tuple[str, ...]
     text_hash: str
 
 

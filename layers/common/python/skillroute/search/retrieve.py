@@ -83,12 +83,15 @@ class LexicalRanking:
         self._names = possible_names(query)
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        # A query that names a tool has named its skills as well.
-        named = self._named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
+        # A query that names a tool has named its skills as well: those of them that the caller sees.
+        orgs = where.any_of["org_id"]
+        named = self._named_tools(IndexFilter({"org_id": orgs}))
         payloads = self._index.payloads(Collection.TOOLS, named).values()
-        exact = {skill_id for payload in payloads for skill_id in payload["skill_ids"]}
+        of_named = sorted({skill_id for payload in payloads for skill_id in payload["skill_ids"]})
+        skills = self._index.payloads(Collection.SKILLS, of_named)
+        exact = [skill_id for skill_id in of_named if skill_id in skills and skills[skill_id]["org_id"] in orgs]
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
-        return _with_exact(hits, sorted(exact))[:limit]
+        return _with_exact(hits, exact)[:limit]
 
     def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.TOOLS, self._query, where=where, limit=max(limit, CANDIDATE_POOL))

@@ -12,7 +12,7 @@ from skillroute.domain.tool_text import split_name
 from skillroute.errors import Conflict, EmbeddingUnavailable
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Database, Embedder, IndexedText, Session
-from skillroute.services.embedding import claim_model
+from skillroute.services.embedding import claim_model, embed_views
 
 
 class CreateSkill:
@@ -49,7 +49,7 @@ class CreateSkill:
         owned = new.model_copy(update={"org_id": caller.org_id})
         text = indexed_text(owned)
         try:
-            vector = self._embedder.embed([text.embedding_text], timeout_s=self._timeout_s)[0]
+            vector = embed_views(self._embedder, [text.embedding_texts], timeout_s=self._timeout_s)[0]
         except EmbeddingUnavailable as error:
             logger.warning("skill stored without embedding", extra={"skill_id": new.id, "reason": str(error)})
             count(Metric.EMBEDDING_FAILED)
@@ -76,4 +76,4 @@ def indexed_text(skill: NewSkill) -> IndexedText:
     embedded = f"{skill.name}: {skill.description}"
     examples = (f"{name} {split_name(name)}" for name in skill.examples)
     words = " ".join([skill.name, skill.description, *skill.keywords, *examples])
-    return IndexedText(embedded, words, text_hash(embedded, words))
+    return IndexedText((embedded,), words, text_hash(embedded, words))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
+from skillroute.domain.tool_text import VIEW_WEIGHTS
 from skillroute.errors import EmbeddingModelMismatch
 from skillroute.ports import Database, EmbeddedRows, Embedder, EmbeddingTask, Session
 
@@ -32,6 +33,28 @@ def claim_model(session: Session, model: EmbeddingModel) -> None:
     check_model(session, model)
 
 
+def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:
+    """Embed things that have several texts each: one vector a thing, the weighted mean of its texts' vectors.
+
+    Parameters
+    ----------
+    views : sequence of texts
+        At least one text each; they count as `tool_text.VIEW_WEIGHTS` says.
+
+    Raises
+    ------
+    EmbeddingUnavailable
+    """
+    texts = list(dict.fromkeys(text for each in views for text in each))
+    vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
+    means = (
+        weighted_mean((vector_of[text], weight) for text, weight in zip(each, VIEW_WEIGHTS, strict=False))
+        for each in views
+    )
+    # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
+    return [mean or vector_of[each[0]] for each, mean in zip(views, means, strict=True)]
+
+
 def embed_rows(
     database: Database,
     embedder: Embedder,
@@ -56,7 +79,7 @@ def embed_rows(
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)
-        vectors = embedder.embed([task.text for task in tasks], timeout_s=timeout_s)
+        vectors = embed_views(embedder, [task.texts for task in tasks], timeout_s=timeout_s)
         pairs = list(zip(tasks, vectors, strict=True))
 
         def store(session: Session, pairs: list[tuple[EmbeddingTask, Vector]] = pairs) -> None:

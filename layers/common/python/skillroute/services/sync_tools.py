@@ -10,11 +10,17 @@ from skillroute.domain.caller import Caller
 from skillroute.domain.hashing import content_hash, text_hash
 from skillroute.domain.item_input import read_item
 from skillroute.domain.items import ItemContent, ItemKey
-from skillroute.domain.tool_text import argument_names, embedding_text, lexical_text
+from skillroute.domain.tool_text import (
+    ToolSaid,
+    argument_descriptions,
+    argument_names,
+    embedding_views,
+    lexical_text,
+)
 from skillroute.errors import EmbeddingUnavailable, InvalidInput, StatementRejected
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Database, Embedder, IndexedText, ItemRow, ItemState, Session, Written
-from skillroute.services.embedding import check_model, claim_model
+from skillroute.services.embedding import check_model, claim_model, embed_views
 
 MAX_ITEMS = 500
 """Items of one call."""
@@ -143,7 +149,7 @@ class SyncTools:
         new_text = [item for item in changed if not _keeps_its_vector(item, states.get(item.content.key))]
         try:
             vectors = (
-                self._embedder.embed([item.text.embedding_text for item in new_text], timeout_s=self._timeout_s)
+                embed_views(self._embedder, [item.text.embedding_texts for item in new_text], timeout_s=self._timeout_s)
                 if new_text
                 else []
             )
@@ -184,15 +190,16 @@ class SyncTools:
 
 def indexed_text(content: ItemContent) -> IndexedText:
     """Return what an item says to the index (docs/adr/0003)."""
-    server = content.key.server or None
-    arguments = argument_names(content.input_schema)
-    embedded = embedding_text(
-        name=content.key.name, description=content.description, argument_names=arguments, server=server
+    schema = content.input_schema
+    said = ToolSaid(
+        name=content.key.name,
+        description=content.description,
+        argument_names=argument_names(schema),
+        argument_descriptions=argument_descriptions(schema),
+        server=content.key.server or None,
     )
-    words = lexical_text(
-        name=content.key.name, description=content.description, argument_names=arguments, server=server
-    )
-    return IndexedText(embedded, words, text_hash(embedded, words))
+    views, words = embedding_views(said), lexical_text(said)
+    return IndexedText(views, words, text_hash(*views, words))
 
 
 def _read_all(items: Sequence[object]) -> tuple[list[_Incoming], dict[int, ItemOutcome]]:

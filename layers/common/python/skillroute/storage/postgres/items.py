@@ -74,16 +74,22 @@ class PostgresItems:
         return {type_: (items, embedded) for type_, items, embedded in self._run("count_by_type")}
 
     def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
-        return [EmbeddingTask(*row) for row in self._run("items_to_embed", after=after or "0", limit=limit)]
+        return [to_task(row) for row in self._run("items_to_embed", after=after or "0", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
         rows = self._run(
             "items_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
         )
-        return [EmbeddingTask(*row) for row in rows]
+        return [to_task(row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
         self._run("set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors))
+
+
+def to_task(row: list[Any]) -> EmbeddingTask:
+    """Read a row of the ..._to_embed and ..._to_reembed statements."""
+    id_, texts, text_hash = row
+    return EmbeddingTask(id_, tuple(texts), text_hash)
 
 
 def embeddings_as_json(vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> str:
@@ -105,7 +111,7 @@ def _to_row(row: ItemRow) -> dict[str, Any]:
         "metadata": content.metadata,
         "content_hash": row.content_hash,
         "text_hash": row.text.hash,
-        "embedding_text": row.text.embedding_text,
+        "embedding_texts": list(row.text.embedding_texts),
         "lexical_text": row.text.lexical_text,
         "embedding": None if row.embedding is None else to_bytes(row.embedding).hex(),
     }

@@ -9,7 +9,7 @@ from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes, to_b
 from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill
 from skillroute.ports import EmbeddingTask, IndexedText
 from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.items import embeddings_as_json
+from skillroute.storage.postgres.items import embeddings_as_json, to_task
 
 # 500 vectors of 384 dimensions are under 1 MB, so a skill of any size aggregates in bounded memory.
 _MEMBER_PAGE = 500
@@ -34,7 +34,7 @@ class PostgresSkills:
             examples=list(skill.examples),
             parent_domain=skill.parent_domain,
             text_hash=text.hash,
-            embedding_text=text.embedding_text,
+            embedding_texts=list(text.embedding_texts),
             lexical_text=text.lexical_text,
             embedding=None if embedding is None else to_bytes(embedding).hex(),
             model=model.name if model else None,
@@ -128,11 +128,11 @@ class PostgresSkills:
         return bool(changed)
 
     def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
-        return [EmbeddingTask(*row) for row in self._run("skills_to_embed", after=after, limit=limit)]
+        return [to_task(row) for row in self._run("skills_to_embed", after=after, limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
         rows = self._run("skills_to_reembed", model=model.name, dimension=model.dimension, after=after, limit=limit)
-        return [EmbeddingTask(*row) for row in rows]
+        return [to_task(row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
         self._run(

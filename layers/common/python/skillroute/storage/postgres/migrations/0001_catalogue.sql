@@ -17,7 +17,7 @@ CREATE TABLE mcp.tools (
     is_active       boolean NOT NULL DEFAULT true,
     content_hash    text NOT NULL,                       -- of everything above that the owner says
     text_hash       text NOT NULL,                       -- of what is embedded and indexed
-    embedding_text  text NOT NULL,
+    embedding_texts text[] NOT NULL,                     -- its views, the whole of it first (docs/adr/0003)
     lexical_text    text NOT NULL,
     embedding       bytea,                               -- float32, little-endian; null until it could be made
     embedding_model text,
@@ -30,8 +30,9 @@ CREATE TABLE mcp.tools (
     CONSTRAINT tools_org_not_blank CHECK (org_id <> ''),
     CONSTRAINT tools_embedding_whole CHECK (
         (embedding IS NULL AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding_model IS NOT NULL AND embedding_dimension > 0
-            AND octet_length(embedding) = 4 * embedding_dimension)
+        -- a CHECK lets NULL pass, so each column is asked for
+        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
+            AND embedding_dimension > 0 AND octet_length(embedding) = 4 * embedding_dimension)
     )
 );
 -- Listing by server, and a server's tools. (Listing by name or type starts from tools_key.)
@@ -50,7 +51,7 @@ CREATE TABLE mcp.skill_categories (
     is_active       boolean NOT NULL DEFAULT true,
     deleted_at      timestamptz,                         -- soft delete
     text_hash       text NOT NULL,
-    embedding_text  text NOT NULL,                       -- what description_embedding was made of
+    embedding_texts text[] NOT NULL,                     -- what description_embedding was made of
     lexical_text    text NOT NULL,
     description_embedding bytea,                         -- serves while the skill has no tools
     embedding       bytea,                               -- the mean of its tools, or the description's
@@ -69,7 +70,9 @@ CREATE TABLE mcp.skill_categories (
     CONSTRAINT skill_categories_embedding_whole CHECK (
         (embedding IS NULL AND description_embedding IS NULL
             AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding_model IS NOT NULL AND embedding_dimension > 0
+        OR (embedding IS NOT NULL AND description_embedding IS NOT NULL
+            AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
+            AND embedding_dimension > 0
             AND octet_length(embedding) = 4 * embedding_dimension
             AND octet_length(description_embedding) = 4 * embedding_dimension)
     )

@@ -19,14 +19,14 @@ CROSS JOIN LATERAL (
 -- stays only while the text is the one it was made of; else the item has none until it is embedded.
 INSERT INTO mcp.tools AS t (
     org_id, server, type, name, description, input_schema, output_schema, annotations, tags, metadata,
-    content_hash, text_hash, embedding_text, lexical_text, embedding, embedding_model, embedding_dimension)
+    content_hash, text_hash, embedding_texts, lexical_text, embedding, embedding_model, embedding_dimension)
 SELECT :org_id::text, r.server, r.type, r.name, r.description, r.input_schema, r.output_schema, r.annotations,
-       r.tags, r.metadata, r.content_hash, r.text_hash, r.embedding_text, r.lexical_text, decode(r.embedding, 'hex'),
+       r.tags, r.metadata, r.content_hash, r.text_hash, r.embedding_texts, r.lexical_text, decode(r.embedding, 'hex'),
        CASE WHEN r.embedding IS NOT NULL THEN :model::text END,
        CASE WHEN r.embedding IS NOT NULL THEN :dimension::int END
 FROM json_to_recordset(:rows::json) AS r (
     server text, type text, name text, description text, input_schema json, output_schema json, annotations json,
-    tags text[], metadata json, content_hash text, text_hash text, embedding_text text, lexical_text text,
+    tags text[], metadata json, content_hash text, text_hash text, embedding_texts text[], lexical_text text,
     embedding text)
 ORDER BY r.server, r.type, r.name
 ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
@@ -38,7 +38,7 @@ ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
     metadata = excluded.metadata,
     content_hash = excluded.content_hash,
     text_hash = excluded.text_hash,
-    embedding_text = excluded.embedding_text,
+    embedding_texts = excluded.embedding_texts,
     lexical_text = excluded.lexical_text,
     embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
                      WHEN t.text_hash = excluded.text_hash THEN t.embedding END,
@@ -93,7 +93,7 @@ SELECT id, input_schema, output_schema, annotations FROM mcp.tools WHERE id = AN
 
 -- name: items_to_embed
 -- Written while the model was away. (Ordered by t.id: a bare id would be the text of the first column.)
-SELECT t.id::text, t.embedding_text, t.text_hash
+SELECT t.id::text, t.embedding_texts, t.text_hash
 FROM mcp.tools t
 WHERE t.embedding IS NULL AND t.id > :after::text::bigint
 ORDER BY t.id
@@ -101,7 +101,7 @@ LIMIT :limit::int
 
 -- name: items_to_reembed
 -- Of another model, or of none: what a reindex has left to do.
-SELECT t.id::text, t.embedding_text, t.text_hash
+SELECT t.id::text, t.embedding_texts, t.text_hash
 FROM mcp.tools t
 WHERE t.id > :after::text::bigint
   AND (t.embedding_model, t.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)

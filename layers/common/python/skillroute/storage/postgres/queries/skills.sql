@@ -2,11 +2,11 @@
 
 -- name: insert_skill
 INSERT INTO mcp.skill_categories (
-    id, org_id, name, description, keywords, examples, parent_domain, text_hash, embedding_text, lexical_text,
+    id, org_id, name, description, keywords, examples, parent_domain, text_hash, embedding_texts, lexical_text,
     description_embedding, embedding, embedding_model, embedding_dimension)
 VALUES (
     :id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text,
-    :text_hash, :embedding_text, :lexical_text,
+    :text_hash, :embedding_texts::text[], :lexical_text,
     decode(:embedding::text, 'hex'), decode(:embedding::text, 'hex'),
     CASE WHEN :embedding::text IS NOT NULL THEN :model::text END,
     CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int END)
@@ -78,14 +78,14 @@ WHERE id = :id AND (embedding_model, embedding_dimension) = (:model::text, :dime
 RETURNING id
 
 -- name: skills_to_embed
-SELECT id::text, embedding_text, text_hash
+SELECT id::text, embedding_texts, text_hash
 FROM mcp.skill_categories
 WHERE embedding IS NULL AND deleted_at IS NULL AND id > :after
 ORDER BY id
 LIMIT :limit::int
 
 -- name: skills_to_reembed
-SELECT id::text, embedding_text, text_hash
+SELECT id::text, embedding_texts, text_hash
 FROM mcp.skill_categories
 WHERE deleted_at IS NULL AND id > :after
   AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
