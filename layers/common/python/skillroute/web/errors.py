@@ -44,10 +44,11 @@ def problem(location: Sequence[str | int], message: str, kind: str = "value_erro
     return {"type": kind, "loc": [_encodable(part) for part in location], "msg": _encodable(message)}
 
 
-def _skillroute_error(_: Request, error: Exception) -> JSONResponse:
+def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
     status = next((status for type_, status in STATUS_OF if isinstance(error, type_)), 500)
     if isinstance(error, InvalidInput):
-        return JSONResponse({"detail": [problem(["body", *error.field.split(".")], error.message)]}, status)
+        place = "query" if request.method in {"GET", "DELETE"} else "body"
+        return JSONResponse({"detail": [problem([place, *error.field.split(".")], error.message)]}, status)
     if isinstance(error, DatabaseUnavailable):
         count(Metric.DATABASE_UNAVAILABLE)
     if status == 500:

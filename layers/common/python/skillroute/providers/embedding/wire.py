@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, normalise
@@ -49,7 +48,10 @@ def unit_vector(values: object, model: EmbeddingModel) -> Vector:
         raise EmbeddingUnavailable(
             f"{model.name} answered with {len(numbers)} dimensions, {model.dimension} are configured"
         )
-    vector = normalise(numbers) if all(map(math.isfinite, numbers)) else None
+    try:
+        vector = normalise(numbers)
+    except OverflowError:  # each square is finite, their sum is not
+        vector = None
     if vector is None:
         raise EmbeddingUnavailable(f"{model.name} answered with an embedding that is zero or not finite")
     return vector
