@@ -49,7 +49,12 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
         from skillroute.providers.embedding.openai import OpenAIEmbedder
 
         key = settings.openai_api_key
-        return OpenAIEmbedder(model, base_url=settings.openai_base_url, api_key=key.get_secret_value() if key else None)
+        return OpenAIEmbedder(
+            model,
+            base_url=settings.openai_base_url,
+            api_key=key.get_secret_value() if key else None,
+            send_dimensions=settings.openai_send_dimensions,
+        )
     from skillroute.providers.embedding.bedrock import BedrockEmbedder
 
     return BedrockEmbedder(model, region=settings.bedrock_region)

@@ -69,6 +69,9 @@ class EmbeddingSettings(_Settings):
     embedding_dimension: int | None = Field(None, ge=1, le=8192)
     openai_base_url: str = "https://api.openai.com/v1"
     openai_api_key: SecretStr | None = None
+    openai_send_dimensions: bool = Field(
+        False, description="Ask the endpoint for embedding_dimension dimensions; only some models can shorten."
+    )
     bedrock_region: str | None = None
     query_timeout_s: float = Field(10.0, gt=0, le=10, description="The most a query waits for its embedding (EC-009).")
     query_cache_size: int = Field(2048, ge=0, le=1_000_000, description="Query embeddings remembered by one process.")

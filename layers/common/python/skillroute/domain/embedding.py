@@ -41,7 +41,7 @@ def from_bytes(data: bytes) -> Vector:
 
 def normalise(vector: Sequence[float]) -> Vector | None:
     """Scale a vector to L2 norm 1, or return None when it has no direction (all zeros, or not finite)."""
-    norm = math.sqrt(math.fsum(x * x for x in vector))
+    norm = math.hypot(*vector)  # squares and sums without overflowing
     if norm == 0.0 or not math.isfinite(norm):
         return None
     return [x / norm for x in vector]

@@ -1,0 +1,83 @@
+"""The embedders under test, each against a stub of its service on the loopback interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.providers.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.providers.embedding.openai import OpenAIEmbedder
+
+from tests.unit.providers.stubs import FakeTime, StubServer, bedrock_answer, openai_answer
+
+MODEL_DIR = Path(__file__).parents[3] / "layers" / "inference" / "models" / "all-minilm-l6-v2"
+
+
+@pytest.fixture(autouse=True)
+def _no_outside_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the proxies nor the AWS settings of the machine that runs the tests have a say."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/nonexistent")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+
+
+@pytest.fixture
+def time() -> FakeTime:
+    return FakeTime()
+
+
+@pytest.fixture
+def openai_server() -> Iterator[StubServer]:
+    server = StubServer(openai_answer)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def bedrock_server() -> Iterator[StubServer]:
+    server = StubServer(bedrock_answer)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def openai(openai_server: StubServer, time: FakeTime) -> Iterator[Callable[..., OpenAIEmbedder]]:
+    """Make an embedder against the stub; keyword arguments go to its constructor."""
+    made: list[OpenAIEmbedder] = []
+
+    def make(**arguments: Any) -> OpenAIEmbedder:
+        defaults = {"base_url": f"{openai_server.url}/v1", "api_key": "sk-of-the-test", "retry": time.retry()}
+        made.append(OpenAIEmbedder(EmbeddingModel("text-embedding-3-small", 384), **{**defaults, **arguments}))
+        return made[-1]
+
+    yield make
+    for embedder in made:
+        embedder.close()
+
+
+@pytest.fixture
+def bedrock(bedrock_server: StubServer, time: FakeTime) -> Iterator[Callable[..., BedrockEmbedder]]:
+    """Make an embedder against the stub; keyword arguments go to its constructor."""
+    made: list[BedrockEmbedder] = []
+
+    def make(**arguments: Any) -> BedrockEmbedder:
+        defaults = {"region": "eu-central-1", "endpoint_url": bedrock_server.url, "retry": time.retry()}
+        made.append(BedrockEmbedder(EmbeddingModel(TITAN_V2, 256), **{**defaults, **arguments}))
+        return made[-1]
+
+    yield make
+    for embedder in made:
+        embedder.close()
+
+
+@pytest.fixture(scope="session")
+def model_dir() -> Path:
+    return MODEL_DIR

@@ -1,0 +1,200 @@
+"""The model in this process: what it needs, when it loads, what it says when something is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillroute.domain.embedding import Vector
+from skillroute.errors import EmbeddingUnavailable
+from skillroute.providers.embedding.onnx import OnnxEmbedder
+
+USE_NOTHING = """
+import sys
+from pathlib import Path
+from skillroute.providers.embedding import bedrock, hashing, onnx, openai
+from skillroute.domain.embedding import EmbeddingModel
+embedder = onnx.OnnxEmbedder(Path(sys.argv[1]))
+embedder.model, embedder.embed([], timeout_s=1)
+openai.OpenAIEmbedder(EmbeddingModel("m", 256)), bedrock.BedrockEmbedder(EmbeddingModel("m", 256))
+print(sorted({"numpy", "onnxruntime", "tokenizers", "httpx", "boto3", "botocore"} & sys.modules.keys()))
+"""
+
+
+@pytest.fixture
+def copy(model_dir: Path, tmp_path: Path) -> Path:
+    """A folder of its own with the model's files, linked where they are not changed."""
+    for file in model_dir.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    return tmp_path
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    """Write a file of its own in the place of a link."""
+    path.unlink()
+    path.write_bytes(data)
+
+
+def edit_json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    value = json.loads(path.read_bytes())
+    change(value)
+    overwrite(path, json.dumps(value).encode())
+
+
+def embed(embedder: OnnxEmbedder, *texts: str) -> list[Vector]:
+    return embedder.embed(texts, timeout_s=30)
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def test_nothing_heavy_is_imported_before_the_first_text(model_dir: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", USE_NOTHING, str(model_dir)]
+
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+
+    assert run.stdout == "[]\n"
+
+
+def test_it_knows_meanings_not_only_words(model_dir: Path) -> None:
+    query, same_meaning, same_word = embed(
+        OnnxEmbedder(model_dir),
+        "take a screenshot of a web page",
+        "capture an image of what the browser shows",
+        "take medicine twice a day",
+    )
+
+    assert cosine(query, same_meaning) > cosine(query, same_word) + 0.2
+
+
+def test_the_model_is_described_without_the_graph(copy: Path, model_dir: Path) -> None:
+    (copy / "model.onnx").unlink()
+    (copy / "tokenizer.json").unlink()
+
+    described = json.loads((model_dir / "model.json").read_text())
+
+    assert OnnxEmbedder(copy).model.name == described["name"]
+    assert OnnxEmbedder(copy).model.dimension == described["dimension"]
+
+
+@pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.onnx"])
+def test_a_missing_file_is_named_and_looked_for_again_at_the_next_call(copy: Path, model_dir: Path, name: str) -> None:
+    (copy / name).unlink()
+    embedder = OnnxEmbedder(copy)
+
+    for _ in range(2):
+        with pytest.raises(EmbeddingUnavailable, match=f"{name} is missing"):
+            embed(embedder, "send mail")
+    (copy / name).symlink_to(model_dir / name)
+
+    assert embed(embedder, "send mail") == embed(OnnxEmbedder(model_dir), "send mail")
+
+
+@pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.onnx"])
+@pytest.mark.parametrize("kept_bytes", [0, 100])
+def test_a_damaged_file_is_named_and_read_again_at_the_next_call(
+    copy: Path, model_dir: Path, name: str, kept_bytes: int
+) -> None:
+    overwrite(copy / name, (model_dir / name).read_bytes()[:kept_bytes])
+    embedder = OnnxEmbedder(copy)
+
+    with pytest.raises(EmbeddingUnavailable, match=f"{name} is damaged"):
+        embed(embedder, "send mail")
+    overwrite(copy / name, (model_dir / name).read_bytes())
+
+    assert embed(embedder, "send mail") == embed(OnnxEmbedder(model_dir), "send mail")
+
+
+def test_a_graph_cut_in_the_middle_is_damaged(copy: Path, model_dir: Path) -> None:
+    overwrite(copy / "model.onnx", (model_dir / "model.onnx").read_bytes()[:12_000_000])
+
+    with pytest.raises(EmbeddingUnavailable, match=r"model\.onnx is damaged"):
+        embed(OnnxEmbedder(copy), "send mail")
+
+
+@pytest.mark.parametrize("description", [[], {}, {"name": "m"}, {"name": "m", "dimension": "many"}], ids=str)
+def test_a_description_that_says_something_else_is_damaged(copy: Path, description: object) -> None:
+    overwrite(copy / "model.json", json.dumps(description).encode())
+
+    with pytest.raises(EmbeddingUnavailable, match=r"model\.json is damaged"):
+        _ = OnnxEmbedder(copy).model
+
+
+def test_a_graph_of_another_dimension_than_described_is_refused(copy: Path) -> None:
+    edit_json(copy / "model.json", lambda description: description.update(dimension=768))
+
+    with pytest.raises(EmbeddingUnavailable, match=r"should take .* and give embedding of 768 dimensions"):
+        embed(OnnxEmbedder(copy), "send mail")
+
+
+def test_a_failure_of_onnxruntime_is_translated_and_not_remembered(copy: Path, model_dir: Path) -> None:
+    """GIVEN a tokenizer that does not cut WHEN a text is longer than the graph's 512 positions THEN its run fails."""
+    edit_json(copy / "tokenizer.json", lambda tokenizer: tokenizer.update(truncation=None))
+    embedder = OnnxEmbedder(copy)
+
+    with pytest.raises(EmbeddingUnavailable, match=r"all-minilm-l6-v2.* failed: "):
+        embed(embedder, "word " * 600)
+
+    assert embed(embedder, "send mail") == embed(OnnxEmbedder(model_dir), "send mail")
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "numpy"])
+def test_a_missing_package_is_named(model_dir: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    embedder = OnnxEmbedder(model_dir)
+    with monkeypatch.context() as missing:
+        missing.setitem(sys.modules, package, None)
+        with pytest.raises(EmbeddingUnavailable, match=f"inference layer is not installed: .*{package}"):
+            embed(embedder, "send mail")
+
+    assert len(embed(embedder, "send mail")) == 1
+
+
+def test_threads_that_come_at_once_load_the_model_once(model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    loads: list[object] = []
+    start = threading.Barrier(6, timeout=30)
+
+    class Counted(onnxruntime.InferenceSession):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            loads.append(self)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Counted)
+    embedder = OnnxEmbedder(model_dir)
+
+    def use(_: int) -> list[Vector]:
+        start.wait()
+        return embed(embedder, "send mail")
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(use, range(6)))
+
+    assert len(loads) == 1
+    assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("texts", [["send mail"], ["send mail"] * 9], ids=len)
+def test_without_time_it_gives_up(model_dir: Path, texts: list[str]) -> None:
+    with pytest.raises(EmbeddingUnavailable, match="did not answer within 0 s"):
+        OnnxEmbedder(model_dir).embed(texts, timeout_s=0)
+
+
+def test_what_lies_behind_the_models_longest_sequence_does_not_count(model_dir: Path) -> None:
+    words = json.loads((model_dir / "model.json").read_text())["max_tokens"] - 2  # [CLS] and [SEP] take two
+    mails = "mail " * words
+
+    cut, longer, other = embed(OnnxEmbedder(model_dir), mails, mails + "weather", mails[5:] + "weather")
+
+    assert cut == longer != other
