@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 3000
 DATA ?= ../shared/data
+RESULTS := .bench
 
 .PHONY: help
 help: ## Show this list
@@ -47,8 +48,14 @@ format: $(VENV)/.dev ## Put the code into its format
 	@$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about half an hour)
-	@DATA=$(DATA) $(BIN)/python -m benchmarks.all
+bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour)
+	@mkdir -p $(RESULTS)
+	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
+	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
+	@for n in 1000 10000 100000; do \
+	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
+	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json
+	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
 
 .PHONY: clean
 clean: ## Remove what building and testing left; data in .skillroute stays

@@ -15,8 +15,9 @@ from skillroute.errors import SkillrouteError
 from skillroute.observability import logger
 from skillroute.web.app import create_app
 
-# Requests take turns at the interpreter anyway; more threads than this only make each wait longer.
-_THREADS = 8
+# Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
+# default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
+_THREADS = 4
 _EMBED_MISSING_EVERY_S = 15.0
 
 

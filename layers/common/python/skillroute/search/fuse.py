@@ -36,8 +36,3 @@ def lift_by_skill(
         return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
 
     return by_rank(map(lifted, candidates))
-
-
-def merge(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates of both, each once; the score is the same in both, as both ranked alike."""
-    return list({candidate.key: candidate for candidate in (*second, *first)}.values())

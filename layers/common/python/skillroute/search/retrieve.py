@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from skillroute.domain.embedding import Vector
 from skillroute.domain.index import Collection, IndexFilter, IndexHit
@@ -23,6 +23,9 @@ _EDGE_PUNCTUATION = re.compile(r"^[^\w]+|[^\w]+$")
 _BELOW_EXACT_NAMES = 0.99
 
 
+Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A record that matched: what it is sorted by, and its plain cosine similarity where there is one."""
@@ -35,9 +38,13 @@ class Candidate:
 class Ranking(Protocol):
     """One way of finding and scoring."""
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]: ...
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
+        """Return the best skills that pass the filter, `limit` at most."""
+        ...
 
-    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]: ...
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        """Return the candidates of one search or of several side by side, each once, scored on one scale."""
+        ...
 
 
 def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -55,8 +62,11 @@ class SemanticRanking:
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         return self._search(Collection.SKILLS, where, limit, threshold)
 
-    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        return self._search(Collection.TOOLS, where, max(limit, CANDIDATE_POOL), threshold)
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        pool = max(limit, CANDIDATE_POOL)
+        found = [self._search(Collection.TOOLS, where, pool, threshold) for where in wheres]
+        # A cosine is the same whatever was searched beside it.
+        return found[0] if len(found) == 1 else by_rank(_each_once(found))
 
     def _search(self, collection: Collection, where: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search(
@@ -93,9 +103,11 @@ class LexicalRanking:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
         return _with_exact(hits, exact)[:limit]
 
-    def tools(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        hits = self._index.search_text(Collection.TOOLS, self._query, where=where, limit=max(limit, CANDIDATE_POOL))
-        return _with_exact(hits, self._named_tools(where))
+    def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
+        pool = max(limit, CANDIDATE_POOL)
+        found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
+        # Scaled together: each search's own best would make scores of two searches strangers to each other.
+        return _with_exact(_each_once(found), [key for where in wheres for key in self._named_tools(where)])
 
     def _named_tools(self, where: IndexFilter) -> list[str]:
         named = IndexFilter({**where.any_of, "name_key": self._names})
@@ -118,6 +130,10 @@ def possible_names(query: str) -> list[str]:
         for end in range(start + 1, min(start + _LONGEST_NAME_WORDS, len(words)) + 1)
     )
     return list(dict.fromkeys(runs))
+
+
+def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
+    return list({each.key: each for one in found for each in one}.values())
 
 
 def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidate]:

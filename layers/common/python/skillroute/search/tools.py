@@ -23,7 +23,7 @@ from skillroute.search import answer, plan
 from skillroute.search.answer import Found, Hit, with_payloads
 from skillroute.search.embed import QueryEmbedder
 from skillroute.search.enrich import SchemaLoader
-from skillroute.search.fuse import lift_by_skill, merge
+from skillroute.search.fuse import lift_by_skill
 from skillroute.search.plan import SearchPlan, tools_where, visible_to
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
 from skillroute.search.run import IndexLease, SearchRun
@@ -170,16 +170,16 @@ class ToolSearch:
         search_plan: SearchPlan,
         skills: list[SkillMatch],
     ) -> list[Candidate]:
-        def tools(skill_ids: list[str] | None) -> list[Candidate]:
-            where = tools_where(run.caller, request.item_type, skill_ids)
-            return ranking.tools(where, limit=request.limit, threshold=request.tool_threshold)
-
+        everything = tools_where(run.caller, request.item_type)
+        of_skills = tools_where(run.caller, request.item_type, [skill.id for skill in skills])
         if not skills:
-            return tools(None)
-        of_skills = tools([skill.id for skill in skills])
-        if not search_plan.search_all:
-            return of_skills
-        return self._lifted(index, merge(of_skills, tools(None)), skills)
+            wheres = [everything]
+        elif search_plan.search_all:
+            wheres = [of_skills, everything]
+        else:
+            wheres = [of_skills]
+        candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
+        return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
     def _lifted(self, index: VectorIndex, candidates: list[Candidate], skills: list[SkillMatch]) -> list[Candidate]:
         payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])

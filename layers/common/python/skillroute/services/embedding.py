@@ -28,8 +28,8 @@ def check_model(session: Session, model: EmbeddingModel) -> None:
 
 def claim_model(session: Session, model: EmbeddingModel) -> None:
     """Make sure, within a transaction, that vectors of `model` may be written. Raises `EmbeddingModelMismatch`."""
-    if session.index_state.model() is None:
-        session.index_state.claim(model)
+    # Claimed before it is looked at: looking holds the row, and two first writers that both hold it would deadlock.
+    session.index_state.claim(model)
     check_model(session, model)
 
 

@@ -1,0 +1,117 @@
+"""A light load client: one thread, one selector, raw HTTP/1.1 over kept connections, in a process of its own.
+
+Each connection sends its next request as soon as it has the last answer (closed loop). Answers are not parsed while
+the load runs: only their ends are kept, and the times in their metadata are read from these afterwards.
+
+    python benchmarks/client.py PORT CONCURRENCY SECONDS REQUESTS.jsonl [WARMUP_SECONDS]
+
+REQUESTS.jsonl holds one body of POST /api/v1/search a line; they are sent in order, from the start again at the end.
+Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import resource
+import selectors
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_TAIL = 900  # the metadata of an answer is its last 600 bytes or so
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_TIME = re.compile(rb'"(\w+)_time_ms":([0-9.e-]+)')
+
+
+@dataclass(slots=True)
+class Connection:
+    """One kept connection and the answer that is coming in on it."""
+
+    sock: socket.socket
+    buffer: bytearray = field(default_factory=bytearray)
+    length: int = -1
+    sent_at: float = 0.0
+
+    def send(self, request: bytes) -> None:
+        self.buffer.clear()
+        self.length = -1
+        self.sent_at = time.perf_counter()
+        self.sock.sendall(request)
+
+    def receive(self) -> bool:
+        """Take what has arrived; True once the answer is whole."""
+        data = self.sock.recv(262_144)
+        if not data:
+            raise ConnectionError("the server closed a connection")
+        self.buffer += data
+        if self.length < 0:
+            end = self.buffer.find(b"\r\n\r\n")
+            if end < 0:
+                return False
+            found = _LENGTH.search(self.buffer, 0, end)
+            self.length = end + 4 + (int(found.group(1)) if found else 0)
+        return len(self.buffer) >= self.length
+
+
+def request_bytes(body: str, port: int) -> bytes:
+    """Return a whole request for a search."""
+    data = body.encode()
+    head = f"POST /api/v1/search HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n"
+    return f"{head}content-length: {len(data)}\r\n\r\n".encode() + data
+
+
+def run(port: int, concurrency: int, seconds: float, requests: Iterator[bytes], warmup_s: float) -> dict[str, Any]:
+    """Load the server and return what was measured after the warm-up."""
+    selector = selectors.DefaultSelector()
+    for _ in range(concurrency):
+        connection = Connection(socket.create_connection(("127.0.0.1", port)))
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        selector.register(connection.sock, selectors.EVENT_READ, connection)
+        connection.send(next(requests))
+    begin = time.perf_counter() + warmup_s
+    end = begin + seconds
+    answers: list[tuple[float, bytes]] = []
+    errors = 0
+    while (now := time.perf_counter()) < end:
+        for key, _ in selector.select(end - now):
+            connection = key.data
+            if not connection.receive():
+                continue
+            done = time.perf_counter()
+            if done >= begin:
+                answers.append(((done - connection.sent_at) * 1000.0, bytes(connection.buffer[-_TAIL:])))
+                errors += not connection.buffer.startswith(b"HTTP/1.1 200")
+            connection.send(next(requests))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "seconds": seconds,
+        "errors": errors,
+        "client_cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
+        "whole_ms": [round(elapsed_ms, 3) for elapsed_ms, _ in answers],
+        "stages_ms": _stages([tail for _, tail in answers]),
+    }
+
+
+def _stages(tails: list[bytes]) -> dict[str, list[float]]:
+    stages: dict[str, list[float]] = {}
+    for tail in tails:
+        for name, value in _TIME.findall(tail):
+            stages.setdefault(name.decode(), []).append(float(value))
+    return stages
+
+
+def main() -> None:
+    port, concurrency, seconds, file = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])
+    warmup_s = float(sys.argv[5]) if len(sys.argv) > 5 else 1.0
+    bodies = [request_bytes(line, port) for line in file.read_text(encoding="utf-8").splitlines()]
+    json.dump(run(port, concurrency, seconds, itertools.cycle(bodies), warmup_s), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

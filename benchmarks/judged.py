@@ -1,0 +1,217 @@
+"""Judged sets: tools, skills and queries with their right tools; loading, importing, and the measures.
+
+Measures, averaged over queries (R: the right tools of a query, of which there are |R|):
+
+- recall@k: the share of R within the first k.
+- ndcg@k: binary gain, 1 / log2(rank + 1), over the ideal order of min(|R|, k) right tools.
+- mrr: 1 / rank of the first right tool within the first ten, else 0.
+- comp@5: 1 when all of R is within the first five, else 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clusters import cluster_skills
+from harness import ROOT, fresh_database, progress
+from skillroute.bootstrap import Parts
+from skillroute.domain.caller import LAPTOP
+from skillroute.domain.search import SearchRequest, SearchResponse
+from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
+from skillroute.search.tools import ToolSearch
+from skillroute.services.sync_tools import MAX_ITEMS
+from skillroute.settings import SearchSettings
+
+_TOP = 10
+_LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
+_ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question and the ids of the tools that answer it."""
+
+    text: str
+    relevant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """Tools by id, queries, and skills with their members where the set has any.
+
+    `skills_from` says where the skills come from: ``given``, ``category`` or ``k-means`` (made by this benchmark).
+    """
+
+    name: str
+    tools: Mapping[str, Json]
+    queries: Sequence[Query]
+    skills: Sequence[NewSkill]
+    assignments: Mapping[str, Sequence[Assignment]]
+    skills_from: str
+
+
+def _lines(file: Path) -> list[Json]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_tools: int = 0) -> JudgedSet:
+    """Load ``examples`` or a folder of `data`. Limits of 0 take all; fewer tools keep all that the queries need."""
+    folder = ROOT / "examples" if name == "examples" else data / name
+    raw = _lines(folder / "tools.jsonl")
+    tools = {
+        tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in _ITEM_FIELDS if tool.get(k)}
+        for tool in raw
+    }
+    queries = [
+        Query(line["query"][:_LONGEST_QUERY], frozenset(line["relevant"])) for line in _lines(folder / "queries.jsonl")
+    ]
+    rng = random.Random(seed)
+    if limit_queries and limit_queries < len(queries):
+        queries = rng.sample(queries, limit_queries)
+    if limit_tools and limit_tools < len(tools):
+        needed = {id_ for query in queries for id_ in query.relevant}
+        others = [id_ for id_ in tools if id_ not in needed]
+        needed |= set(rng.sample(others, min(len(others), max(0, limit_tools - len(needed)))))
+        tools = {id_: tool for id_, tool in tools.items() if id_ in needed}
+    if name == "examples":
+        skills, assignments = _given_skills(folder)
+        return JudgedSet(name, tools, queries, skills, assignments, "given")
+    categories = {tool["id"]: tool["category"] for tool in raw if tool.get("category") and tool["id"] in tools}
+    if len(categories) == len(tools):
+        skills, assignments = _category_skills(categories)
+        return JudgedSet(name, tools, queries, skills, assignments, "category")
+    return JudgedSet(name, tools, queries, (), {}, "k-means")
+
+
+def _given_skills(folder: Path) -> tuple[list[NewSkill], dict[str, list[Assignment]]]:
+    skills = [NewSkill.model_validate(line) for line in _lines(folder / "skills.jsonl")]
+    assignments = {
+        f"{line['server']}/{line['name']}": [Assignment(a["skill_id"], a["confidence"]) for a in line["skills"]]
+        for line in _lines(folder / "assignments.jsonl")
+    }
+    return skills, assignments
+
+
+def _category_skills(categories: Mapping[str, str]) -> tuple[list[NewSkill], dict[str, list[Assignment]]]:
+    """Make a skill of every top-level field; its description names the fields below."""
+    below: dict[str, set[str]] = {}
+    for category in categories.values():
+        top, _, rest = category.partition("/")
+        below.setdefault(top, set()).update([rest] if rest else [])
+    ids = {top: f"field_{number}" for number, top in enumerate(sorted(below))}
+    skills = [
+        NewSkill(id=ids[top], name=top, description=f"Tools for {top}: {', '.join(sorted(rest))}"[:1000])
+        for top, rest in below.items()
+    ]
+    return skills, {id_: [Assignment(ids[c.partition("/")[0]], 1.0)] for id_, c in categories.items()}
+
+
+class Imported:
+    """A judged set in a database of its own, written through the services, ready to be searched."""
+
+    def __init__(self, judged: JudgedSet, parts: Parts, seed: int) -> None:
+        self.judged = judged
+        self.parts = parts
+        self._id_of: dict[str, str] = {}
+        self._import_tools()
+        skills, assignments = judged.skills, judged.assignments
+        if judged.skills_from == "k-means":
+            skills, assignments = cluster_skills(judged.tools, parts.embedder, seed)
+        for skill in skills:
+            parts.create_skill(skill, LAPTOP)
+        db_id_of = {id_: int(key) for key, id_ in self._id_of.items()}
+        given = {db_id_of[id_]: skills_ for id_, skills_ in assignments.items() if id_ in db_id_of}
+        parts.assign_skills(given, AssignmentSource.HUMAN_MANUAL)
+        self.skill_count = len(skills)
+
+    def _import_tools(self) -> None:
+        tools = list(self.judged.tools.items())
+        with progress() as bar:
+            starts = range(0, len(tools), MAX_ITEMS)
+            for start in bar.track(starts, description=f"{self.judged.name}: importing"):
+                batch = tools[start : start + MAX_ITEMS]
+                for (id_, _), outcome in zip(
+                    batch, self.parts.sync_tools([tool for _, tool in batch], LAPTOP).outcomes, strict=True
+                ):
+                    if outcome.id is None:
+                        raise RuntimeError(f"{self.judged.name}: {id_} was refused: {outcome.reason}")
+                    self._id_of[str(outcome.id)] = id_
+
+    def ranked(self, response: SearchResponse) -> list[str]:
+        """Return the set's own ids of what was found, in order."""
+        return [self._id_of[tool.id] for tool in response.tools]
+
+
+@contextmanager
+def imported(judged: JudgedSet, seed: int) -> Iterator[Imported]:
+    """Import a set into a fresh database."""
+    with fresh_database() as url:
+        cache = len(judged.queries) + 1  # every query is asked in many ways and embedded once
+        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache))
+        try:
+            yield Imported(judged, parts, seed)
+        finally:
+            parts.close()
+
+
+def request(query: str, strategy: str, mode: str, thresholds: tuple[float, float]) -> SearchRequest:
+    """Return a search for the first ten, without schemas."""
+    return SearchRequest.model_validate(
+        {
+            "query": query,
+            "strategy": strategy,
+            "mode": mode,
+            "limit": _TOP,
+            "skill_threshold": thresholds[0],
+            "tool_threshold": thresholds[1],
+            "include_schemas": False,
+        }
+    )
+
+
+def measures(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float]:
+    """Return the measures of one answer."""
+    hits = [id_ in relevant for id_ in ranked]
+    first = next((rank for rank, hit in enumerate(hits, 1) if hit), 0)
+    return {
+        **{f"recall@{k}": sum(hits[:k]) / len(relevant) for k in (1, 5, 10)},
+        **{f"ndcg@{k}": _dcg(hits[:k]) / _dcg([True] * min(len(relevant), k)) for k in (5, 10)},
+        "mrr": 1.0 / first if first else 0.0,
+        "comp@5": float(sum(hits[:5]) == len(relevant)),
+    }
+
+
+def _dcg(hits: Sequence[bool]) -> float:
+    return sum(1.0 / math.log2(rank + 1) for rank, hit in enumerate(hits, 1) if hit)
+
+
+def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each field."""
+    return {name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]}
+
+
+def evaluate(
+    data: Imported, search: ToolSearch, make: Callable[[str], SearchRequest], judge: Callable[[], None]
+) -> dict[str, float]:
+    """Ask every query and return the mean of the measures, with what became of the stages.
+
+    `no_skill` is the share of queries for which no skill narrowed the search, `empty` the share without any result.
+    """
+    rows = []
+    for query in data.judged.queries:
+        response = search.search(make(query.text), LAPTOP)
+        row = measures(data.ranked(response), query.relevant)
+        row["no_skill"] = float(response.metadata.fallback_reason is not None)
+        row["empty"] = float(not response.tools)
+        rows.append(row)
+        judge()
+    return mean(rows)

@@ -1,0 +1,146 @@
+"""Turn the JSON files of a folder into one Markdown page.
+
+Of several files of one benchmark with the same options the medians are taken, field by field.
+
+    python benchmarks/report.py results/ --output docs/benchmarks.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+_STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "schema_load", "index_sync", "total")
+_HEAD = """# Benchmarks
+
+Written by `benchmarks/report.py`; do not edit. What each figure means and how to make it anew: `benchmarks/README.md`.
+Times are wall clock. PostgreSQL, server and load client share the cores of the machine that is named.
+"""
+
+
+def median_of(values: Sequence[Any]) -> Any:
+    """Return the median of numbers, field by field of objects and lists; of anything else the first."""
+    first = values[0]
+    if isinstance(first, bool) or any(type(value) is not type(first) for value in values):
+        return first
+    if isinstance(first, (int, float)):
+        return round(statistics.median(values), 4)
+    if isinstance(first, dict):
+        return {name: median_of([value[name] for value in values if name in value]) for name in first}
+    if isinstance(first, list) and all(len(value) == len(first) for value in values):
+        return [median_of([value[place] for value in values]) for place in range(len(first))]
+    return first
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a Markdown table under the names of the first row's fields."""
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(_cell(row.get(name, "")) for name in names) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return " / ".join(f"{number:.1f}" for number in value.values())
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _machine(machine: Json, runs: int) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB; {machine['system']}; "
+        f"Python {machine['python']}; {packages}. {machine['date'][:10]}, commit {machine['commit']}. "
+        f"Load average before: {machine['load_average'][0]}. "
+        + (f"Medians of {runs} runs." if runs > 1 else "One run.")
+    )
+
+
+def _latency(results: Json) -> str:
+    run = ("strategy", "queries", "concurrency")
+    http = results["http"]
+    ends = [
+        {name: row[name] for name in (*run, "searches/s")}
+        | {"whole": row["whole_ms"], "server": row["stages_ms"]["total"], "errors": row["errors"]}
+        for row in http
+    ]
+    stages = [{name: row[name] for name in run} | {s: row["stages_ms"][s] for s in _STAGE_NAMES} for row in http]
+    return "\n\n".join(
+        [
+            f"### Over HTTP, {results['tools']} tools\n\nMilliseconds as p50 / p95 / p99.",
+            table(ends),
+            "Stages on the server:",
+            table(stages),
+            f"### Through the Lambda handler, {results['tools']} tools",
+            table(results["lambda"]),
+        ]
+    )
+
+
+def _ingest(results: Json) -> str:
+    titles = {"import": "Import through PUT", "index": "Index: building and memory", "cold": "Cold start"}
+    parts = [f"### {title}\n\n{table(_as_rows(results[name]))}" for name, title in titles.items()]
+    return "\n\n".join([*parts, f"### What the search function imports\n\n{table(results['imports'])}"])
+
+
+def _as_rows(found: Json | list[Json]) -> list[Json]:
+    return found if isinstance(found, list) else [found]
+
+
+def _retrieval(results: Json) -> str:
+    by_set: dict[str, list[Json]] = {}
+    for row in results["rows"]:
+        by_set.setdefault(row["set"], []).append({name: value for name, value in row.items() if name != "set"})
+    return "\n\n".join(f"### {name}\n\n{table(rows)}" for name, rows in by_set.items())
+
+
+def _tune(results: Json) -> str:
+    by_weight = "### Mean over the sets, best first\n\n" + table(results["best"])
+    return by_weight + "\n\n### By set\n\n" + table(results["rows"])
+
+
+_SECTIONS = {
+    "retrieval": ("Retrieval quality", _retrieval),
+    "latency": ("Latency and throughput", _latency),
+    "ingest": ("Import, index, cold start, memory", _ingest),
+    "tune_hybrid": ("The weight of the hybrid strategy", _tune),
+    "corpus": ("Corpus", lambda results: table([results])),
+}
+
+
+def report(documents: Sequence[Json]) -> str:
+    """Return the page."""
+    groups: dict[tuple[str, str], list[Json]] = {}
+    for document in documents:
+        options = {name: value for name, value in document["options"].items() if name not in {"json", "data"}}
+        groups.setdefault((document["benchmark"], json.dumps(options, sort_keys=True)), []).append(document)
+    sections = [_HEAD]
+    for name, (title, write) in _SECTIONS.items():
+        for (benchmark, given), runs in groups.items():
+            if benchmark == name:
+                sections.append(f"## {title}\n\n{_machine(runs[-1]['machine'], len(runs))}\n\nOptions: `{given}`")
+                sections.append(write(median_of([run["results"] for run in runs])))
+    return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path, help="folder with the JSON files of the other scripts")
+    parser.add_argument("--output", type=Path, required=True, help="the Markdown file to write")
+    args = parser.parse_args()
+    files = sorted(args.results.glob("*.json"))
+    if not files:
+        parser.error(f"{args.results} holds no .json files")
+    documents = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    args.output.write_text(report(documents), encoding="utf-8")
+    print(f"written: {args.output} ({len(files)} files)")
+
+
+if __name__ == "__main__":
+    main()
