@@ -180,6 +180,14 @@ class Server:
         with urllib.request.urlopen(request, timeout=timeout_s) as response:
             return json.load(response)
 
+    def wait_for_index(self) -> None:
+        """Return when the index is built and, where it is large enough for one, its graph as well."""
+        deadline = time.monotonic() + _READY_WITHIN_S
+        while self.request("GET", "/ready")["index_rebuilding"]:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the index is not ready")
+            time.sleep(0.2)
+
     def cpu_s(self) -> float:
         """Return the processor time that it has used so far."""
         times = self._psutil.cpu_times()

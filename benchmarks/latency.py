@@ -75,7 +75,7 @@ def over_http(args: argparse.Namespace, url: str, queries: Sequence[str], folder
     kinds = {"distinct": queries, "repeated": queries[:_REPEATED]}
     runs = [(s, kind, c) for s in args.strategies for kind in kinds for c in args.concurrency]
     with serving(url, *server_options(args)) as server, progress() as bar:
-        server.request("GET", "/ready")  # builds the index
+        server.wait_for_index()
         used = 0
         for strategy, kind, concurrency in bar.track(runs, description="HTTP"):
             chosen = kinds[kind]

@@ -17,11 +17,11 @@ from skillroute.web.app import create_app
 
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
 # default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
-_THREADS = 4
+THREADS = 4
 _EMBED_MISSING_EVERY_S = 15.0
 
 
-def local_app(parts: Parts, *, threads: int = _THREADS) -> FastAPI:
+def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
     """Return one app with all routes."""
 
     @asynccontextmanager
@@ -35,10 +35,11 @@ def local_app(parts: Parts, *, threads: int = _THREADS) -> FastAPI:
 
 
 class Housekeeping:
-    """Embeds what was written while the model was away, every quarter of a minute."""
+    """Embeds what was written while the model was away, every `every_s` seconds."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, every_s: float = _EMBED_MISSING_EVERY_S) -> None:
         self._parts = parts
+        self._every_s = every_s
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
@@ -51,7 +52,7 @@ class Housekeeping:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stop.wait(_EMBED_MISSING_EVERY_S):
+        while not self._stop.wait(self._every_s):
             try:
                 embedded = self._parts.embed_missing()
             except SkillrouteError as error:
@@ -63,6 +64,9 @@ class Housekeeping:
 
 def serve(app: FastAPI, sock: socket.socket, *, on_ready: Callable[[], None]) -> None:
     """Serve a listening socket until Ctrl-C or SIGTERM; requests under way get five seconds to end."""
+    # Connections inherit it. asyncio would set it, but not on those of a socket that was made without naming TCP; then
+    # every other answer on a connection waits 40 ms for the caller's delayed acknowledgement.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
     _Server(config, on_ready).run(sockets=[sock])
 

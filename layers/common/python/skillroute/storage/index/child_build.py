@@ -1,8 +1,8 @@
 """Building an optimised replica in a child process.
 
 A graph (HNSW) makes searches of 10,000 items twice and of 100,000 items ten times faster, but Qdrant Edge builds it
-without letting go of the GIL: 15 s at 40,000 items, in which no other thread would run. A child process has a GIL of its
-own. It builds the replica in a folder and says how far it has read; the parent opens the folder and catches up from
+without letting go of the GIL: 15 s at 40,000 items, in which no other thread would run. A child process has a GIL of
+its own. It builds the replica in a folder and says how far it has read; the parent opens the folder and catches up from
 there.
 
 ``python -m skillroute.storage.index.child_build`` reads its orders from standard input, so that the database's
