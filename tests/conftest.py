@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,24 @@ if TYPE_CHECKING:
 
 _TEMPLATE = "skillroute_template"
 _numbers = itertools.count(1)
+
+Empty = Callable[[], object]
+# Without triggers and in any order; the one row of index_state stays, as no model's and with an epoch of its own.
+_EMPTY = """
+DO $$
+DECLARE each record;
+BEGIN
+    PERFORM set_config('session_replication_role', 'replica', true);
+    FOR each IN SELECT tablename FROM pg_tables
+                WHERE schemaname = 'mcp' AND tablename NOT IN ('migrations', 'index_state') LOOP
+        EXECUTE format('DELETE FROM mcp.%I', each.tablename);
+    END LOOP;
+    FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'mcp' LOOP
+        PERFORM setval(format('mcp.%I', each.sequencename), 1, false);
+    END LOOP;
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), embedding_model = NULL, embedding_dimension = NULL;
+END $$
+"""
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +75,23 @@ def database_url(postgres_server: EmbeddedPostgres, migrated_template: str) -> I
 
 
 @pytest.fixture(scope="session")
+def _reused_database(postgres_server: EmbeddedPostgres, migrated_template: str) -> Iterator[tuple[str, Empty]]:
+    with fresh_database(postgres_server, migrated_template) as url, _connected(postgres_server, url) as run:
+        yield url, lambda: run(_EMPTY)
+
+
+@pytest.fixture
+def emptied_database_url(_reused_database: tuple[str, Empty]) -> str:
+    """The URL of a database without rows, the same one for every test: 3 ms instead of `database_url`'s 50 ms.
+
+    Sequences start at 1 again. What a test leaves open it must close itself.
+    """
+    url, empty = _reused_database
+    empty()
+    return url
+
+
+@pytest.fixture(scope="session")
 def edge_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeIndexes]:
     """Embedded indexes to be lent, empty, to one test after the other."""
     from tests.doubles import EdgeIndexes
@@ -79,15 +114,26 @@ def fresh_database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
 
 
 def _administer(server: EmbeddedPostgres, statement: str) -> None:
+    with _connected(server, server.url_of("postgres")) as run:
+        run(statement)
+
+
+@contextmanager
+def _connected(server: EmbeddedPostgres, url: str) -> Iterator[Callable[[str], object]]:
     from urllib.parse import urlsplit
 
     import pg8000.native
 
-    url = urlsplit(server.url)
+    parts = urlsplit(url)
     connection = pg8000.native.Connection(
-        "skillroute", host="127.0.0.1", port=server.port, password=url.password, database="postgres"
+        "skillroute",
+        host="127.0.0.1",
+        port=server.port,
+        password=parts.password,
+        database=parts.path.lstrip("/"),
+        ssl_context=False,  # else 26 ms to read the certificates, for each connection
     )
     try:
-        connection.run(statement)
+        yield connection.run
     finally:
         connection.close()

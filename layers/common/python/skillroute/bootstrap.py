@@ -6,6 +6,7 @@ pass parts of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -70,22 +71,24 @@ def make_replica(
     """Return the configured index: embedded in this process, or a Qdrant server."""
     if settings.qdrant_url:
         from skillroute.storage.index.qdrant import QdrantIndex
-        from skillroute.storage.index.shared import SharedReplica
+        from skillroute.storage.index.shared import Opened, SharedReplica
         from skillroute.storage.postgres.feed import SharedPosition
 
         url, key = settings.qdrant_url, settings.qdrant_api_key
 
-        def open_server(model: EmbeddingModel) -> VectorIndex:
-            return QdrantIndex.connect(
+        def open_server(model: EmbeddingModel) -> Opened:
+            # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
+            prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-")
+            index = QdrantIndex.connect(
                 url,
                 key.get_secret_value() if key else None,
                 model.dimension,
                 settings.qdrant_timeout_s,
-                prefix=settings.qdrant_prefix,
+                prefix=prefix,
             )
+            return Opened(model, index, SharedPosition(pool, f"qdrant:{prefix}"))
 
-        position = SharedPosition(pool, f"qdrant:{settings.qdrant_prefix}")
-        return SharedReplica(feed, position, open_server, configured_model)
+        return SharedReplica(feed, open_server, configured_model)
 
     from skillroute.storage.index.embedded import EmbeddedReplica
     from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import Collection, FeedPage
@@ -17,8 +18,32 @@ from skillroute.errors import EmbeddingModelMismatch
 from skillroute.ports import ChangeFeed, IndexStatus, PositionStore, VectorIndex
 from skillroute.storage.index.projection import AppliedChanges, apply_changes, refresh_everything
 
-OpenIndex = Callable[[EmbeddingModel], VectorIndex]
+
+@dataclass(slots=True)
+class Opened:
+    """The server's collections for one model, where their position is kept, and how far this process has seen.
+
+    Each model has collections and a position of its own, so vectors of two models never meet, and a change of dimension
+    needs nothing to be dropped first.
+    """
+
+    model: EmbeddingModel
+    index: VectorIndex
+    positions: PositionStore
+    epoch: str | None = None
+    position: int = 0
+    applied: AppliedChanges = field(default_factory=AppliedChanges)
+
+    def saw(self, page: FeedPage) -> None:
+        """Take note of a look at the feed whose changes are all in the index."""
+        self.applied.remember(page)
+        self.epoch, self.position = page.epoch, page.position
+
+
+OpenIndex = Callable[[EmbeddingModel], Opened]
 """Opens the server's collections for vectors of a model, and makes them where they are missing."""
+
+_NO_MODEL = EmbeddingModel("none", 1)
 
 
 class SharedReplica:
@@ -27,71 +52,70 @@ class SharedReplica:
     def __init__(
         self,
         feed: ChangeFeed,
-        positions: PositionStore,
         open_index: OpenIndex,
         configured_model: Callable[[], EmbeddingModel | None],
     ) -> None:
         self._feed = feed
-        self._positions = positions
         self._open_index = open_index
         self._configured_model = configured_model
         self._lock = threading.Lock()
-        self._index: VectorIndex | None = None
-        self._model: EmbeddingModel | None = None
-        self._epoch: str | None = None
-        self._position = 0
-        self._applied = AppliedChanges()
+        self._opened: Opened | None = None
 
     @contextmanager
     def current(self) -> Iterator[VectorIndex]:
-        yield self._caught_up()
+        yield self._caught_up().index
 
     def status(self) -> IndexStatus:
         with self._lock:
-            page = self._feed.poll(self._position)
-            index = self._index
+            opened = self._opened
+            page = self._feed.poll(opened.position if opened else 0)
             return IndexStatus(
                 kind="server",
-                ready=index is not None,
+                ready=opened is not None,
                 rebuilding=False,
-                lag=len(self._applied.fresh(page)),
-                items=index.count(Collection.TOOLS) if index else 0,
-                skills=index.count(Collection.SKILLS) if index else 0,
+                lag=len(opened.applied.fresh(page)) if opened else len(page.changes),
+                items=opened.index.count(Collection.TOOLS) if opened else 0,
+                skills=opened.index.count(Collection.SKILLS) if opened else 0,
                 model=str(page.model) if page.model else None,
             )
 
     def close(self) -> None:
         with self._lock:
-            index, self._index = self._index, None
-        if index is not None:
-            index.close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.index.close()
 
-    def _caught_up(self) -> VectorIndex:
+    def _caught_up(self) -> Opened:
         with self._lock:
-            page = self._feed.poll(self._position)
-            index = self._opened(page)
-            if page.epoch != self._epoch or self._applied.fresh(page):
-                page = self._catch_up(index)
-                index = self._opened(page)  # a reindex may have come between the two looks
-            self._applied.remember(page)
-            self._epoch, self._position = page.epoch, page.position
-            return index
+            while True:
+                page = self._feed.poll(self._opened.position if self._opened else 0)
+                opened = self._open(page)
+                if page.epoch != opened.epoch or opened.applied.fresh(page):
+                    page = self._catch_up(opened)
+                # A reindex may have come between the two looks; then the other model's collections are caught up.
+                if self._model_of(page) == opened.model:
+                    opened.saw(page)
+                    return opened
 
-    def _opened(self, page: FeedPage) -> VectorIndex:
+    def _model_of(self, page: FeedPage) -> EmbeddingModel:
         configured = self._configured_model()
         if page.model and configured and page.model != configured:
             raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
-        model = page.model or configured or EmbeddingModel("none", 1)
-        if self._index is None or self._model != model:
-            self._index, self._model = self._open_index(model), model
-        return self._index
+        return page.model or configured or _NO_MODEL
 
-    def _catch_up(self, index: VectorIndex) -> FeedPage:
-        with self._positions.exclusive() as cursor:
+    def _open(self, page: FeedPage) -> Opened:
+        model = self._model_of(page)
+        if self._opened is None or self._opened.model != model:
+            self._opened = self._open_index(model)
+        return self._opened
+
+    def _catch_up(self, opened: Opened) -> FeedPage:
+        with opened.positions.exclusive() as cursor:
             page = self._feed.poll(cursor.position)
-            if cursor.epoch == page.epoch:
-                apply_changes(self._feed, index, page.changes)
-            else:
-                refresh_everything(self._feed, index)
-            cursor.advance(page.epoch, page.position)
+            if self._model_of(page) == opened.model:
+                if cursor.epoch == page.epoch:
+                    apply_changes(self._feed, opened.index, page.changes)
+                else:
+                    refresh_everything(self._feed, opened.index)
+                cursor.advance(page.epoch, page.position)
             return page

@@ -117,7 +117,8 @@ CREATE INDEX skill_suggestions_status ON mcp.skill_suggestions (status, id);
 CREATE INDEX skill_suggestions_source_tool ON mcp.skill_suggestions (source_tool_id);
 
 -- What everyone asks of an item and of a skill, in one place. Only active skills count as an item's skills, and only
--- active items count as a skill's tools: both are counted when asked for, never kept.
+-- active items count as a skill's tools: both are counted when asked for, never kept. What a global item or skill says
+-- is read by every organisation, so it says nothing of what belongs to one of them.
 CREATE VIEW mcp.items_with_skills AS
 SELECT t.*, k.skill_ids, k.primary_skill_id
 FROM mcp.tools t
@@ -125,13 +126,16 @@ LEFT JOIN LATERAL (
     SELECT array_agg(a.skill_id::text ORDER BY a.confidence DESC, a.skill_id) AS skill_ids,
            max(a.skill_id::text) FILTER (WHERE a.is_primary) AS primary_skill_id
     FROM mcp.tool_skill_assignments a
-    JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
+    JOIN mcp.skill_categories c
+      ON c.id = a.skill_id AND c.is_active AND (c.org_id IS NULL OR c.org_id = t.org_id)
     WHERE a.tool_id = t.id
 ) k ON true;
 
 CREATE VIEW mcp.skills_with_counts AS
 SELECT c.*, (
-    SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+    SELECT count(*)
+    FROM mcp.tool_skill_assignments a
+    JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active AND (t.org_id IS NULL OR t.org_id = c.org_id)
     WHERE a.skill_id = c.id
 ) AS tool_count
 FROM mcp.skill_categories c

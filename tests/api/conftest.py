@@ -1,0 +1,53 @@
+"""Both applications in one, over a real database and a real index, asked over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.web.app import create_app
+
+from tests.builders import System, lent_system
+from tests.conftest import fresh_database
+from tests.doubles import EdgeIndexes
+
+
+def app_over(system: System) -> FastAPI:
+    """Return the search and the catalogue routes as one app."""
+    return create_app(system.parts.search_routers() + system.parts.catalog_routers())
+
+
+@pytest.fixture
+def database_url(emptied_database_url: str) -> str:
+    """One database for all tests here, emptied before each."""
+    return emptied_database_url
+
+
+@pytest.fixture
+def system(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
+    with lent_system(database_url, edge_indexes, embedder=HashingEmbedder()) as system:
+        yield system
+
+
+@pytest.fixture
+def client(system: System) -> TestClient:
+    """A client that sees a 500 as its callers would, instead of the exception behind it."""
+    return TestClient(app_over(system), raise_server_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def shared_system(postgres_server, migrated_template, edge_indexes) -> Iterator[System]:  # type: ignore[no-untyped-def]
+    """One system for all tests of a module that only send what is refused."""
+    with (
+        fresh_database(postgres_server, migrated_template) as url,
+        lent_system(url, edge_indexes, embedder=HashingEmbedder()) as system,
+    ):
+        yield system
+
+
+@pytest.fixture(scope="module")
+def shared_client(shared_system: System) -> TestClient:
+    return TestClient(app_over(shared_system), raise_server_exceptions=False)

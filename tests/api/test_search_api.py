@@ -1,0 +1,481 @@
+"""The three search routes over HTTP: what they take, what they answer, what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from mangum import Mangum
+from skillroute.bootstrap import Parts
+from skillroute.observability import counts
+from skillroute.settings import SearchSettings
+from skillroute.web.app import create_app
+
+from tests.builders import System
+from tests.doubles import LogRecords
+
+QUERY = "schedule a meeting with John"
+EVENTS = Path(__file__).parents[2] / "events"
+
+
+@pytest.fixture
+def filled(system: System, client: TestClient) -> TestClient:
+    """A catalogue written over HTTP, and two skills, one of them fitting the query."""
+    from skillroute.domain.caller import LAPTOP
+    from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
+
+    tool = {
+        "server": "google-calendar",
+        "name": "create_calendar_event",
+        "description": "Schedule a meeting with people",
+        "input_schema": {"type": "object", "properties": {"title": {"type": "string"}, "at": {"type": "string"}}},
+        "output_schema": {"type": "object"},
+        "annotations": {"readOnlyHint": False},
+    }
+    plain = {"name": "meeting_prompt", "type": "prompt", "description": "Schedule a meeting with a person"}
+    far = {"name": "zip_files", "description": "Compress folders"}
+    ids = [r["id"] for r in client.put("/api/v1/tools", json=[tool, plain, far]).json()["results"]]
+    for skill_id, description in [
+        ("calendar_management", "Schedule a meeting with people"),
+        ("archives", "Compress folders and unpack them"),
+    ]:
+        system.parts.create_skill(
+            NewSkill(id=skill_id, name=skill_id.replace("_", " ").title(), description=description), LAPTOP
+        )
+    system.parts.assign_skills(
+        {
+            ids[0]: [Assignment("calendar_management", 0.9)],
+            ids[1]: [Assignment("calendar_management", 0.8)],
+            ids[2]: [Assignment("archives", 0.9)],
+        },
+        AssignmentSource.HUMAN_MANUAL,
+    )
+    return client
+
+
+def search(client: TestClient, **body: Any) -> dict[str, Any]:
+    response = client.post("/api/v1/search", json={"query": QUERY, **body})
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+# POST /api/v1/search
+
+
+def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: TestClient) -> None:
+    response = filled.post(
+        "/api/v1/search",
+        json={
+            "query": QUERY,
+            "item_type": "tool",
+            "limit": 5,
+            "skill_limit": 3,
+            "skill_threshold": 0.4,
+            "tool_threshold": 0.3,
+            "include_schemas": True,
+            "strategy": "hierarchical",
+        },
+    )
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    answer = response.json()
+    assert list(answer) == ["query", "tools", "matched_skills", "metadata"]
+    assert answer["query"] == QUERY
+    (tool,) = answer["tools"]
+    score = tool["score"]
+    assert 0.3 <= score <= 1.0
+    assert tool == {
+        "id": "3",  # ids are given in order of server, type and name
+        "db_id": 3,
+        "type": "tool",
+        "name": "create_calendar_event",
+        "description": "Schedule a meeting with people",
+        "server": "google-calendar",
+        "score": score,
+        "similarity": score,
+        "skill_ids": ["calendar_management"],
+        "primary_skill_id": "calendar_management",
+        "input_schema": {"type": "object", "properties": {"title": {"type": "string"}, "at": {"type": "string"}}},
+        "output_schema": {"type": "object"},
+        "annotations": {"readOnlyHint": False},
+    }
+    (skill,) = answer["matched_skills"]
+    assert skill == {
+        "id": "calendar_management",
+        "name": "Calendar Management",
+        "description": "Schedule a meeting with people",
+        "score": skill["score"],
+        "tool_count": 2,
+    }
+    metadata = answer["metadata"]
+    times = {name: value for name, value in metadata.items() if name.endswith("_time_ms")}
+    assert set(times) == {
+        "query_embedding_time_ms",
+        "skill_search_time_ms",
+        "tool_search_time_ms",
+        "schema_load_time_ms",
+        "index_sync_time_ms",
+        "total_time_ms",
+    }
+    assert all(isinstance(value, float) and value > 0.0 for value in times.values())
+    assert {name: value for name, value in metadata.items() if name not in times} == {
+        "strategy_used": "hierarchical",
+        "search_mode": "semantic",
+        "skill_ids_used": ["calendar_management"],
+        "fallback_reason": None,
+        "degraded": [],
+        "stage1_skill_count": 1,
+        "stage2_candidate_count": 1,
+        "final_count": 1,
+    }
+
+
+def test_search_needs_nothing_but_a_query(filled: TestClient) -> None:
+    answer = search(filled)
+    assert answer["metadata"]["strategy_used"] == "hierarchical"
+    assert {tool["type"] for tool in answer["tools"]} == {"tool", "prompt"}
+    assert [tool["input_schema"] is not None for tool in answer["tools"] if tool["type"] == "tool"] == [True]
+
+
+def test_search_answers_with_the_trimmed_query(filled: TestClient) -> None:
+    assert search(filled, query=f"  {QUERY}\n")["query"] == QUERY
+
+
+def test_search_takes_null_where_the_contract_has_a_default_of_null(filled: TestClient) -> None:
+    assert search(filled, item_type=None, mode=None)["tools"]
+
+
+def test_search_takes_whole_numbers_as_thresholds(filled: TestClient) -> None:
+    assert search(filled, tool_threshold=0, skill_threshold=1)["matched_skills"] == []
+
+
+@pytest.mark.parametrize("strategy", ["hierarchical", "direct", "hybrid"])
+def test_search_takes_every_strategy(filled: TestClient, strategy: str) -> None:
+    answer = search(filled, strategy=strategy)
+    assert answer["metadata"]["strategy_used"] == strategy
+    assert answer["tools"]
+
+
+def test_search_keeps_the_order_of_a_schemas_properties(filled: TestClient) -> None:
+    (tool,) = search(filled, item_type="tool")["tools"]
+    assert list(tool["input_schema"]["properties"]) == ["title", "at"]
+
+
+def test_search_without_schemas_says_null_three_times(filled: TestClient) -> None:
+    for tool in search(filled, include_schemas=False)["tools"]:
+        assert (tool["input_schema"], tool["output_schema"], tool["annotations"]) == (None, None, None)
+
+
+def test_search_with_an_item_without_a_server_says_null(filled: TestClient) -> None:
+    (prompt,) = search(filled, item_type="prompt")["tools"]
+    assert prompt["server"] is None
+
+
+def test_search_in_lexical_mode_has_no_similarity(filled: TestClient) -> None:
+    answer = search(filled, mode="lexical")
+    assert answer["metadata"]["search_mode"] == "lexical"
+    assert {tool["similarity"] for tool in answer["tools"]} == {None}
+
+
+def test_search_answers_unicode_as_it_came(filled: TestClient) -> None:
+    assert search(filled, query="会議 🗓️ é")["query"] == "会議 🗓️ é"
+
+
+# GET /api/v1/search/skills
+
+
+def test_skills_answers_in_the_contracts_shape(filled: TestClient) -> None:
+    response = filled.get("/api/v1/search/skills", params={"query": QUERY})
+    assert response.status_code == 200
+    assert response.headers["X-Search-Mode"] == "semantic"
+    (skill,) = response.json()
+    assert skill == {
+        "id": "calendar_management",
+        "name": "Calendar Management",
+        "description": "Schedule a meeting with people",
+        "score": skill["score"],
+        "tool_count": 2,
+    }
+    assert 0.4 <= skill["score"] <= 1.0
+
+
+def test_skills_has_the_contracts_defaults(system: System, client: TestClient) -> None:
+    from skillroute.domain.index import Collection
+
+    client.get("/api/v1/search/skills", params={"query": QUERY})
+    (stage1,) = system.index.searches(Collection.SKILLS)
+    assert (stage1.limit, stage1.threshold) == (5, 0.4)
+    client.get("/api/v1/search/skills", params={"query": QUERY, "limit": 7, "threshold": 0.25})
+    assert (system.index.searches(Collection.SKILLS)[1].limit, system.index.calls[-1].collection) == (
+        7,
+        Collection.SKILLS,
+    )
+
+
+def test_skills_takes_limit_threshold_and_mode(filled: TestClient) -> None:
+    def ids(**params: Any) -> list[str]:
+        return [s["id"] for s in filled.get("/api/v1/search/skills", params={"query": QUERY, **params}).json()]
+
+    assert ids(threshold=0.0) == ["calendar_management", "archives"]
+    assert ids(threshold=0.0, limit=1) == ["calendar_management"]
+    assert ids(threshold=1.0) == []
+    response = filled.get("/api/v1/search/skills", params={"query": "folders", "mode": "lexical"})
+    assert ([s["id"] for s in response.json()], response.headers["X-Search-Mode"]) == (["archives"], "lexical")
+
+
+# GET /api/v1/search/tools
+
+
+def test_tools_answers_in_the_contracts_shape_without_schemas(filled: TestClient) -> None:
+    response = filled.get("/api/v1/search/tools", params={"query": QUERY, "item_type": "tool"})
+    assert response.status_code == 200
+    assert response.headers["X-Search-Mode"] == "semantic"
+    (tool,) = response.json()
+    assert tool == {
+        "id": "3",
+        "db_id": 3,
+        "type": "tool",
+        "name": "create_calendar_event",
+        "description": "Schedule a meeting with people",
+        "server": "google-calendar",
+        "score": tool["score"],
+        "similarity": tool["score"],
+        "skill_ids": ["calendar_management"],
+        "primary_skill_id": "calendar_management",
+    }
+
+
+def test_tools_has_the_contracts_defaults(system: System, client: TestClient) -> None:
+    from skillroute.domain.index import Collection
+
+    client.put("/api/v1/tools", json=[{"name": f"meeting_{n}", "description": QUERY} for n in range(15)])
+    assert len(client.get("/api/v1/search/tools", params={"query": QUERY}).json()) == 10
+    (stage2,) = system.index.searches(Collection.TOOLS)
+    assert stage2.threshold == 0.3
+
+
+def test_tools_filters_by_skills(filled: TestClient) -> None:
+    def names(skill_ids: str) -> list[str]:
+        params = {"query": QUERY, "skill_ids": skill_ids, "threshold": 0}
+        return sorted(tool["name"] for tool in filled.get("/api/v1/search/tools", params=params).json())
+
+    calendar = ["create_calendar_event", "meeting_prompt"]
+    assert names("calendar_management") == calendar
+    assert names("archives") == ["zip_files"]
+    assert names("archives,calendar_management") == [*calendar, "zip_files"]
+    assert names(" archives , unknown ,,") == ["zip_files"]
+
+
+@pytest.mark.parametrize("skill_ids", ["unknown", "CALENDAR_MANAGEMENT", "'; --", "a/b", "*", "%", "é", "x" * 10_000])
+def test_tools_of_an_unknown_or_oddly_spelt_skill_are_none(filled: TestClient, skill_ids: str) -> None:
+    response = filled.get("/api/v1/search/tools", params={"query": QUERY, "skill_ids": skill_ids, "threshold": 0})
+    assert (response.status_code, response.json()) == (200, [])
+
+
+@pytest.mark.parametrize("skill_ids", ["", ",", " , "])
+def test_tools_of_no_skill_in_particular_are_all(filled: TestClient, skill_ids: str) -> None:
+    response = filled.get("/api/v1/search/tools", params={"query": QUERY, "skill_ids": skill_ids, "threshold": 0})
+    assert len(response.json()) == 3
+
+
+def test_tools_takes_type_limit_threshold_and_mode(filled: TestClient) -> None:
+    def get(**params: Any) -> Any:
+        return filled.get("/api/v1/search/tools", params={"query": QUERY, **params})
+
+    assert [tool["name"] for tool in get(item_type="prompt").json()] == ["meeting_prompt"]
+    assert len(get(limit=1).json()) == 1
+    assert get(threshold=1.0).json() == []
+    lexical = get(mode="lexical")
+    assert lexical.headers["X-Search-Mode"] == "lexical"
+    assert {tool["similarity"] for tool in lexical.json()} == {None}
+
+
+# Limits (decision 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": ""},
+        {"query": "   "},
+        {"query": "x" * 1001},
+        {"limit": 0},
+        {"limit": 51},
+        {"skill_limit": 0},
+        {"skill_limit": 11},
+        {"skill_threshold": -0.1},
+        {"skill_threshold": 1.1},
+        {"tool_threshold": -0.1},
+        {"tool_threshold": 1.1},
+        {"item_type": "agent"},
+        {"strategy": "magic"},
+        {"mode": "magic"},
+        {"mode": "hybrid"},
+        {"mode": "hybrid_rerank"},
+    ],
+    ids=str,
+)
+def test_search_refuses_with_422_and_names_the_field(shared_client: TestClient, wrong: dict[str, Any]) -> None:
+    response = shared_client.post("/api/v1/search", json={"query": QUERY, **wrong})
+    assert response.status_code == 422
+    (problem,) = response.json()["detail"]
+    assert problem["loc"] == ["body", *wrong]
+    assert set(problem) == {"type", "loc", "msg"}
+    assert problem["msg"]
+
+
+@pytest.mark.parametrize("route", ["skills", "tools"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": ""},
+        {"query": "  "},
+        {"query": "x" * 1001},
+        {"limit": 0},
+        {"limit": 51},
+        {"threshold": -0.1},
+        {"threshold": 1.1},
+        {"mode": "magic"},
+        {"mode": "hybrid"},
+        {"mode": "hybrid_rerank"},
+    ],
+    ids=str,
+)
+def test_the_get_routes_refuse_with_422_and_name_the_parameter(
+    shared_client: TestClient, route: str, wrong: dict[str, Any]
+) -> None:
+    response = shared_client.get(f"/api/v1/search/{route}", params={"query": QUERY, **wrong})
+    assert response.status_code == 422
+    (problem,) = response.json()["detail"]
+    assert problem["loc"] == ["query", *wrong]
+
+
+@pytest.mark.parametrize("route", ["skills", "tools"])
+def test_the_get_routes_need_a_query(shared_client: TestClient, route: str) -> None:
+    response = shared_client.get(f"/api/v1/search/{route}")
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["query", "query"]
+
+
+def test_the_bounds_themselves_are_allowed(client: TestClient) -> None:
+    low = {"limit": 1, "skill_limit": 1, "skill_threshold": 0.0, "tool_threshold": 0.0}
+    high = {"limit": 50, "skill_limit": 10, "skill_threshold": 1.0, "tool_threshold": 1.0}
+    for bounds in (low, high, {"query": "x"}, {"query": "x" * 1000}):
+        assert client.post("/api/v1/search", json={"query": QUERY, **bounds}).status_code == 200
+
+
+# Degradation, as a caller sees it
+
+
+def test_with_the_database_down_every_search_route_answers_503_and_says_why(system: System, client: TestClient) -> None:
+    system.feed.down = system.database.down = True
+    before = counts().get("DatabaseUnavailable", 0)
+    with LogRecords().attached() as log:
+        responses = [
+            client.post("/api/v1/search", json={"query": QUERY}),
+            client.get("/api/v1/search/skills", params={"query": QUERY}),
+            client.get("/api/v1/search/tools", params={"query": QUERY}),
+        ]
+    for response in responses:
+        assert response.status_code == 503
+        assert response.json() == {"detail": "PostgreSQL cannot be reached"}
+        assert response.headers["Retry-After"]
+    assert counts()["DatabaseUnavailable"] == before + 3
+    assert [record.levelname for record in log.having("dependency unavailable")] == ["WARNING"] * 3
+
+
+def test_without_the_model_the_get_routes_say_lexical_only(system: System, filled: TestClient) -> None:
+    system.embedder.away = True
+    for route in ("skills", "tools"):
+        response = filled.get(f"/api/v1/search/{route}", params={"query": "a new query"})
+        assert (response.status_code, response.headers["X-Search-Mode"]) == (200, "lexical-only")
+    answer = search(filled, query="meeting")
+    assert answer["metadata"]["search_mode"] == "lexical-only"
+    assert answer["metadata"]["degraded"] == ["embedding_unavailable"]
+    assert answer["tools"]
+
+
+def test_health_tells_how_the_parts_stand(system: System, filled: TestClient) -> None:
+    health = filled.get("/health").json()
+    assert (health["status"], health["search_mode"], health["index_items"], health["index_skills"]) == (
+        "ok",
+        "semantic",
+        3,
+        2,
+    )
+    assert filled.get("/ready").status_code == 200
+    system.embedder.away = True
+    search(filled)
+    health = filled.get("/health").json()
+    assert (health["status"], health["search_mode"]) == ("degraded", "lexical-only")
+    assert filled.get("/ready").status_code == 200, "searches are answered"
+    system.feed.down = True
+    assert filled.get("/health").json()["status"] == "unavailable"
+    assert filled.get("/ready").status_code == 503
+
+
+# Identity, as API Gateway hands it over
+
+
+def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
+    event = json.loads((EVENTS / "search.json").read_text())
+    event["requestContext"]["http"] |= {"method": method, "path": path}
+    event |= {"routeKey": f"{method} {path}", "rawPath": path, "body": None if body is None else json.dumps(body)}
+    event["headers"].pop("content-length", None)
+    event["requestContext"]["authorizer"] = {} if claims is None else {"jwt": {"claims": claims, "scopes": None}}
+    answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
+    return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
+
+
+@pytest.fixture
+def gateway_app(system: System, database_url: str) -> Any:
+    settings = SearchSettings(database_url=database_url, auth="jwt")  # type: ignore[arg-type]
+    parts = Parts(settings, embedder=system.embedder, replica=system.replica, database=system.database)
+    return create_app(parts.search_routers() + parts.catalog_routers())
+
+
+def test_the_organisation_and_the_scopes_come_from_the_verified_claims(gateway_app: Any) -> None:
+    of_a = {"org_id": "a", "scope": "search catalog"}
+    of_b = {"org_id": "b", "scope": "search"}
+    body = [{"name": "tool_of_a", "description": QUERY, "org_id": "b"}]
+    assert invoke(gateway_app, "PUT", "/api/v1/tools", of_a, body)[1]["created"] == 1
+
+    def found(claims: dict[str, str]) -> list[str]:
+        status, answer = invoke(gateway_app, "POST", "/api/v1/search", claims, {"query": QUERY})
+        assert status == 200
+        return [tool["name"] for tool in answer["tools"]]
+
+    assert found(of_a) == ["tool_of_a"]
+    assert found(of_b) == []
+    assert invoke(gateway_app, "GET", "/api/v1/tools/1", of_a)[0] == 200
+    assert invoke(gateway_app, "GET", "/api/v1/tools/1", of_b)[0] == 404
+    status, refused = invoke(gateway_app, "PUT", "/api/v1/tools", of_b, body)
+    assert (status, refused) == (403, {"detail": "the token lacks the scope 'catalog'"})
+
+
+def test_an_organisation_gets_403_for_a_global_item_and_404_for_anothers(gateway_app: Any, system: System) -> None:
+    shared, of_b = system.tool("shared", None), system.tool("of_b", None, org="b")
+    of_a = {"org_id": "a", "scope": "search catalog"}
+    assert invoke(gateway_app, "GET", f"/api/v1/tools/{shared}", of_a)[0] == 200
+    status, refused = invoke(gateway_app, "DELETE", f"/api/v1/tools/{shared}", of_a)
+    assert (status, refused["detail"]) == (403, f"item {shared} is global; organisations change only their own")
+    assert invoke(gateway_app, "DELETE", f"/api/v1/tools/{of_b}", of_a)[0] == 404
+    assert invoke(gateway_app, "DELETE", f"/api/v1/tools/{of_b}", {**of_a, "org_id": "b"})[0] == 204
+    assert invoke(gateway_app, "GET", "/api/v1/tools", of_a)[1][0]["name"] == "shared"
+
+
+def test_without_a_verified_identity_every_route_answers_401(gateway_app: Any) -> None:
+    for method, path in [("POST", "/api/v1/search"), ("GET", "/api/v1/tools"), ("GET", "/api/v1/tools/1")]:
+        status, refused = invoke(gateway_app, method, path, None, {"query": QUERY} if method == "POST" else None)
+        assert (status, refused) == (401, {"detail": "the request carries no verified identity"})
+
+
+def test_a_header_that_claims_an_identity_is_not_believed(gateway_app: Any) -> None:
+    response = TestClient(gateway_app).post(
+        "/api/v1/search", json={"query": QUERY}, headers={"Authorization": "Bearer x", "X-Org-Id": "a"}
+    )
+    assert response.status_code == 401

@@ -1,0 +1,324 @@
+"""Fakes for the ports: vectors out of a table, and wrappers that fail, or are slow, when a test says so.
+
+Every wrapper stands before a real part and hands everything through until it is told otherwise.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+from skillroute.domain.items import ItemSchemas
+from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, SkillrouteError
+from skillroute.ports import ChangeFeed, Database, Embedder, Session, VectorIndex
+
+T = TypeVar("T")
+
+DIMENSION = 8
+
+
+class FakeClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def at(cosine: float, axis: int = 1) -> Vector:
+    """Return a unit vector whose cosine to `TableEmbedder`'s usual vector is `cosine`, the rest along `axis`."""
+    vector = [0.0] * DIMENSION
+    vector[0] = cosine
+    vector[axis] = math.sqrt(1.0 - cosine * cosine)
+    return vector
+
+
+class TableEmbedder:
+    """Gives chosen texts chosen vectors, and every other text the same one: the first axis."""
+
+    def __init__(self, table: Mapping[str, Vector] | None = None, *, name: str = "table") -> None:
+        self.table = dict(table or {})
+        self._model = EmbeddingModel(name, DIMENSION)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self._model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        return [self.table.get(text, at(1.0)) for text in texts]
+
+
+@dataclass(frozen=True)
+class EmbedCall:
+    texts: list[str]
+    timeout_s: float
+
+
+class WatchedEmbedder:
+    """Writes down what an embedder is asked; fails, or takes its time on a fake clock, when told to.
+
+    Attributes
+    ----------
+    away : bool
+        Raises `EmbeddingUnavailable` at once.
+    takes_s : float
+        Seconds that a call takes on `clock`. As the port demands, it gives up once the caller's limit is reached.
+    """
+
+    def __init__(self, inner: Embedder, clock: FakeClock | None = None) -> None:
+        self._inner = inner
+        self._clock = clock or FakeClock()
+        self.away = False
+        self.takes_s = 0.0
+        self.calls: list[EmbedCall] = []
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self._inner.model
+
+    @property
+    def texts(self) -> list[str]:
+        """All texts that were asked for, in order."""
+        return [text for call in self.calls for text in call.texts]
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        self.calls.append(EmbedCall(list(texts), timeout_s))
+        if self.away:
+            raise EmbeddingUnavailable("the embedding model is away")
+        self._clock.advance(min(self.takes_s, timeout_s))
+        if self.takes_s > timeout_s:
+            raise EmbeddingUnavailable(f"no embedding within {timeout_s:g} s")
+        return self._inner.embed(texts, timeout_s=timeout_s)
+
+
+@dataclass(frozen=True)
+class IndexCall:
+    method: str
+    collection: Collection
+    where: IndexFilter | None = None
+    limit: int | None = None
+    threshold: float | None = None
+
+
+class FaultyIndex:
+    """A `VectorIndex` that writes down its searches and raises what `faults` says, by method and collection."""
+
+    def __init__(self, inner: VectorIndex) -> None:
+        self._inner = inner
+        self.faults: dict[tuple[str, Collection], SkillrouteError] = {}
+        self.calls: list[IndexCall] = []
+
+    def fail(self, collection: Collection, error: SkillrouteError) -> None:
+        """Make every search of a collection fail."""
+        self.faults |= dict.fromkeys([("search", collection), ("search_text", collection)], error)
+
+    def searches(self, collection: Collection) -> list[IndexCall]:
+        """Return the ranked searches of a collection."""
+        return [c for c in self.calls if c.collection is collection and c.method in {"search", "search_text"}]
+
+    def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
+        self._called(IndexCall("upsert", collection))
+        self._inner.upsert(collection, records)
+
+    def delete(self, collection: Collection, keys: Sequence[str]) -> None:
+        self._called(IndexCall("delete", collection))
+        self._inner.delete(collection, keys)
+
+    def search(
+        self,
+        collection: Collection,
+        vector: Sequence[float],
+        *,
+        where: IndexFilter,
+        limit: int,
+        threshold: float | None = None,
+    ) -> list[IndexHit]:
+        self._called(IndexCall("search", collection, where, limit, threshold))
+        return self._inner.search(collection, vector, where=where, limit=limit, threshold=threshold)
+
+    def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
+        self._called(IndexCall("search_text", collection, where, limit))
+        return self._inner.search_text(collection, text, where=where, limit=limit)
+
+    def match(self, collection: Collection, *, where: IndexFilter, limit: int) -> list[str]:
+        self._called(IndexCall("match", collection, where, limit))
+        return self._inner.match(collection, where=where, limit=limit)
+
+    def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        self._called(IndexCall("payloads", collection))
+        return self._inner.payloads(collection, keys)
+
+    def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
+        self._called(IndexCall("count", collection, where))
+        return self._inner.count(collection, where=where)
+
+    def close(self) -> None:
+        """Leave the engine open: it is lent, see `EdgeIndexes`."""
+
+    def _called(self, call: IndexCall) -> None:
+        self.calls.append(call)
+        error = self.faults.get((call.method, call.collection))
+        if error is not None:
+            raise error
+
+
+class EdgeIndexes:
+    """Lends one embedded index a dimension again and again, emptied: making one takes 0.3 s, a test does not."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._made: dict[int, VectorIndex] = {}
+
+    def lend(self, model: EmbeddingModel) -> FaultyIndex:
+        from skillroute.storage.index.edge import EdgeIndex
+
+        if model.dimension not in self._made:
+            directory = self._directory / str(model.dimension)
+            directory.mkdir()
+            self._made[model.dimension] = EdgeIndex(directory, model.dimension)
+        index = self._made[model.dimension]
+        for collection in Collection:
+            index.delete(collection, index.match(collection, where=IndexFilter(), limit=100_000))
+        return FaultyIndex(index)
+
+    def close(self) -> None:
+        for index in self._made.values():
+            index.close()
+
+
+class FaultyFeed:
+    """A `ChangeFeed` whose database can go down."""
+
+    def __init__(self, inner: ChangeFeed) -> None:
+        self._inner = inner
+        self.down = False
+        self.polls = 0
+
+    def poll(self, position: int) -> FeedPage:
+        self.polls += 1
+        self._check()
+        return self._inner.poll(position)
+
+    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+        self._check()
+        return self._inner.load(collection, keys)
+
+    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+        self._check()
+        return self._inner.load_all(collection)
+
+    def _check(self) -> None:
+        if self.down:
+            raise DatabaseUnavailable("PostgreSQL cannot be reached")
+
+
+class FaultyDatabase:
+    """A `Database` that can be down, and that writes down which items' schemas are loaded."""
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.down = False
+        self.calls = 0
+        self.schema_loads: list[list[int]] = []
+        self.before_read: Callable[[], None] = lambda: None
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        self._called()
+        self.before_read()
+        return self._inner.read(lambda session: work(_Watched(session, self.schema_loads)))  # type: ignore[arg-type]
+
+    def transact(self, work: Callable[[Session], T]) -> T:
+        self._called()
+        return self._inner.transact(work)
+
+    def _called(self) -> None:
+        self.calls += 1
+        if self.down:
+            raise DatabaseUnavailable("PostgreSQL cannot be reached")
+
+
+class _Watched:
+    """A session whose items tell which schemas were asked for."""
+
+    def __init__(self, session: Session, loads: list[list[int]]) -> None:
+        self.items = _WatchedItems(session.items, loads)
+        self.skills = session.skills
+        self.index_state = session.index_state
+
+
+class _WatchedItems:
+    def __init__(self, items: Any, loads: list[list[int]]) -> None:
+        self._items = items
+        self._loads = loads
+
+    def schemas(self, item_ids: Sequence[int]) -> dict[int, ItemSchemas]:
+        self._loads.append(list(item_ids))
+        found: dict[int, ItemSchemas] = self._items.schemas(item_ids)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._items, name)
+
+
+@dataclass
+class LogRecords(logging.Handler):
+    """Keeps what Skillroute logs while it is attached."""
+
+    records: list[logging.LogRecord] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    __hash__ = logging.Handler.__hash__
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    def having(self, message: str) -> list[logging.LogRecord]:
+        """Return the records with this message."""
+        return [record for record in self.records if record.getMessage() == message]
+
+    @contextmanager
+    def attached(self) -> Iterator[LogRecords]:
+        log = logging.getLogger("skillroute")
+        log.addHandler(self)
+        try:
+            yield self
+        finally:
+            log.removeHandler(self)
+
+
+def in_threads(number: int, work: Callable[[int], T]) -> list[T]:
+    """Run `work` in threads that all start at the same moment; return their results, raise the first error."""
+    results: dict[int, T] = {}
+    errors: list[BaseException] = []
+    gate = threading.Barrier(number)
+
+    def run(place: int) -> None:
+        try:
+            gate.wait()
+            results[place] = work(place)
+        except BaseException as error:  # noqa: BLE001 (raised again in the test's own thread)
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(place,)) for place in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [results[place] for place in range(number)]

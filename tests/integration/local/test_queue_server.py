@@ -1,0 +1,77 @@
+"""QueueServer: moto's SQS with the queues of Skillroute."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+import pytest
+from skillroute_local.errors import LocalError
+from skillroute_local.loopback import free_port, listen, port_free
+from skillroute_local.queue_server import QUEUES, QueueServer, ensure_queues, sqs_client
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with QueueServer() as server:
+        yield server.url
+
+
+def test_the_port_is_known_at_once(endpoint: str) -> None:
+    assert endpoint.startswith("http://127.0.0.1:")
+
+
+def test_each_queue_has_a_dead_letter_queue_behind_it(endpoint: str) -> None:
+    urls = ensure_queues(endpoint)
+    assert set(urls) == {name + suffix for name in QUEUES for suffix in ("", "-dlq")}
+
+    client = sqs_client(endpoint)
+    for name in QUEUES:
+        attributes = client.get_queue_attributes(QueueUrl=urls[name], AttributeNames=["All"])["Attributes"]
+        dead = client.get_queue_attributes(QueueUrl=urls[f"{name}-dlq"], AttributeNames=["All"])["Attributes"]
+        redrive = json.loads(attributes["RedrivePolicy"])
+        assert redrive == {"deadLetterTargetArn": dead["QueueArn"], "maxReceiveCount": 5}
+        assert attributes["VisibilityTimeout"] == "180"
+    client.close()
+
+
+def test_making_the_queues_again_keeps_their_messages(endpoint: str) -> None:
+    url = ensure_queues(endpoint)["skillroute-classify"]
+    client = sqs_client(endpoint)
+    client.send_message(QueueUrl=url, MessageBody="1")
+
+    assert ensure_queues(endpoint)["skillroute-classify"] == url
+
+    assert client.receive_message(QueueUrl=url)["Messages"][0]["Body"] == "1"
+    client.purge_queue(QueueUrl=url)
+    client.close()
+
+
+def test_requests_are_not_logged(endpoint: str, capfd: pytest.CaptureFixture[str]) -> None:
+    ensure_queues(endpoint)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_users_own_aws_settings_are_not_read(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "of-the-user")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "https://sqs.example.com")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    assert ensure_queues(endpoint)
+
+
+def test_a_port_in_use_is_an_error_that_names_who_has_it() -> None:
+    with listen() as taken, pytest.raises(LocalError, match=rf"in use by .+ \(pid {os.getpid()}\)"):
+        QueueServer(taken.getsockname()[1]).start()
+
+
+def test_stop_frees_the_port_even_right_after_start() -> None:
+    port = free_port()
+    with QueueServer(port):
+        assert not port_free(port)
+    assert port_free(port)
+
+
+def test_queues_where_nothing_answers_are_an_error() -> None:
+    with pytest.raises(LocalError, match=r"^the queues at .* cannot be made"):
+        ensure_queues(f"http://127.0.0.1:{free_port()}")

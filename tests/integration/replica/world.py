@@ -1,0 +1,264 @@
+"""What the replica tests are made of: writers, watched feeds and watched indexes over one real database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexRecord
+from skillroute.ports import IndexReplica, Session, VectorIndex
+from skillroute.storage.index.edge import EdgeIndex
+from skillroute.storage.index.embedded import EmbeddedReplica
+from skillroute.storage.index.shared import Opened, SharedReplica
+from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.feed import PostgresFeed, SharedPosition
+
+from tests.integration.storage.rows import EAST, MODEL, Sql, item_row
+
+TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+ALL = IndexFilter()
+
+
+class WatchedIndex:
+    """An index that writes down what is written to it, and refuses to be used once it is closed."""
+
+    def __init__(self, inner: VectorIndex, on_close: Callable[[], None] = lambda: None) -> None:
+        self._inner = inner
+        self._on_close = on_close
+        self.closed = False
+        self.fault: Exception | None = None
+        self.upserts: list[str] = []
+        self.deletes: list[str] = []
+        self.vectors: list[tuple[float, ...]] = []
+
+    def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
+        assert not self.closed
+        if self.fault is not None:
+            raise self.fault
+        self._inner.upsert(collection, records)
+        self.upserts += [record.payload["name"] for record in records]
+        self.vectors += [tuple(record.vector) for record in records if record.vector is not None]
+
+    def delete(self, collection: Collection, keys: Sequence[str]) -> None:
+        assert not self.closed
+        self._inner.delete(collection, keys)
+        self.deletes += keys
+
+    def close(self) -> None:
+        assert not self.closed
+        self.closed = True
+        self._on_close()
+
+    def __getattr__(self, name: str) -> Any:
+        assert not self.closed, "an index was used after it had been closed"
+        return getattr(self._inner, name)
+
+
+class Edges:
+    """Embedded indexes, lent and taken back: making one takes 0.3 s, emptying one does not."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._all: list[EdgeIndex] = []
+        self._free: dict[int, list[EdgeIndex]] = {}
+
+    def lend(self, dimension: int) -> WatchedIndex:
+        free = self._free.setdefault(dimension, [])
+        if not free:
+            directory = self._directory / str(len(self._all))
+            directory.mkdir()
+            self._all.append(EdgeIndex(directory, dimension))
+            free.append(self._all[-1])
+        index = free.pop()
+        for collection in Collection:
+            index.delete(collection, index.match(collection, where=ALL, limit=100_000))
+        return WatchedIndex(index, on_close=lambda: free.append(index))
+
+    def close(self) -> None:
+        for index in self._all:
+            index.close()
+
+
+class WatchedFeed:
+    """The real feed, with a count of its looks and hooks at the moments where others can come in between."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._inner = PostgresFeed(pool)
+        self.polls = 0
+        self.before_poll: Callable[[], None] = lambda: None
+        self.before_load: Callable[[], None] = lambda: None
+        self.after_load: Callable[[], None] = lambda: None
+        self.before_load_all: Callable[[], None] = lambda: None
+        self.after_load_all: Callable[[], None] = lambda: None
+
+    def poll(self, position: int) -> FeedPage:
+        self.before_poll()
+        self.polls += 1
+        return self._inner.poll(position)
+
+    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+        self.before_load()
+        records = self._inner.load(collection, keys)
+        self.after_load()
+        return records
+
+    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+        self.before_load_all()
+        yield from self._inner.load_all(collection)
+        if collection is TOOLS:
+            self.after_load_all()
+
+
+class World:
+    """A database with writers, and replicas of one kind that follow it.
+
+    Attributes
+    ----------
+    configured : EmbeddingModel or None
+        The model that the replicas are configured with.
+    feed : WatchedFeed
+        The one of the first replica; each has its own.
+    """
+
+    def __init__(self, url: str, *, edges: Edges | None = None, server: VectorIndex | None = None) -> None:
+        self.url = url
+        self.pool = Pool(url)
+        self.database = PostgresDatabase(self.pool)
+        self.configured: EmbeddingModel | None = MODEL
+        self.indexes: list[WatchedIndex] = []
+        self.feeds: list[WatchedFeed] = []
+        self.make_fault: Exception | None = None
+        self._edges = edges
+        self._server = server
+        self._replicas: list[IndexReplica] = []
+        self._connections: list[Sql] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        for replica in self._replicas:
+            replica.close()
+        for connection in self._connections:
+            connection.close()
+        self.pool.close()
+
+    # Replicas
+
+    def embedded_replica(self, **options: Any) -> EmbeddedReplica:
+        self.feeds.append(WatchedFeed(self.pool))
+        replica = EmbeddedReplica(self.feeds[-1], self._make_index, lambda: self.configured, **options)
+        self._replicas.append(replica)
+        return replica
+
+    def shared_replica(self) -> SharedReplica:
+        self.feeds.append(WatchedFeed(self.pool))
+        replica = SharedReplica(self.feeds[-1], self._open_server, lambda: self.configured)
+        self._replicas.append(replica)
+        return replica
+
+    def replica(self) -> IndexReplica:
+        return self.embedded_replica() if self._server is None else self.shared_replica()
+
+    def _open_server(self, model: EmbeddingModel) -> Opened:
+        return Opened(model, self._make_index(model), SharedPosition(self.pool, f"qdrant:{model.name}-"))
+
+    def _make_index(self, model: EmbeddingModel) -> WatchedIndex:
+        if self.make_fault is not None:
+            raise self.make_fault
+        if self._server is not None:
+            self.indexes.append(WatchedIndex(self._server))
+        else:
+            assert self._edges is not None
+            self.indexes.append(self._edges.lend(model.dimension))
+        return self.indexes[-1]
+
+    @property
+    def feed(self) -> WatchedFeed:
+        return self.feeds[0]
+
+    def forget(self) -> None:
+        """Forget what was written to the indexes so far."""
+        for index in self.indexes:
+            index.upserts.clear()
+            index.deletes.clear()
+
+    @property
+    def upserts(self) -> list[str]:
+        """The names of all that was written to the indexes, in order."""
+        return [name for index in self.indexes for name in index.upserts]
+
+    # Writers
+
+    def connect(self) -> Sql:
+        """Return a connection that can hold a transaction open."""
+        self._connections.append(Sql(self.url))
+        return self._connections[-1]
+
+    def put(self, name: str, description: str = "", vector: Vector | None = None, model: EmbeddingModel = MODEL) -> int:
+        """Create or change an item, and return its id once that is committed."""
+        row = item_row(name, EAST if vector is None else vector, description=description)
+
+        def write(session: Session) -> int:
+            session.index_state.claim(model)
+            return session.items.upsert(None, model, [row])[row.content.key].id
+
+        return self.database.transact(write)
+
+    def delete(self, item_id: int) -> None:
+        assert self.database.transact(lambda session: session.items.delete(item_id, None))
+
+    def reindex(self, model: EmbeddingModel = MODEL) -> None:
+        self.database.transact(lambda session: session.index_state.switch(model))
+
+
+def seen(replica: IndexReplica) -> dict[str, str]:
+    """Search: names and descriptions of all tools that the replica lends."""
+    with replica.current() as index:
+        return content(index)
+
+
+def content(index: VectorIndex) -> dict[str, str]:
+    payloads = index.payloads(TOOLS, index.match(TOOLS, where=ALL, limit=100_000))
+    return {payload["name"]: payload["description"] for payload in payloads.values()}
+
+
+class Step:
+    """A place in a thread: it stops there, tells that it is there, and goes on when it is told to.
+
+    Only the first to come here stops, and only once the step is armed.
+    """
+
+    def __init__(self) -> None:
+        self._here = threading.Event()
+        self._go_on = threading.Event()
+        self._armed = True
+
+    def __call__(self) -> None:
+        if self._armed:
+            self._armed = False
+            self._here.set()
+            assert self._go_on.wait(20)
+
+    def wait(self) -> None:
+        """Return when the other thread is there."""
+        assert self._here.wait(20)
+
+    def go_on(self) -> None:
+        self._go_on.set()
+
+
+def once(work: Callable[[], object]) -> Callable[[], None]:
+    """Make a hook that does its work the first time only."""
+    left = [work]
+
+    def hook() -> None:
+        if left:
+            left.pop()()
+
+    return hook

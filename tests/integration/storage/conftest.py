@@ -1,0 +1,21 @@
+"""A pool over a fresh database, and units of work over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.database import PostgresDatabase
+
+
+@pytest.fixture
+def pool(database_url: str) -> Iterator[Pool]:
+    pool = Pool(database_url)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def database(pool: Pool) -> PostgresDatabase:
+    return PostgresDatabase(pool)

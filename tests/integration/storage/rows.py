@@ -1,0 +1,98 @@
+"""Rows with chosen texts and vectors, and SQL by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pg8000.native
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.hashing import content_hash, text_hash
+from skillroute.domain.items import ItemContent, ItemKey
+from skillroute.domain.skills import NewSkill
+from skillroute.ports import IndexedText, ItemRow
+from skillroute.storage.postgres.connection import Address
+
+MODEL = EmbeddingModel("test", 2)
+OTHER_MODEL = EmbeddingModel("other", 2)
+EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
+
+
+def item_row(name: str, vector: Vector | None = None, *, text: str | None = None, **content: Any) -> ItemRow:
+    said = ItemContent(ItemKey(content.pop("server", ""), content.pop("type", "tool"), name), **content)
+    words = text or f"{name} {said.description}"
+    return ItemRow(said, content_hash(said), IndexedText((words,), words, text_hash(words)), vector)
+
+
+def new_skill(skill_id: str, **fields: Any) -> NewSkill:
+    return NewSkill(id=skill_id, name=fields.pop("name", skill_id), description="What a test wants.", **fields)
+
+
+def skill_text(skill_id: str) -> IndexedText:
+    return IndexedText((skill_id,), skill_id, text_hash(skill_id))
+
+
+class Sql:
+    """A connection of the test's own, beside the pool under test: it can hold a transaction open."""
+
+    def __init__(self, url: str) -> None:
+        address = Address.parse(url)
+        self._native = pg8000.native.Connection(
+            address.user, address.host, address.database, address.port, address.password
+        )
+
+    def __call__(self, statement: str, **params: Any) -> list[list[Any]]:
+        rows: list[list[Any]] | None = self._native.run(statement, **params)
+        return rows or []
+
+    def close(self) -> None:
+        self._native.close()
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Sql]:
+    sql = Sql(url)
+    try:
+        yield sql
+    finally:
+        sql.close()
+
+
+INSERT_TOOL = (
+    "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
+    "VALUES ('{name}', 'tool', 'c', 't', '{{e}}', 'l')"
+)
+INSERT_SKILL = (
+    "INSERT INTO mcp.skill_categories (id, name, description, text_hash, embedding_texts, lexical_text) "
+    "VALUES ('{name}', 'A name', 'A long description', 't', '{{e}}', 'l')"
+)
+
+
+def insert_tool(sql: Sql, name: str) -> int:
+    rows = sql(INSERT_TOOL.format(name=name) + " RETURNING id")
+    return int(rows[0][0])
+
+
+def insert_skill(sql: Sql, name: str) -> None:
+    sql(INSERT_SKILL.format(name=name))
+
+
+def insert_assignment(sql: Sql, tool_id: int, skill_id: str, confidence: float = 0.5, primary: bool = False) -> None:
+    sql(
+        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, is_primary) VALUES (:t, :s, :c, :p)",
+        t=tool_id,
+        s=skill_id,
+        c=confidence,
+        p=primary,
+    )
+
+
+def waits_for_a_lock(sql: Sql, application_name: str = "skillroute") -> bool:
+    """Tell whether a connection of this name waits for another's lock."""
+    rows = sql(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = :name AND wait_event_type = 'Lock'",
+        name=application_name,
+    )
+    return bool(rows[0][0])

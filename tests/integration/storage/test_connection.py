@@ -1,0 +1,334 @@
+"""Connections: what an outage looks like, what is tried again, what is rolled back."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.storage.postgres.connection import Address, Connection, Pool
+
+from tests.integration.storage.rows import Sql, connected, insert_tool, waits_for_a_lock
+
+
+@pytest.fixture
+def sql(database_url: str) -> Iterator[Sql]:
+    with connected(database_url) as sql:
+        yield sql
+
+
+def count_skills(connection: Connection) -> int:
+    count: int = connection.run("count_skills")[0][0]
+    return count
+
+
+def backends(sql: Sql) -> int:
+    rows = sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'skillroute'"
+    )
+    return int(rows[0][0])
+
+
+def terminate_all(sql: Sql) -> None:
+    """End every connection of the pool, and return when they are gone."""
+    sql(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = 'skillroute'"
+    )
+    assert backends(sql) == 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "waited ten seconds in vain"
+
+
+class TestAddress:
+    @pytest.mark.parametrize(
+        ("url", "expected"),
+        [
+            ("postgresql://u:p@127.0.0.1:5433/db", Address("127.0.0.1", 5433, "u", "p", "db", "disable")),
+            ("postgres://u@localhost", Address("localhost", 5432, "u", None, "postgres", "disable")),
+            ("postgresql://u:p@[::1]:1/db", Address("::1", 1, "u", "p", "db", "disable")),
+            ("postgresql://u:p@db.example/x", Address("db.example", 5432, "u", "p", "x", "require")),
+            ("postgresql://u:p@db/x?sslmode=disable", Address("db", 5432, "u", "p", "x", "disable")),
+            ("postgresql://u:p@db/x?sslmode=verify-full", Address("db", 5432, "u", "p", "x", "verify-full")),
+            ("postgresql://a%40b:p%2F%3A%40@db/my%20db", Address("db", 5432, "a@b", "p/:@", "my db", "require")),
+        ],
+    )
+    def test_a_url_says_where_and_how(self, url: str, expected: Address) -> None:
+        assert Address.parse(url) == expected
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "",
+            "mysql://u:p@host/db",
+            "postgresql://host/db",
+            "postgresql:///db",
+            "postgresql://u:p@host:port/db",
+            "postgresql://u:p@host:99999/db",
+            "postgresql://u:p@[::1/db",
+            "postgresql://u:p@host/db?sslmode=prefer",
+        ],
+    )
+    def test_what_cannot_be_read_is_a_configuration_error_that_does_not_show_the_password(self, url: str) -> None:
+        with pytest.raises(ConfigurationError, match="SKILLROUTE_DATABASE_URL") as error:
+            Address.parse(url)
+        assert "u:p@" not in str(error.value)
+
+    def test_only_verify_full_checks_whom_it_talks_to(self) -> None:
+        assert Address.parse("postgresql://u@localhost").ssl_context() is False
+        require = Address.parse("postgresql://u@db?sslmode=require").ssl_context()
+        verify = Address.parse("postgresql://u@db?sslmode=verify-full").ssl_context()
+        assert not isinstance(require, bool) and not isinstance(verify, bool)
+        assert (require.check_hostname, verify.check_hostname) == (False, True)
+
+    def test_nothing_is_opened_before_the_first_unit_of_work(self) -> None:
+        Pool("postgresql://u@127.0.0.1:1/db").close()
+
+
+class TestOutage:
+    def test_a_closed_port_is_told_at_once(self) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnavailable, match=f"127.0.0.1:{port} cannot be reached"):
+            Pool(f"postgresql://u:p@127.0.0.1:{port}/db").read(count_skills)
+        assert time.monotonic() - started < 1
+
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("skillroute:{password}@", "skillroute:wrong@", "password authentication failed"),
+            ("skillroute:{password}@", "skillroute@", "authentication failed|password"),
+            ("skillroute:{password}@", "ghost:{password}@", "ghost"),
+            ("/{database}", "/absent", "absent"),
+        ],
+    )
+    def test_a_server_that_does_not_let_us_in_is_unavailable_and_says_why(
+        self, database_url: str, old: str, new: str, says: str
+    ) -> None:
+        address = Address.parse(database_url)
+        names = {"password": address.password, "database": address.database}
+        url = database_url.replace(old.format(**names), new.format(**names))
+        assert url != database_url
+        with pytest.raises(DatabaseUnavailable, match=says):
+            Pool(url).read(count_skills)
+
+    def test_a_server_that_hangs_up_is_unavailable(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            def hang_up() -> None:
+                server.accept()[0].close()
+
+            thread = threading.Thread(target=hang_up)
+            thread.start()
+            with pytest.raises(DatabaseUnavailable):
+                Pool(f"postgresql://u:p@127.0.0.1:{server.getsockname()[1]}/db").read(count_skills)
+            thread.join()
+
+    def test_after_the_server_dropped_every_connection_the_next_unit_of_work_goes_through(
+        self, pool: Pool, sql: Sql
+    ) -> None:
+        # GIVEN several idle connections
+        with pool.borrowed(), pool.borrowed(), pool.borrowed():
+            pass
+        # WHEN
+        terminate_all(sql)
+        # THEN a read and a transaction both find a fresh one
+        assert pool.read(count_skills) == 0
+        terminate_all(sql)
+        assert pool.transact(count_skills) == 0
+        assert backends(sql) == 1
+
+    def test_a_transaction_that_loses_its_connection_runs_again_from_its_start(self, pool: Pool, sql: Sql) -> None:
+        pool.read(count_skills)
+        runs: list[int] = []
+
+        def work(connection: Connection) -> None:
+            runs.append(len(runs))
+            connection.script(f"INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '{len(runs)}')")
+            if len(runs) == 1:
+                terminate_all(sql)
+                connection.run("count_skills")
+
+        pool.transact(work)
+        assert runs == [0, 1]
+        assert sql("SELECT body FROM mcp.outbox") == [[2]]
+
+    def test_a_connection_lost_on_a_fresh_one_is_told_not_tried_for_ever(self, pool: Pool, sql: Sql) -> None:
+        runs: list[int] = []
+
+        def work(connection: Connection) -> int:
+            runs.append(1)
+            terminate_all(sql)
+            return count_skills(connection)
+
+        with pytest.raises(DatabaseUnavailable):
+            pool.transact(work)
+        assert len(runs) == 1
+        assert pool.read(count_skills) == 0
+
+    def test_a_statement_that_takes_too_long_is_cut_off_once_and_its_connection_kept(
+        self, database_url: str, sql: Sql
+    ) -> None:
+        pool = Pool(database_url, statement_timeout_s=0.1)
+        pool.read(count_skills)
+        runs: list[int] = []
+
+        def work(connection: Connection) -> None:
+            runs.append(1)
+            connection.script("SELECT pg_sleep(60)")
+
+        for unit in (pool.read, pool.transact):
+            runs.clear()
+            with pytest.raises(DatabaseUnavailable, match="took too long"):
+                unit(work)
+            assert len(runs) == 1
+        assert pool.transact(count_skills) == 0
+        assert backends(sql) == 1
+        pool.close()
+
+
+class TestTransaction:
+    def test_an_error_of_the_work_rolls_everything_back_and_keeps_the_connection(self, pool: Pool, sql: Sql) -> None:
+        def work(connection: Connection) -> None:
+            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
+            raise KeyError("mine")
+
+        with pytest.raises(KeyError, match="mine"):
+            pool.transact(work)
+        assert sql("SELECT count(*) FROM mcp.outbox") == [[0]]
+        assert pool.transact(count_skills) == 0
+        assert backends(sql) == 1
+
+    def test_a_refused_statement_names_state_and_constraint_and_rolls_back(self, pool: Pool, sql: Sql) -> None:
+        def work(connection: Connection) -> None:
+            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
+            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('elsewhere', '1')")
+
+        with pytest.raises(StatementRejected) as refused:
+            pool.transact(work)
+        assert (refused.value.state, refused.value.constraint) == ("23514", "outbox_queue_known")
+        assert sql("SELECT count(*) FROM mcp.outbox") == [[0]]
+
+    def test_two_that_deadlock_both_go_through(self, pool: Pool, sql: Sql) -> None:
+        # GIVEN two items that two transactions lock in opposite order, each holding its first before its second
+        first, second = insert_tool(sql, "first"), insert_tool(sql, "second")
+        both_hold_one = threading.Barrier(2)
+        runs: list[str] = []
+
+        def rename(name: str, order: list[int]) -> None:
+            def work(connection: Connection) -> None:
+                runs.append(name)
+                connection.script("SET LOCAL deadlock_timeout = '10ms'")
+                connection.script(f"UPDATE mcp.tools SET description = description || '{name}' WHERE id = {order[0]}")
+                if runs.count(name) == 1:
+                    both_hold_one.wait(10)
+                connection.script(f"UPDATE mcp.tools SET description = description || '{name}' WHERE id = {order[1]}")
+
+            pool.transact(work)
+
+        threads = [
+            threading.Thread(target=rename, args=("a", [first, second])),
+            threading.Thread(target=rename, args=("b", [second, first])),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # THEN at least one of them ran again (it can meet the other once more), and each wrote once
+        assert len(runs) >= 3
+        assert [sorted(row[0]) for row in sql("SELECT description FROM mcp.tools")] == [["a", "b"], ["a", "b"]]
+
+    def test_a_deadlock_that_does_not_end_is_told(self, pool: Pool) -> None:
+        runs: list[int] = []
+
+        def work(connection: Connection) -> None:
+            runs.append(1)
+            connection.script("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40P01'; END $$")
+
+        with pytest.raises(StatementRejected) as refused:
+            pool.transact(work)
+        assert refused.value.state == "40P01"
+        assert len(runs) == 5
+
+    def test_what_is_not_committed_is_seen_by_nobody_else(self, pool: Pool, sql: Sql) -> None:
+        def work(connection: Connection) -> list[list[object]]:
+            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
+            return sql("SELECT count(*) FROM mcp.outbox")
+
+        assert pool.transact(work) == [[0]]
+        assert sql("SELECT count(*) FROM mcp.outbox") == [[1]]
+
+
+class TestPool:
+    def test_it_keeps_as_many_idle_connections_as_its_size(self, database_url: str, sql: Sql) -> None:
+        pool = Pool(database_url, size=2)
+        with pool.borrowed(), pool.borrowed(), pool.borrowed(), pool.borrowed():
+            assert backends(sql) == 4
+        until(lambda: backends(sql) == 2)
+        pool.close()
+        until(lambda: backends(sql) == 0)
+
+    def test_one_after_another_shares_one_connection(self, pool: Pool, sql: Sql) -> None:
+        for _ in range(5):
+            pool.read(count_skills)
+            pool.transact(count_skills)
+        assert backends(sql) == 1
+
+    def test_no_two_threads_have_the_same_connection(self, pool: Pool) -> None:
+        def pid(connection: Connection) -> int:
+            both.wait(10)
+            return connection._native._backend_key_data  # type: ignore[no-any-return]
+
+        both = threading.Barrier(4)
+        seen: list[int] = []
+        threads = [threading.Thread(target=lambda: seen.append(pool.read(pid))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(set(seen)) == 4
+
+    def test_a_closed_pool_opens_again_when_it_is_asked(self, pool: Pool) -> None:
+        pool.read(count_skills)
+        pool.close()
+        pool.close()
+        assert pool.read(count_skills) == 0
+
+    def test_a_lent_connection_that_broke_is_not_kept(self, pool: Pool, sql: Sql) -> None:
+        with pytest.raises(DatabaseUnavailable), pool.borrowed() as connection:
+            terminate_all(sql)
+            connection.run("count_skills")
+        assert pool._idle == []
+
+    def test_a_waiting_unit_of_work_does_not_hold_up_another(self, pool: Pool, sql: Sql, database_url: str) -> None:
+        tool = insert_tool(sql, "held")
+        with locked(sql, tool):
+            thread = threading.Thread(
+                target=lambda: pool.transact(lambda c: c.script(f"UPDATE mcp.tools SET name = 'new' WHERE id = {tool}"))
+            )
+            thread.start()
+            with connected(database_url) as watcher:
+                until(lambda: waits_for_a_lock(watcher))
+            assert pool.read(count_skills) == 0
+        thread.join()
+        assert sql("SELECT name FROM mcp.tools") == [["new"]]
+
+
+@contextmanager
+def locked(sql: Sql, tool: int) -> Iterator[None]:
+    sql("BEGIN")
+    sql(f"SELECT FROM mcp.tools WHERE id = {tool} FOR UPDATE")
+    try:
+        yield
+    finally:
+        sql("COMMIT")

@@ -1,0 +1,221 @@
+"""The item repository: created, updated or unchanged; and a vector that never stays with another text."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.items import ItemFilter, ItemKey, ItemSchemas
+from skillroute.ports import EmbeddingTask, ItemRow, Session, Written
+from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.doubles import in_threads
+from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, item_row, waits_for_a_lock
+
+
+@pytest.fixture
+def sql(database_url: str) -> Iterator[Sql]:
+    with connected(database_url) as sql:
+        yield sql
+
+
+def put(
+    database: PostgresDatabase, *rows: ItemRow, org: str | None = None, model: EmbeddingModel | None = MODEL
+) -> list[Written]:
+    written = database.transact(lambda s: s.items.upsert(org, model, rows))
+    return [written[row.content.key] for row in rows if row.content.key in written]
+
+
+def vector_of(pool: Pool, name: str) -> tuple[str | None, str | None]:
+    """The first byte that tells EAST from NORTH, and the model."""
+    statement = f"SELECT encode(embedding, 'hex'), embedding_model FROM mcp.tools WHERE name = '{name}'"
+    with pool.borrowed() as connection:
+        embedding, model = connection._native.run(statement)[0]
+    return {None: None, "0000803f00000000": "east", "000000000000803f": "north"}[embedding], model
+
+
+class TestUpsert:
+    def test_a_new_item_is_created_and_the_same_again_is_left_alone(self, database: PostgresDatabase) -> None:
+        [first] = put(database, item_row("a"))
+        assert first.created and not first.is_embedded
+        assert put(database, item_row("a")) == []
+
+    def test_a_changed_item_is_updated_under_its_id(self, database: PostgresDatabase) -> None:
+        [first] = put(database, item_row("a"))
+        [second] = put(database, item_row("a", description="new", tags=("x",)))
+        assert second == Written(first.id, created=False, is_embedded=False)
+        item = database.read(lambda s: s.items.get(first.id, None))
+        assert item is not None
+        assert (item.content.description, item.content.tags) == ("new", ("x",))
+        assert item.updated_at > item.created_at
+
+    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: PostgresDatabase) -> None:
+        row = item_row(
+            "näme ☃ '; DROP TABLE", type="prompt", server="srv", description="d\n\"e\"\\",
+            input_schema={"z": [1, 2.5, None, True], "a": {"é": "ü"}}, output_schema={}, annotations={"x": True},
+            tags=("b", "a", 'with "quotes", {braces}'), metadata={"x": {"y": []}},
+        )  # fmt: skip
+        [written] = put(database, row, org="acme")
+        item = database.read(lambda s: s.items.get(written.id, "acme"))
+        assert item is not None
+        assert item.content == row.content
+        assert list(item.content.input_schema or {}) == ["z", "a"]
+        assert (item.org_id, item.is_active, item.is_embedded, item.skill_ids) == ("acme", True, False, ())
+        schemas = database.read(lambda s: s.items.schemas([written.id, 99]))
+        content = row.content
+        assert schemas == {written.id: ItemSchemas(content.input_schema, content.output_schema, content.annotations)}
+
+    def test_the_same_key_under_another_organisation_is_another_item(self, database: PostgresDatabase) -> None:
+        ids = {put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}
+        assert len(ids) == 3
+        states = database.read(lambda s: s.items.states("acme", [ItemKey("", "tool", "a")]))
+        assert len(states) == 1
+
+    def test_nothing_to_write_is_no_error(self, database: PostgresDatabase) -> None:
+        assert put(database) == []
+        assert database.read(lambda s: s.items.states(None, [])) == {}
+        assert database.read(lambda s: s.items.schemas([])) == {}
+
+    def test_of_writers_at_the_same_moment_one_creates(self, database: PostgresDatabase) -> None:
+        rows = [item_row(f"t{n}", EAST) for n in range(20)]
+        # every other one sends them the other way round
+        written = in_threads(4, lambda n: put(database, *(rows if n % 2 else rows[::-1])))
+        assert sum(w.created for batch in written for w in batch) == 20
+        assert len({w.id for batch in written for w in batch}) == 20
+
+
+class TestEmbedding:
+    def test_it_is_kept_while_the_text_is_the_same(self, database: PostgresDatabase, pool: Pool) -> None:
+        put(database, item_row("a", EAST, text="same"))
+        [written] = put(database, item_row("a", text="same", tags=("new",)), model=None)
+        assert written.is_embedded
+        assert vector_of(pool, "a") == ("east", "test")
+
+    def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(
+        self, database: PostgresDatabase, pool: Pool
+    ) -> None:
+        put(database, item_row("a", EAST, text="old"))
+        [written] = put(database, item_row("a", text="new"), model=None)
+        assert not written.is_embedded
+        assert vector_of(pool, "a") == (None, None)
+
+    def test_a_new_one_replaces_it(self, database: PostgresDatabase, pool: Pool) -> None:
+        put(database, item_row("a", EAST))
+        put(database, item_row("a", NORTH), model=OTHER_MODEL)
+        assert vector_of(pool, "a") == ("north", "other")
+
+    def test_one_batch_holds_items_with_and_without(self, database: PostgresDatabase) -> None:
+        written = put(database, item_row("a", EAST), item_row("b"))
+        assert [w.is_embedded for w in written] == [True, False]
+        assert database.read(lambda s: s.items.counts()) == {"tool": (2, 1)}
+
+    def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(
+        self, database: PostgresDatabase, pool: Pool
+    ) -> None:
+        # GIVEN a task that was taken before the text changed
+        put(database, item_row("a", text="old"), item_row("b", text="b"))
+        tasks = database.read(lambda s: s.items.to_embed(after="", limit=10))
+        put(database, item_row("a", text="new"))
+        # WHEN its vector comes
+        database.transact(lambda s: s.items.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        # THEN
+        assert vector_of(pool, "a") == (None, None)
+        assert vector_of(pool, "b") == ("east", "test")
+
+    def test_a_late_one_for_a_deleted_item_is_no_error(self, database: PostgresDatabase) -> None:
+        database.transact(lambda s: s.items.set_embeddings(MODEL, [(EmbeddingTask("99", "t", "h"), EAST)]))
+
+    def test_what_waits_is_read_by_id_in_pages(self, database: PostgresDatabase) -> None:
+        put(database, *(item_row(f"t{n}") for n in range(10, 22)), item_row("done", EAST))
+        first = database.read(lambda s: s.items.to_embed(after="", limit=10))
+        rest = database.read(lambda s: s.items.to_embed(after=first[-1].id, limit=10))
+        assert [task.texts[0].strip() for task in first + rest] == [f"t{n}" for n in range(10, 22)]
+
+    def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: PostgresDatabase) -> None:
+        put(database, item_row("mine", EAST), item_row("none"))
+        put(database, item_row("other", EAST), model=OTHER_MODEL)
+        tasks = database.read(lambda s: s.items.to_reembed(MODEL, after="", limit=10))
+        assert {task.texts[0].strip() for task in tasks} == {"none", "other"}
+        assert database.read(lambda s: s.items.count_to_reembed(MODEL)) == 2
+        wider = EmbeddingModel(MODEL.name, 3)
+        assert database.read(lambda s: s.items.count_to_reembed(wider)) == 3
+
+
+class TestReading:
+    def test_a_listing_filters_pages_and_counts(self, database: PostgresDatabase) -> None:
+        put(database, *(item_row(f"t{n}", tags=("even",) if n % 2 == 0 else ()) for n in range(5)))
+        put(database, item_row("p", type="prompt", server="s"), org="acme")
+        put(database, item_row("hidden"), org="umbrella")
+
+        def names(where: ItemFilter, limit: int = 10, offset: int = 0) -> tuple[list[str], int]:
+            items, total = database.read(lambda s: s.items.page(where, "acme", limit=limit, offset=offset))
+            return [item.content.key.name for item in items], total
+
+        assert names(ItemFilter()) == (["t0", "t1", "t2", "t3", "t4", "p"], 6)
+        assert names(ItemFilter(tag="even"), limit=2) == (["t0", "t2"], 3)
+        assert names(ItemFilter(tag="even"), limit=2, offset=2) == (["t4"], 3)
+        assert names(ItemFilter(), offset=6) == ([], 6)
+        assert names(ItemFilter(type="prompt")) == (["p"], 1)
+        assert names(ItemFilter(server="s")) == (["p"], 1)
+        assert names(ItemFilter(server="")) == (["t0", "t1", "t2", "t3", "t4"], 5)
+        assert names(ItemFilter(name="t3")) == (["t3"], 1)
+        assert names(ItemFilter(name="t%")) == ([], 0)
+        assert names(ItemFilter(skill_id="none")) == ([], 0)
+
+    def test_an_organisation_deletes_only_its_own(self, database: PostgresDatabase) -> None:
+        ids = {org: put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}
+
+        def delete(org: str | None, item_id: int) -> bool:
+            return database.transact(lambda s: s.items.delete(item_id, org))
+
+        assert not delete("acme", ids[None])
+        assert not delete("acme", ids["umbrella"])
+        assert not delete(None, ids["acme"])
+        assert delete("acme", ids["acme"])
+        assert not delete("acme", ids["acme"])
+
+
+class TestIndexState:
+    def test_the_first_claim_decides_and_later_ones_change_nothing(self, database: PostgresDatabase) -> None:
+        assert database.read(lambda s: s.index_state.model()) is None
+        database.transact(lambda s: s.index_state.claim(MODEL))
+        database.transact(lambda s: s.index_state.claim(OTHER_MODEL))
+        assert database.read(lambda s: s.index_state.model()) == MODEL
+
+    def test_of_two_first_claims_at_once_the_later_one_waits_and_sees_the_earlier_one(
+        self, database: PostgresDatabase
+    ) -> None:
+        runs: list[int] = []
+
+        def claim(place: int) -> EmbeddingModel | None:
+            def work(session: Session) -> EmbeddingModel | None:
+                runs.append(place)
+                session.index_state.claim([MODEL, OTHER_MODEL][place])
+                return session.index_state.model()
+
+            return database.transact(work)
+
+        seen = in_threads(2, claim)
+        assert seen[0] == seen[1]
+        assert seen[0] in (MODEL, OTHER_MODEL)
+        assert len(runs) == 2  # nobody was rolled back
+
+    def test_a_switch_waits_for_the_writer_that_looked_at_the_model(self, database: PostgresDatabase, sql: Sql) -> None:
+        database.transact(lambda s: s.index_state.claim(MODEL))
+        switch = threading.Thread(
+            target=lambda: database.transact(lambda s: s.index_state.switch(OTHER_MODEL)), daemon=True
+        )
+
+        def write(session: Session) -> EmbeddingModel | None:
+            assert session.index_state.model() == MODEL
+            switch.start()
+            while not waits_for_a_lock(sql):
+                assert switch.is_alive()
+            return session.index_state.model()
+
+        assert database.transact(write) == MODEL
+        switch.join()
+        assert database.read(lambda s: s.index_state.model()) == OTHER_MODEL

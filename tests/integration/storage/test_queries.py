@@ -1,0 +1,45 @@
+"""The statements in queries/*.sql: all of them used, all of them understood by PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import skillroute
+from skillroute.storage.postgres import queries
+from skillroute.storage.postgres.connection import Address
+
+from tests.integration.storage.rows import connected
+
+PACKAGE = Path(skillroute.__file__).parent
+
+
+def test_every_statement_is_used_by_the_code() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    quoted = set(re.findall(r'"([a-z_]+)"', code))
+    quoted |= {f"{name}_after" for name in re.findall(r'Collection\.\w+: \("(\w+)"', code)}  # a page of load_...
+    assert [name for name in queries.names() if name not in quoted] == []
+
+
+def test_every_statement_that_the_code_names_exists() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (PACKAGE / "storage" / "postgres").glob("*.py"))
+    named = set(re.findall(r'(?:_run|\.run)\(\s*"([a-z_]+)"', code))
+    assert len(named) > 20
+    assert named - set(queries.names()) == set()
+
+
+def test_every_statement_prepares(database_url: str) -> None:
+    assert Address.parse(database_url)
+    with connected(database_url) as sql:
+        for name in queries.names():
+            sql._native.prepare(queries.statement(name)).close()
+
+
+def test_an_unknown_name_is_a_mistake_of_ours() -> None:
+    with pytest.raises(KeyError):
+        queries.statement("no_such_statement")
+
+
+def test_comments_do_not_reach_the_server() -> None:
+    assert not [name for name in queries.names() if "--" in queries.statement(name)]

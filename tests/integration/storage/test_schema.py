@@ -1,0 +1,167 @@
+"""What the schema itself refuses, and what it does with what hangs on a deleted row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from skillroute.errors import StatementRejected
+from skillroute.storage.postgres.connection import Pool
+
+from tests.integration.storage.rows import (
+    INSERT_SKILL,
+    INSERT_TOOL,
+    Sql,
+    connected,
+    insert_assignment,
+    insert_skill,
+    insert_tool,
+)
+
+_TOOL = INSERT_TOOL.format(name="first")
+_SKILL = INSERT_SKILL.format(name="first")
+_ASSIGN = "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, is_primary, source) VALUES "
+_SUGGEST = "INSERT INTO mcp.skill_suggestions (suggested_name, status, reviewed_at) VALUES "
+
+# Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one.
+REFUSED = [
+    (_TOOL, "tools_key"),
+    ("UPDATE mcp.tools SET type = 'agent'", "tools_type_known"),
+    ("UPDATE mcp.tools SET name = ''", "tools_name_length"),
+    ("UPDATE mcp.tools SET name = repeat('x', 257)", "tools_name_length"),
+    ("UPDATE mcp.tools SET org_id = ''", "tools_org_not_blank"),
+    ("UPDATE mcp.tools SET embedding = '\\x00000000'", "tools_embedding_whole"),
+    ("UPDATE mcp.tools SET embedding_model = 'm'", "tools_embedding_whole"),
+    ("UPDATE mcp.tools SET embedding_model = 'm', embedding_dimension = 1", "tools_embedding_whole"),
+    (
+        "UPDATE mcp.tools SET embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
+        "tools_embedding_whole",
+    ),
+    ("UPDATE mcp.tools SET embedding = '', embedding_model = 'm', embedding_dimension = 0", "tools_embedding_whole"),
+    (_SKILL, "skill_categories_pkey"),
+    ("UPDATE mcp.skill_categories SET id = 'First'", "skill_categories_id_format"),
+    ("UPDATE mcp.skill_categories SET id = '1st'", "skill_categories_id_format"),
+    ("UPDATE mcp.skill_categories SET id = ''", "skill_categories_id_format"),
+    (INSERT_SKILL.format(name="a-b"), "skill_categories_id_format"),
+    (INSERT_SKILL.format(name="a\n"), "skill_categories_id_format"),
+    (INSERT_SKILL.format(name="classify"), "skill_categories_id_not_reserved"),
+    (INSERT_SKILL.format(name="suggestions"), "skill_categories_id_not_reserved"),
+    ("UPDATE mcp.skill_categories SET name = ' '", "skill_categories_name_not_blank"),
+    ("UPDATE mcp.skill_categories SET description = '123456789'", "skill_categories_description_length"),
+    ("UPDATE mcp.skill_categories SET description = repeat('x', 1001)", "skill_categories_description_length"),
+    (
+        "UPDATE mcp.skill_categories SET keywords = array_fill('k'::text, ARRAY[21])",
+        "skill_categories_keywords_limit",
+    ),
+    (
+        "UPDATE mcp.skill_categories SET examples = array_fill('e'::text, ARRAY[11])",
+        "skill_categories_examples_limit",
+    ),
+    ("UPDATE mcp.skill_categories SET org_id = ''", "skill_categories_org_not_blank"),
+    ("UPDATE mcp.skill_categories SET deleted_at = now()", "skill_categories_deleted_is_inactive"),
+    (
+        "UPDATE mcp.skill_categories SET embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
+        "skill_categories_embedding_whole",
+    ),
+    ("UPDATE mcp.skill_categories SET embedding_model = 'm'", "skill_categories_embedding_whole"),
+    (_ASSIGN + "(1, 'first', 0.5, false, 'llm_auto')", "tool_skill_assignments_key"),
+    (_ASSIGN + "(1, 'second', 0.5, true, 'llm_auto')", "tool_skill_assignments_one_primary"),
+    (_ASSIGN + "(1, 'second', 1.01, false, 'llm_auto')", "tool_skill_assignments_confidence_range"),
+    (_ASSIGN + "(1, 'second', -0.01, false, 'llm_auto')", "tool_skill_assignments_confidence_range"),
+    (_ASSIGN + "(1, 'second', 'NaN', false, 'llm_auto')", "tool_skill_assignments_confidence_range"),
+    (_ASSIGN + "(1, 'second', 0.5, false, 'somebody')", "tool_skill_assignments_source_known"),
+    (_ASSIGN + "(2, 'second', 0.5, false, 'llm_auto')", "tool_skill_assignments_tool_id_fkey"),
+    (_ASSIGN + "(1, 'third', 0.5, false, 'llm_auto')", "tool_skill_assignments_skill_id_fkey"),
+    ("DELETE FROM mcp.skill_categories WHERE id = 'first'", "tool_skill_assignments_skill_id_fkey"),
+    (_SUGGEST + "('s', 'maybe', now())", "skill_suggestions_status_known"),
+    (_SUGGEST + "(' ', 'pending', NULL)", "skill_suggestions_name_not_blank"),
+    (_SUGGEST + "('s', 'pending', now())", "skill_suggestions_reviewed_once"),
+    (_SUGGEST + "('s', 'approved', NULL)", "skill_suggestions_reviewed_once"),
+    (
+        "INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id) VALUES ('s', 99)",
+        "skill_suggestions_source_tool_id_fkey",
+    ),
+    (
+        "INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_id) VALUES ('s', 'third')",
+        "skill_suggestions_resolved_skill_id_fkey",
+    ),
+    ("INSERT INTO mcp.index_changes (collection, item_id) VALUES ('x', '1')", "index_changes_collection_known"),
+    (
+        "INSERT INTO mcp.index_changes (collection, item_id) VALUES ('mcp_unified_search', '1')",
+        "index_changes_pkey",
+    ),
+    ("INSERT INTO mcp.index_state DEFAULT VALUES", "index_state_pkey"),
+    ("INSERT INTO mcp.index_state (only_row) VALUES (false)", "index_state_only_row"),
+    ("UPDATE mcp.index_state SET embedding_model = 'm'", "index_state_model_whole"),
+    ("INSERT INTO mcp.index_positions (index_name) VALUES ('p'), ('p')", "index_positions_pkey"),
+    ("INSERT INTO mcp.outbox (queue, body) VALUES ('elsewhere', '{}')", "outbox_queue_known"),
+    ("INSERT INTO mcp.outbox (id, queue, body) OVERRIDING SYSTEM VALUE VALUES (1,'classify','1'),(1,'classify','1')",
+     "outbox_pkey"),
+    (_ASSIGN.replace("(tool_id", "(id, tool_id").replace("VALUES", "OVERRIDING SYSTEM VALUE VALUES")
+     + "(1, 1, 'second', 0.5, false, 'llm_auto')", "tool_skill_assignments_pkey"),
+    ("INSERT INTO mcp.skill_suggestions (id, suggested_name) OVERRIDING SYSTEM VALUE VALUES (1, 'a'), (1, 'b')",
+     "skill_suggestions_pkey"),
+    (_TOOL.replace("(name", "(id, name").replace("VALUES ('first'", "OVERRIDING SYSTEM VALUE VALUES (1, 'other'"),
+     "tools_pkey"),
+    ("INSERT INTO mcp.migrations (name, sha256) VALUES ('m', ''), ('m', '')", "migrations_pkey"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def sql(database_url: str) -> Iterator[Sql]:
+    with connected(database_url) as sql:
+        insert_tool(sql, "first")
+        insert_skill(sql, "first")
+        insert_skill(sql, "second")
+        insert_assignment(sql, 1, "first", primary=True)
+        yield sql
+
+
+def test_every_constraint_refuses_what_it_is_there_for(sql: Sql, pool: Pool) -> None:
+    for statement, constraint in REFUSED:
+        refused = None
+        try:
+            pool.transact(lambda c, statement=statement: c.script(statement))  # type: ignore[misc]
+        except StatementRejected as error:
+            refused = error.constraint
+        assert (statement, refused) == (statement, constraint)
+
+
+def test_no_constraint_of_the_schema_is_untested(sql: Sql) -> None:
+    rows = sql(
+        "SELECT conname FROM pg_constraint WHERE connamespace = 'mcp'::regnamespace AND contype <> 'n' "
+        "UNION SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid "
+        "WHERE c.relnamespace = 'mcp'::regnamespace AND i.indisunique"
+    )
+    existing = {row[0].removeprefix("mcp.") for row in rows}
+    assert existing == {constraint for _, constraint in REFUSED}
+
+
+def test_a_name_is_unique_within_its_organisation_server_and_type_only(sql: Sql) -> None:
+    for column, value in [("org_id", "acme"), ("server", "github"), ("type", "prompt")]:
+        insert_tool(sql, "second")
+        sql(f"UPDATE mcp.tools SET {column} = '{value}', name = 'first' WHERE name = 'second'")
+    assert sql("SELECT count(*) FROM mcp.tools WHERE name = 'first'") == [[4]]
+
+
+def test_lengths_are_counted_in_characters(sql: Sql) -> None:
+    sql("UPDATE mcp.tools SET name = repeat('é', 256)")
+    sql("UPDATE mcp.skill_categories SET description = repeat('漢', 1000)")
+
+
+def test_deleting_a_tool_deletes_its_assignments_and_keeps_the_suggestion_it_gave_rise_to(sql: Sql) -> None:
+    sql("INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id) VALUES ('s', 1)")
+    sql("DELETE FROM mcp.tools")
+    assert sql("SELECT count(*) FROM mcp.tool_skill_assignments") == [[0]]
+    assert sql("SELECT suggested_name, source_tool_id FROM mcp.skill_suggestions") == [["s", None]]
+
+
+def test_deleting_a_skill_that_has_no_tools_keeps_the_suggestion_it_resolved(sql: Sql) -> None:
+    sql("INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_id) VALUES ('s', 'second')")
+    sql("DELETE FROM mcp.skill_categories WHERE id = 'second'")
+    assert sql("SELECT suggested_name, resolved_skill_id FROM mcp.skill_suggestions") == [["s", None]]
+
+
+def test_a_schema_is_given_back_with_its_properties_in_the_author_s_order(sql: Sql) -> None:
+    sql("""UPDATE mcp.tools SET input_schema = '{"z": 1, "a": 2}'""")
+    assert list(sql("SELECT input_schema FROM mcp.tools")[0][0]) == ["z", "a"]

@@ -1,0 +1,16 @@
+"""Use cases over real PostgreSQL, with an embedder that is watched and can be away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.services.desk import Desk
+
+
+@pytest.fixture
+def desk(database_url: str) -> Iterator[Desk]:
+    desk = Desk(database_url)
+    yield desk
+    desk.close()

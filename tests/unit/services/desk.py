@@ -1,0 +1,101 @@
+"""All use cases over one database, as the composition root joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.domain.caller import LAPTOP, Caller
+from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
+from skillroute.domain.skills import NewSkill, Skill
+from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.services.aggregate_skill import AggregateSkill
+from skillroute.services.assign_skills import AssignSkills
+from skillroute.services.catalogue import Catalogue
+from skillroute.services.create_skill import CreateSkill
+from skillroute.services.reindex import EmbedMissing, Reindex
+from skillroute.services.sync_tools import SyncReport, SyncTools
+from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.doubles import WatchedEmbedder
+from tests.integration.storage.rows import Sql
+
+ACME = Caller(org_id="acme")
+UMBRELLA = Caller(org_id="umbrella")
+
+
+class Renamed:
+    """Hashing vectors under another model's name, or of another dimension."""
+
+    def __init__(self, name: str, dimension: int = 8) -> None:
+        self._inner = HashingEmbedder(dimension)
+        self._model = EmbeddingModel(name, dimension)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self._model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        return self._inner.embed(texts, timeout_s=timeout_s)
+
+
+class Desk:
+    """The use cases, what the embedder was asked, and how often something was committed."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.pool = Pool(url)
+        self.database = PostgresDatabase(self.pool)
+        self.sql = Sql(url)
+        self.commits = 0
+        self.use(Renamed("first"))
+
+    def use(self, embedder: Any) -> WatchedEmbedder:
+        """Go on with another embedding model, as a process of another configuration would."""
+        self.embedder = WatchedEmbedder(embedder)
+        self.sync = SyncTools(self.database, self.embedder, after_commit=self._committed)
+        self.create_skill = CreateSkill(self.database, self.embedder, after_commit=self._committed)
+        self.catalogue = Catalogue(self.database, after_commit=self._committed)
+        self.aggregate = AggregateSkill(self.database)
+        self.assign = AssignSkills(self.database, self.aggregate, after_commit=self._committed)
+        self.reindex = Reindex(self.database, self.embedder, self.aggregate, after_commit=self._committed)
+        self.embed_missing = EmbedMissing(self.database, self.embedder, self.aggregate, after_commit=self._committed)
+        return self.embedder
+
+    def _committed(self) -> None:
+        self.commits += 1
+
+    def close(self) -> None:
+        self.sql.close()
+        self.pool.close()
+
+    def put(self, *items: object, caller: Caller = LAPTOP) -> SyncReport:
+        return self.sync(list(items), caller)
+
+    def ids(self, *names: str) -> list[int]:
+        """Store items of these names and return their ids."""
+        outcomes = self.put(*(tool(name) for name in names)).outcomes
+        return [outcome.id for outcome in outcomes if outcome.id is not None]
+
+    def skill(self, skill_id: str, caller: Caller = LAPTOP, **fields: Any) -> Skill:
+        new = {"id": skill_id, "name": skill_id, "description": f"All about {skill_id}.", **fields}
+        return self.create_skill(NewSkill(**new), caller)
+
+    def vector(self, table: str, key: str, column: str = "embedding") -> Vector | None:
+        """Return a stored vector: of an item by name, or of a skill by id."""
+        name = "name" if table == "tools" else "id"
+        rows = self.sql(f"SELECT {column} FROM mcp.{table} WHERE {name} = :key", key=key)
+        return None if rows[0][0] is None else from_bytes(rows[0][0])
+
+    def model_of(self, name: str) -> str | None:
+        model: str | None = self.sql("SELECT embedding_model FROM mcp.tools WHERE name = :name", name=name)[0][0]
+        return model
+
+
+def tool(name: str, description: str = "Does what a test wants.", **fields: Any) -> dict[str, Any]:
+    return {"name": name, "description": description, **fields}
+
+
+def statuses(report: SyncReport) -> list[str]:
+    return [outcome.status for outcome in report.outcomes]

@@ -1,0 +1,169 @@
+"""Moving to another model, interrupted or not; and giving vectors to what was written without one."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.domain.caller import LAPTOP
+from skillroute.domain.skills import Assignment, AssignmentSource
+from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.services.embedding import BATCH
+from skillroute.services.reindex import ReindexReport
+
+from tests.unit.services.desk import Desk, Renamed, tool
+
+HUMAN = AssignmentSource.HUMAN_MANUAL
+
+
+def filled(desk: Desk, number: int = 3) -> list[int]:
+    """Items of which the first is the only member of a skill."""
+    items = desk.ids(*(f"tool{n}" for n in range(number)))
+    desk.skill("s")
+    desk.assign({items[0]: [Assignment("s", 0.9)]}, HUMAN)
+    return items
+
+
+def epoch(desk: Desk) -> tuple[object, object]:
+    [[epoch, model]] = desk.sql("SELECT epoch, embedding_model FROM mcp.index_state")
+    return epoch, model
+
+
+class TestReindex:
+    def test_everything_moves_to_the_new_model_and_every_index_is_told(self, desk: Desk) -> None:
+        filled(desk)
+        before = epoch(desk)
+        desk.use(Renamed("second", 4))
+        assert desk.reindex.remaining() == 3
+        batches: list[int] = []
+        assert desk.reindex(batches.append) == ReindexReport(items=3, skills=1)
+        assert batches == [3, 1]
+        after = epoch(desk)
+        assert after[1] == "second"
+        assert after[0] != before[0]
+        assert desk.reindex.remaining() == 0
+        # AND a skill is found by its tools again, not by its description
+        assert desk.vector("skill_categories", "s") == pytest.approx(desk.vector("tools", "tool0"), abs=1e-6)
+        assert desk.vector("skill_categories", "s") != desk.vector("skill_categories", "s", "description_embedding")
+
+    def test_on_the_same_model_nothing_is_embedded_and_every_index_is_told_all_the_same(self, desk: Desk) -> None:
+        filled(desk)
+        before, calls = epoch(desk), len(desk.embedder.calls)
+        assert desk.reindex() == ReindexReport(items=0, skills=0)
+        assert epoch(desk)[0] != before[0]
+        assert len(desk.embedder.calls) == calls
+
+    def test_interrupted_it_leaves_the_old_model_in_place_and_goes_on_where_it_was(self, desk: Desk) -> None:
+        # GIVEN two batches of items, and a model that goes away after the first
+        filled(desk, BATCH + 10)
+        before = epoch(desk)
+        desk.use(Renamed("second", 4))
+
+        def leave(_: int) -> None:
+            desk.embedder.away = True
+
+        with pytest.raises(EmbeddingUnavailable):
+            desk.reindex(leave)
+        assert epoch(desk) == before
+        assert desk.reindex.remaining() == 10
+        # WHEN it runs again
+        desk.embedder.away = False
+        desk.embedder.calls.clear()
+        # THEN only the rest is embedded
+        assert desk.reindex() == ReindexReport(items=10, skills=1)
+        assert epoch(desk)[1] == "second"
+
+    def test_what_is_written_on_the_old_model_meanwhile_is_moved_as_well(self, desk: Desk) -> None:
+        filled(desk)
+        old = desk.sync
+        desk.use(Renamed("second", 4))
+        wrote: list[int] = []
+
+        def write(_: int) -> None:
+            if not wrote:
+                wrote.append(1)
+                old([tool("late"), tool("tool0", "Changed meanwhile.")], LAPTOP)
+
+        report = desk.reindex(write)
+        assert report.items == 5
+        assert desk.reindex.remaining() == 0
+        assert {desk.model_of(name) for name in ("late", "tool0", "tool1", "tool2")} == {"second"}
+        # AND from the switch on the old one writes no more
+        with pytest.raises(EmbeddingModelMismatch):
+            old([tool("too late")], LAPTOP)
+
+    def test_an_empty_database_takes_the_model(self, desk: Desk) -> None:
+        assert desk.reindex() == ReindexReport(0, 0)
+        assert epoch(desk)[1] == "first"
+
+    def test_it_is_announced_once(self, desk: Desk) -> None:
+        filled(desk)
+        before = desk.commits
+        desk.reindex()
+        assert desk.commits == before + 1
+
+
+class TestEmbedMissing:
+    def test_it_embeds_what_waits_and_nothing_else(self, desk: Desk) -> None:
+        filled(desk)
+        desk.embedder.away = True
+        desk.put(tool("waiting"), tool("tool1", "New words."))
+        desk.skill("waiting")
+        desk.embedder.away = False
+        desk.embedder.calls.clear()
+        assert desk.embed_missing() == 3
+        assert not any("tool2" in text for text in desk.embedder.texts)
+        assert desk.sql("SELECT count(*) FROM mcp.tools WHERE embedding IS NULL") == [[0]]
+        assert desk.vector("skill_categories", "waiting") is not None
+        assert desk.embed_missing() == 0
+
+    def test_the_skills_of_what_it_embeds_are_aggregated_anew(self, desk: Desk) -> None:
+        desk.skill("s")
+        desk.embedder.away = True
+        outcome = desk.put(tool("a")).outcomes[0]
+        assert outcome.id is not None
+        desk.assign({outcome.id: [Assignment("s", 0.9)]}, HUMAN)
+        desk.embedder.away = False
+        desk.embed_missing()
+        assert desk.vector("skill_categories", "s") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)
+
+    def test_with_nothing_to_do_it_does_not_ask_the_model(self, desk: Desk) -> None:
+        desk.embedder.away = True
+        assert desk.embed_missing() == 0
+        assert desk.embedder.calls == []
+        assert desk.commits == 0
+
+    def test_while_the_model_is_away_it_says_so_and_keeps_what_is_done(self, desk: Desk) -> None:
+        desk.embedder.away = True
+        desk.put(tool("a"))
+        with pytest.raises(EmbeddingUnavailable):
+            desk.embed_missing()
+        assert desk.vector("tools", "a") is None
+
+    def test_another_model_than_the_stored_one_is_refused(self, desk: Desk) -> None:
+        filled(desk)
+        desk.embedder.away = True
+        desk.put(tool("a"))
+        desk.use(Renamed("second"))
+        with pytest.raises(EmbeddingModelMismatch):
+            desk.embed_missing()
+        assert desk.vector("tools", "a") is None
+
+    def test_a_reindex_that_switches_meanwhile_keeps_its_vectors(self, desk: Desk) -> None:
+        # GIVEN an item that waits, and a process on the old model that is embedding it
+        filled(desk)
+        desk.embedder.away = True
+        desk.put(tool("a"))
+        desk.embedder.away = False
+        old, late = desk.embedder, desk.embed_missing
+        real = old.embed
+        desk.use(Renamed("second", 4))
+
+        def embed(texts: list[str], *, timeout_s: float) -> list[list[float]]:
+            desk.reindex()
+            return real(texts, timeout_s=timeout_s)
+
+        old.embed = embed  # type: ignore[method-assign, assignment]
+        # WHEN a reindex is through before its vector is there
+        with pytest.raises(EmbeddingModelMismatch):
+            late()
+        # THEN the new model's vector stays
+        assert desk.model_of("a") == "second"

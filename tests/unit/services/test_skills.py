@@ -1,0 +1,284 @@
+"""Creating skills (BR-001), assigning them (BR-003), and what they are found by (BR-004)."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from skillroute.domain.caller import LAPTOP
+from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
+from skillroute.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
+
+from tests.doubles import in_threads
+from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool
+
+HUMAN = AssignmentSource.HUMAN_MANUAL
+
+
+class TestCreate:
+    def test_it_is_stored_with_the_embedding_of_its_description_and_no_tools(self, desk: Desk) -> None:
+        skill = desk.skill("mail", keywords=("inbox",), examples=("send_mail",))
+        assert (skill.id, skill.tool_count, skill.is_active, skill.org_id) == ("mail", 0, True, None)
+        assert any("All about mail" in text for text in desk.embedder.texts)
+        vector = desk.vector("skill_categories", "mail")
+        assert vector is not None
+        assert vector == desk.vector("skill_categories", "mail", "description_embedding")
+        assert desk.commits == 1
+
+    def test_keywords_and_examples_are_found_by_their_words(self, desk: Desk) -> None:
+        desk.skill("mail", keywords=("inbox",), examples=("sendMail",))
+        [[words]] = desk.sql("SELECT lexical_text FROM mcp.skill_categories")
+        assert {"mail", "inbox", "sendMail", "send"} <= set(words.split())
+
+    def test_its_organisation_is_the_caller_s(self, desk: Desk) -> None:
+        assert desk.skill("mail", ACME, org_id="umbrella").org_id == "acme"
+
+    def test_a_taken_id_is_a_conflict_that_names_it(self, desk: Desk) -> None:
+        desk.skill("mail")
+        for caller in (LAPTOP, ACME):
+            with pytest.raises(Conflict, match=r"^Skill already exists: mail$"):
+                desk.skill("mail", caller)
+        assert desk.commits == 1
+
+    def test_of_two_that_create_the_same_at_once_one_succeeds(self, desk: Desk) -> None:
+        def create(_: int) -> bool:
+            try:
+                desk.skill("mail")
+            except Conflict:
+                return False
+            return True
+
+        assert sorted(in_threads(2, create)) == [False, True]
+
+    def test_without_the_model_it_is_stored_and_gets_its_vector_later(self, desk: Desk) -> None:
+        desk.embedder.away = True
+        desk.skill("mail")
+        assert desk.vector("skill_categories", "mail") is None
+        desk.embedder.away = False
+        assert desk.embed_missing() == 1
+        assert desk.vector("skill_categories", "mail") is not None
+
+    def test_another_model_than_the_stored_one_is_refused(self, desk: Desk) -> None:
+        desk.skill("mail")
+        desk.use(Renamed("second"))
+        with pytest.raises(EmbeddingModelMismatch):
+            desk.skill("calendar")
+        assert desk.sql("SELECT id FROM mcp.skill_categories") == [["mail"]]
+
+    def test_a_text_that_postgresql_cannot_hold_is_the_caller_s_mistake(self, desk: Desk) -> None:
+        for fields in ({"name": "a\x00b"}, {"description": "ten and more \x00"}, {"keywords": ("\x00",)}):
+            with pytest.raises(InvalidInput, match="NUL"):
+                desk.skill("mail", **fields)
+
+
+class TestAssign:
+    def test_the_surest_becomes_primary_and_the_item_shows_it(self, desk: Desk) -> None:
+        [item] = desk.ids("a")
+        for skill in ("one", "two"):
+            desk.skill(skill)
+        changed = desk.assign({item: [Assignment("one", 0.6), Assignment("two", 0.9)]}, HUMAN)
+        assert changed == {"one", "two"}
+        stored = desk.catalogue.get(item, LAPTOP)
+        assert (stored.skill_ids, stored.primary_skill_id) == (("two", "one"), "two")
+
+    def test_the_skills_that_gain_and_lose_an_item_are_aggregated_anew(self, desk: Desk) -> None:
+        [item] = desk.ids("a")
+        for skill in ("one", "two"):
+            desk.skill(skill)
+        description = desk.vector("skill_categories", "one")
+        desk.assign({item: [Assignment("one", 0.6)]}, HUMAN)
+        assert desk.vector("skill_categories", "one") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)
+        desk.assign({item: [Assignment("two", 0.6)]}, HUMAN)
+        assert desk.vector("skill_categories", "one") == description
+        assert desk.vector("skill_categories", "two") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)
+
+    def test_the_same_again_changes_nothing(self, desk: Desk) -> None:
+        [item] = desk.ids("a")
+        desk.skill("one")
+        desk.assign({item: [Assignment("one", 0.6)]}, HUMAN)
+        before = desk.commits
+        assert desk.assign({item: [Assignment("one", 0.6)]}, HUMAN) == set()
+        assert desk.commits == before
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ([Assignment(f"s{n}", 0.5) for n in range(6)], "6 skills; at most 5"),
+            ([Assignment("one", 0.5), Assignment("one", 0.6)], "named twice"),
+            ([Assignment("one", 1.01)], "not within 0..1"),
+            ([Assignment("one", -0.01)], "not within 0..1"),
+            ([Assignment("one", float("nan"))], "not within 0..1"),
+        ],
+    )
+    def test_what_is_out_of_bounds_is_refused(self, desk: Desk, given: list[Assignment], says: str) -> None:
+        with pytest.raises(InvalidInput, match=says):
+            desk.assign({1: given}, HUMAN)
+
+    def test_an_unknown_item_or_skill_leaves_everything_as_it_was(self, desk: Desk) -> None:
+        [item] = desk.ids("a")
+        desk.skill("one")
+        desk.assign({item: [Assignment("one", 0.6)]}, HUMAN)
+        with pytest.raises(NotFound, match="no skill with id ghost"):
+            desk.assign({item: [Assignment("one", 0.9), Assignment("ghost", 0.5)]}, HUMAN)
+        with pytest.raises(NotFound, match="no item with id 999"):
+            desk.assign({item: [], 999: [Assignment("one", 0.5)]}, HUMAN)
+        assert desk.catalogue.get(item, LAPTOP).skill_ids == ("one",)
+
+    def test_replacements_at_the_same_moment_leave_one_whole_set_with_one_primary(self, desk: Desk) -> None:
+        [item] = desk.ids("a")
+        for skill in ("one", "two", "three"):
+            desk.skill(skill)
+        sets = [
+            [Assignment("three", 0.9), Assignment("one", 0.5)],
+            [Assignment("one", 0.9), Assignment("two", 0.5)],
+            [Assignment("two", 0.9)],
+        ]
+        for _ in range(5):
+            in_threads(3, lambda n: desk.assign({item: sets[n]}, HUMAN))
+            stored = desk.catalogue.get(item, LAPTOP)
+            assert stored.skill_ids in [("three", "one"), ("one", "two"), ("two",)]
+            assert stored.primary_skill_id == stored.skill_ids[0]
+            desk.assign({item: []}, HUMAN)
+
+    def test_an_item_that_is_deleted_at_the_same_moment_is_assigned_before_or_not_found(self, desk: Desk) -> None:
+        desk.skill("one")
+        for number in range(5):
+            [item] = desk.ids(f"t{number}")
+
+            def assign_or_delete(place: int, item: int = item) -> str:
+                if place:
+                    desk.catalogue.delete(item, LAPTOP)
+                    return "deleted"
+                try:
+                    desk.assign({item: [Assignment("one", 0.5)]}, HUMAN)
+                except NotFound:
+                    return "not found"
+                return "assigned"
+
+            assert in_threads(2, assign_or_delete)[0] in {"assigned", "not found"}
+        assert desk.sql("SELECT count(*) FROM mcp.tool_skill_assignments") == [[0]]
+
+
+class TestAggregate:
+    def members(self, desk: Desk, *confidences: float) -> list[int]:
+        items = desk.ids(*(f"word{n} tool{n * 7}" for n in range(len(confidences))))
+        desk.skill("s")
+        desk.assign({i: [Assignment("s", c)] for i, c in zip(items, confidences, strict=True)}, HUMAN)
+        return items
+
+    def expected(self, desk: Desk, *members: tuple[int, float]) -> list[float]:
+        vectors = np.array([desk.vector("tools", f"word{n} tool{n * 7}") for n, _ in members], dtype=np.float64)
+        weights = np.array([weight for _, weight in members])
+        mean = (vectors * weights[:, None]).sum(0) / weights.sum()
+        return [float(x) for x in mean / np.linalg.norm(mean)]
+
+    def test_it_is_the_mean_of_the_tools_weighted_by_confidence_and_of_norm_1(self, desk: Desk) -> None:
+        self.members(desk, 1.0, 0.5, 0.25, 0.9)
+        vector = desk.vector("skill_categories", "s")
+        assert vector == pytest.approx(self.expected(desk, (0, 1.0), (1, 0.5), (2, 0.25), (3, 0.9)), abs=1e-6)
+        assert np.linalg.norm(np.array(vector)) == pytest.approx(1.0, abs=1e-6)
+
+    def test_one_tool_is_its_own_mean_whatever_the_confidence(self, desk: Desk) -> None:
+        self.members(desk, 0.1)
+        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+
+    def test_without_tools_it_is_the_description_s(self, desk: Desk) -> None:
+        items = self.members(desk, 0.5)
+        desk.assign({items[0]: []}, HUMAN)
+        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
+
+    def test_tools_without_a_vector_are_skipped(self, desk: Desk) -> None:
+        self.members(desk, 1.0, 0.5)
+        desk.embedder.away = True
+        outcome = desk.put(tool("vectorless")).outcomes[0]
+        assert outcome.id is not None
+        desk.assign({outcome.id: [Assignment("s", 1.0)]}, HUMAN)
+        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0), (1, 0.5)), abs=1e-6)
+
+    def test_inactive_tools_and_those_of_no_confidence_do_not_count(self, desk: Desk) -> None:
+        items = self.members(desk, 1.0, 0.5, 0.0)
+        desk.sql(f"UPDATE mcp.tools SET is_active = false WHERE id = {items[1]}")
+        assert desk.aggregate("s")
+        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+
+    def test_tools_that_cancel_out_leave_the_description_s(self, desk: Desk) -> None:
+        items = self.members(desk, 0.5, 0.5)
+        one = [0.0] * 8
+        for item, sign in zip(items, (1.0, -1.0), strict=True):
+            one[0] = sign
+            data = np.array(one, dtype="<f4").tobytes().hex()
+            desk.sql(f"UPDATE mcp.tools SET embedding = '\\x{data}' WHERE id = {item}")
+        desk.aggregate("s")
+        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
+
+    def test_it_tells_whether_anything_changed(self, desk: Desk) -> None:
+        items = self.members(desk, 1.0, 0.5)
+        assert not desk.aggregate("s")
+        desk.sql(f"UPDATE mcp.tools SET is_active = false WHERE id = {items[0]}")
+        assert desk.aggregate("s")
+        assert not desk.aggregate("s")
+
+    def test_a_skill_that_is_gone_is_no_error(self, desk: Desk) -> None:
+        assert not desk.aggregate("ghost")
+        self.members(desk, 1.0)
+        desk.sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now()")
+        assert not desk.aggregate("s")
+
+    def test_two_thousand_tools_take_the_memory_of_a_page(self, desk: Desk) -> None:
+        self.members(desk, 1.0)
+        vector = "00" * 4 * 383 + "0000803f"
+        desk.sql("UPDATE mcp.index_state SET embedding_dimension = 384")
+        desk.sql(
+            f"UPDATE mcp.skill_categories SET embedding = '\\x{vector}', description_embedding = '\\x{vector}', "
+            "embedding_dimension = 384"
+        )
+        desk.sql(
+            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text, embedding, "
+            "embedding_model, embedding_dimension) "
+            f"SELECT 't' || n, 'tool', 'c', 't', '{{e}}', 'l', '\\x{vector}', 'first', 384 "
+            "FROM generate_series(1, 2000) n"
+        )
+        desk.sql(
+            "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence) "
+            "SELECT id, 's', 0.5 FROM mcp.tools WHERE embedding_dimension = 384"
+        )
+        desk.aggregate("s")
+        tracemalloc.start()
+        try:
+            desk.aggregate("s")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        # All 2,000 as lists of floats are 24 MB.
+        assert peak < 10e6
+        assert desk.vector("skill_categories", "s") == [0.0] * 383 + [1.0]
+
+    def test_of_two_aggregations_the_later_one_has_seen_more(self, desk: Desk) -> None:
+        items = self.members(desk, 1.0, 0.5)
+        holder = desk.sql
+        holder("BEGIN")
+        holder("SELECT FROM mcp.skill_categories WHERE id = 's' FOR UPDATE")
+        thread = threading.Thread(target=desk.aggregate, args=("s",))
+        thread.start()
+        holder(f"UPDATE mcp.tools SET is_active = false WHERE id = {items[1]}")
+        holder("COMMIT")
+        thread.join()
+        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+
+
+class TestTheContractsValidationRules:
+    VALID: dict[str, Any] = {"id": "mail_2", "name": "Mail", "description": "0123456789"}  # noqa: RUF012
+
+    def test_another_organisation_does_not_see_it(self, desk: Desk) -> None:
+        desk.skill("mail", ACME)
+        seen = desk.database.read(lambda s: s.skills.get("mail", UMBRELLA.org_id))
+        assert seen is None
+
+    @pytest.mark.parametrize("bad", ["", "Mail", "1mail", "_mail", "ma-il", "ma il", "mail\n", "ä", "x" * 65])
+    def test_an_id_that_is_not_lower_case_letters_digits_and_underscores_is_refused(self, bad: str) -> None:
+        with pytest.raises(ValidationError):
+            NewSkill(**{**self.VALID, "id": bad})

@@ -1,0 +1,186 @@
+"""PUT /api/v1/tools: item by item, only what changed is embedded, and one bad item spoils no other."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from skillroute.domain.items import ItemKey
+from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput
+from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
+from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.doubles import in_threads
+from tests.integration.storage.rows import connected, waits_for_a_lock
+from tests.unit.services.desk import ACME, Desk, Renamed, statuses, tool
+
+
+class TestWhatChanged:
+    def test_new_items_are_created_and_the_same_again_are_unchanged_under_their_ids(self, desk: Desk) -> None:
+        first = desk.put(tool("a"), tool("b"))
+        assert statuses(first) == ["created", "created"]
+        embedded = len(desk.embedder.calls)
+        second = desk.put(tool("b"), tool("a"))
+        assert statuses(second) == ["unchanged", "unchanged"]
+        assert [o.id for o in second.outcomes] == [o.id for o in first.outcomes][::-1]
+        assert len(desk.embedder.calls) == embedded
+        assert desk.commits == 1
+
+    def test_only_what_changed_is_embedded(self, desk: Desk) -> None:
+        desk.put(tool("a"), tool("b"), tool("c"))
+        desk.embedder.calls.clear()
+        report = desk.put(tool("a"), tool("b", "Draws a unicorn."), tool("c"))
+        assert statuses(report) == ["unchanged", "updated", "unchanged"]
+        assert len(desk.embedder.calls) == 1
+        assert all("c:" not in text and "a:" not in text for text in desk.embedder.texts)
+        assert any("unicorn" in text for text in desk.embedder.texts)
+
+    def test_what_is_not_embedded_changes_without_the_model(self, desk: Desk) -> None:
+        desk.put(tool("a"))
+        before, desk.embedder.away = desk.vector("tools", "a"), True
+        report = desk.put(tool("a", tags=["new"], annotations={"readOnlyHint": True}, metadata={"v": 2}))
+        assert statuses(report) == ["updated"]
+        assert not report.embedding_unavailable
+        assert desk.vector("tools", "a") == before
+
+    def test_the_order_of_a_schema_s_keys_is_no_change_of_its_text(self, desk: Desk) -> None:
+        desk.put(tool("a", input_schema={"type": "object", "x": 1}))
+        assert statuses(desk.put(tool("a", input_schema={"x": 1, "type": "object"}))) == ["unchanged"]
+
+    def test_an_organisation_writes_its_own_and_never_a_global_one(self, desk: Desk) -> None:
+        [shared] = desk.put(tool("a")).outcomes
+        [own] = desk.put(tool("a"), caller=ACME).outcomes
+        assert own.status == "created"
+        assert own.id != shared.id
+
+    def test_nothing_to_write_is_no_error(self, desk: Desk) -> None:
+        assert desk.put().outcomes == []
+        assert desk.commits == 0
+
+
+class TestWhatIsWrong:
+    def test_each_item_is_judged_by_itself_in_the_order_of_the_call(self, desk: Desk) -> None:
+        report = desk.put(tool("a"), {"name": ""}, "text", tool("b"), tool("a"), tool("c", type="agent"))
+        assert statuses(report) == ["created", "failed", "failed", "created", "failed", "failed"]
+        assert [o.index for o in report.outcomes] == list(range(6))
+        assert [o.field for o in report.outcomes] == [None, "name", "item", None, "name", "type"]
+        assert "item 0" in str(report.outcomes[4].reason)
+        assert (report.count("created"), report.count("failed")) == (2, 4)
+
+    def test_too_many_are_refused_before_anything_is_written(self, desk: Desk) -> None:
+        with pytest.raises(InvalidInput, match="501 items; at most 500"):
+            desk.put(*(tool(f"t{n}") for n in range(MAX_ITEMS + 1)))
+        assert desk.sql("SELECT count(*) FROM mcp.tools") == [[0]]
+
+    def test_an_item_that_postgresql_refuses_does_not_spoil_the_others(self, desk: Desk) -> None:
+        desk.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_cursed CHECK (name <> 'cursed')")
+        report = desk.put(tool("a"), tool("cursed"), tool("b"))
+        assert statuses(report) == ["created", "failed", "created"]
+        bad = report.outcomes[1]
+        assert (bad.field, bad.key, bad.id) == ("item", ItemKey("", "tool", "cursed"), None)
+        assert "no_cursed" in str(bad.reason)
+        assert desk.vector("tools", "b") is not None
+        assert len(desk.embedder.calls) == 1
+
+    def test_a_single_item_that_is_refused_leaves_nothing(self, desk: Desk) -> None:
+        desk.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_cursed CHECK (name <> 'cursed')")
+        assert statuses(desk.put(tool("cursed"))) == ["failed"]
+        assert desk.commits == 0
+
+    def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
+        away = SyncTools(PostgresDatabase(Pool("postgresql://u:p@127.0.0.1:1/db")), desk.embedder)
+        with pytest.raises(DatabaseUnavailable):
+            away([tool("a")], ACME)
+
+
+class TestModel:
+    def test_without_it_items_are_stored_and_found_by_words_until_they_come_again(self, desk: Desk) -> None:
+        desk.embedder.away = True
+        report = desk.put(tool("a"))
+        assert statuses(report) == ["created"]
+        assert report.embedding_unavailable
+        assert desk.vector("tools", "a") is None
+        # WHEN it is back, and the same item comes again
+        desk.embedder.away = False
+        again = desk.put(tool("a"))
+        # THEN the item gets its vector, which is no change to its owner
+        assert statuses(again) == ["unchanged"]
+        assert again.outcomes[0].id == report.outcomes[0].id
+        assert desk.vector("tools", "a") is not None
+
+    def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(self, desk: Desk) -> None:
+        desk.put(tool("a"))
+        desk.embedder.away = True
+        assert statuses(desk.put(tool("a", "Something else entirely."))) == ["updated"]
+        assert desk.vector("tools", "a") is None
+
+    def test_the_first_vector_decides_and_another_model_is_refused_with_both_names(self, desk: Desk) -> None:
+        desk.put(tool("a"))
+        desk.use(Renamed("second", 4))
+        with pytest.raises(EmbeddingModelMismatch, match=r"first \(8 dimensions\).*second \(4 dimensions\)"):
+            desk.put(tool("b"))
+        assert desk.sql("SELECT name FROM mcp.tools") == [["a"]]
+        assert desk.embedder.calls == []
+
+    def test_a_reindex_that_switches_while_items_are_embedded_is_noticed_before_they_are_stored(
+        self, desk: Desk
+    ) -> None:
+        desk.put(tool("a"))
+        real = desk.embedder.embed
+
+        def embed(texts: list[str], *, timeout_s: float) -> list[list[float]]:
+            desk.sql("UPDATE mcp.index_state SET embedding_model = 'second', epoch = gen_random_uuid()")
+            return real(texts, timeout_s=timeout_s)
+
+        desk.embedder.embed = embed  # type: ignore[method-assign, assignment]
+        with pytest.raises(EmbeddingModelMismatch):
+            desk.put(tool("b"))
+        assert desk.sql("SELECT name FROM mcp.tools") == [["a"]]
+
+
+def test_a_first_writer_waits_for_another_one_without_holding_it_up(desk: Desk) -> None:
+    # GIVEN a transaction that has looked at the model of an empty database, and a writer that wants to claim it
+    other = desk.sql
+    other("SET deadlock_timeout = '10ms'")
+    other("BEGIN")
+    other("SELECT FROM mcp.index_state FOR SHARE")
+    refused: list[str] = []
+
+    def put() -> None:
+        try:
+            desk.put(tool("a"))
+        except EmbeddingModelMismatch as error:
+            refused.append(error.stored)
+
+    writer = threading.Thread(target=put)
+    writer.start()
+    with connected(desk.url) as watcher:
+        while not waits_for_a_lock(watcher):
+            assert writer.is_alive()
+    # WHEN the first one claims it
+    other("UPDATE mcp.index_state SET embedding_model = 'other', embedding_dimension = 2")
+    other("COMMIT")
+    # THEN there is no deadlock, and the second one learns whose it is
+    writer.join()
+    assert refused == ["other (2 dimensions)"]
+
+
+def test_of_four_that_put_the_same_items_at_once_one_creates_each(desk: Desk) -> None:
+    items = [tool(f"t{n}") for n in range(20)]
+    reports = in_threads(4, lambda n: desk.sync(items if n % 2 else items[::-1], ACME))
+    created = [o.key for report in reports for o in report.outcomes if o.status == "created"]
+    assert len(created) == len(set(created)) == 20
+    assert not [o for report in reports for o in report.outcomes if o.status == "failed"]
+    ids = {(o.key, o.id) for report in reports for o in report.outcomes}
+    assert len(ids) == 20
+    assert desk.sql("SELECT count(*), count(embedding) FROM mcp.tools") == [[20, 20]]
+
+
+def test_of_two_that_put_different_texts_at_once_one_is_whole(desk: Desk) -> None:
+    for number in range(5):
+        in_threads(2, lambda n, number=number: desk.put(tool("a", f"Version {number} by writer {n}.")))  # type: ignore[misc]
+        [[description, texts]] = desk.sql("SELECT description, embedding_texts FROM mcp.tools")
+        assert description.rstrip(".") in texts[0]
+        writer = f"Version {number} by writer"
+        assert description.startswith(writer)
