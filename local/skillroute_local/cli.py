@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from skillroute.errors import SkillrouteError
@@ -103,13 +104,14 @@ def search(
 def _show_search(answer: dict, *, schemas: bool) -> None:  # type: ignore[type-arg]
     skills = ", ".join(f"{skill['id']} {skill['score']:.2f}" for skill in answer["matched_skills"])
     metadata = answer["metadata"]
-    out.print(f"skills: {skills or metadata['fallback_reason'] or 'not asked'}", highlight=False)
+    out.print(f"skills: {skills or metadata['fallback_reason'] or 'not asked'}", highlight=False, markup=False)
     table = Table("score", "server", "name", "description", box=None, pad_edge=False)
     for tool in answer["tools"]:
         description = tool["description"].split("\n")[0]
-        table.add_row(f"{tool['score']:.3f}", tool["server"] or "", tool["name"], description[:100])
+        # What others wrote is no markup of ours, whatever brackets stand in it.
+        table.add_row(f"{tool['score']:.3f}", *map(escape, (tool["server"] or "", tool["name"], description[:100])))
         if schemas:
-            table.add_row("", "", "", json.dumps(tool["input_schema"], ensure_ascii=False))
+            table.add_row("", "", "", escape(json.dumps(tool["input_schema"], ensure_ascii=False)))
     out.print(table)
     degraded = f", degraded: {', '.join(metadata['degraded'])}" if metadata["degraded"] else ""
     out.print(
@@ -162,8 +164,9 @@ def reindex() -> None:
 
     parts = Parts(local_settings(running_database_url(Home.from_environment())))
     try:
+        remaining = parts.reindex.remaining()
         with _progress("{task.completed}/{task.total}") as progress:
-            task = progress.add_task("embedding", total=parts.reindex.remaining())
+            task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
     finally:
         parts.close()
@@ -200,25 +203,17 @@ def status(url: Url = None, token: Token = None, as_json: AsJson = False) -> Non
         sys.stdout.write(json.dumps(health, indent=2) + "\n")
     else:
         table = Table(box=None, show_header=False, pad_edge=False)
-        for name in (
-            "status",
-            "version",
-            "search_mode",
-            "index_items",
-            "index_skills",
-            "index_lag",
-            "index_rebuilding",
-        ):
+        for name in _HEALTH_ROWS:
             table.add_row(name.replace("_", " "), str(health[name]))
         for name, part in health["dependencies"].items():
-            table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{part['detail']}[/]")
+            table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{escape(part['detail'])}[/]")
         out.print(table)
     if health["status"] == "unavailable":
         raise typer.Exit(1)
 
 
 def _progress(figures: str) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(figures), TimeRemainingColumn())
     return Progress(*columns, console=err)
 
 
@@ -228,7 +223,7 @@ def main() -> None:
     try:
         app()
     except SkillrouteError as error:
-        err.print(f"[red]skillroute:[/] {error}", highlight=False, soft_wrap=True)
+        err.print(f"[red]skillroute:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise SystemExit(1) from None
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
+import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
 from rich.console import Console
+from rich.markup import escape
 from skillroute.bootstrap import Parts
 from skillroute.errors import SkillrouteError
 from skillroute.settings import SearchSettings
@@ -30,7 +34,9 @@ _FIRST_SEARCH = "schedule a meeting with John tomorrow"
 
 
 def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
-    """Start PostgreSQL, the queues and the web server, and serve until Ctrl-C. Whatever was started is stopped then.
+    """Start PostgreSQL, the queues and the web server, and serve until Ctrl-C, SIGTERM, or the terminal is closed.
+
+    Whatever was started is stopped then.
 
     Raises
     ------
@@ -39,6 +45,7 @@ def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
     """
     started = time.monotonic()
     with ExitStack() as running:
+        running.enter_context(_ending_on_signals())
         running.enter_context(home.locked())
         # Listening comes first: a port in use is told at once, and early requests wait instead of failing.
         sock = running.enter_context(listen(port))
@@ -70,8 +77,31 @@ def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
             )
             _greet(console, url, time.monotonic() - started)
 
-        serve(local_app(parts), sock, on_ready=announce)
-        console.print("stopping")
+        try:
+            serve(local_app(parts), sock, on_ready=announce)
+        finally:  # uvicorn raises the signal once more that it has ended on
+            console.print("stopping")
+
+
+@contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """Make SIGTERM and SIGHUP end the block as Ctrl-C does; left alone they would end Python and leave PostgreSQL."""
+
+    def end(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    def end_as_well(_: int, __: object) -> None:
+        signal.raise_signal(signal.SIGTERM)  # the one that uvicorn knows
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    signal.signal(signal.SIGTERM, end)
+    if before[signal.SIGHUP] is not signal.SIG_IGN:  # as under nohup
+        signal.signal(signal.SIGHUP, end_as_well)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def local_settings(database_url: str, home: Home | None = None) -> SearchSettings:
@@ -99,12 +129,15 @@ def _build_index(parts: Parts, console: Console) -> None:
             return
     except SkillrouteError as error:
         # It may be a model that needs `skillroute reindex`, which needs this database to be up. Searches say the same.
-        console.print(f"[yellow]searches are refused for now:[/] {error}")
+        console.print(f"[yellow]searches are refused for now:[/] {escape(str(error))}")
 
 
 def _greet(console: Console, url: str, seconds: float) -> None:
     body = shlex.quote(json.dumps({"query": _FIRST_SEARCH}))
-    console.print(f"\n[bold green]Skillroute is ready[/] after {seconds:.1f} s: {url}  (interactive docs: {url}/docs)")
+    console.print(
+        f"\n[bold green]Skillroute is ready[/] after {seconds:.1f} s: {url}  (interactive docs: {url}/docs)",
+        soft_wrap=True,
+    )
     console.print("A first search to copy:\n")
     console.print(
         f"  curl -s {url}/api/v1/search -H 'content-type: application/json' -d {body}\n",

@@ -1,0 +1,96 @@
+"""What README.md tells people to type works, and what it shows is what they get."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.processes import Up, answered, cli
+
+ROOT = Path(__file__).parents[2]
+_BLOCK = re.compile(r"^```(bash|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCKS = [(match[1], match[2]) for match in _BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8"))]
+
+
+def requests() -> list[tuple[int, str, str, Any]]:
+    """Return every curl to a Skillroute: its block's place, method, path and body."""
+    found = []
+    for place, (kind, text) in enumerate(_BLOCKS):
+        if kind == "bash" and text.startswith("curl "):
+            words = shlex.split(text)
+            [url] = [word for word in words if word.startswith("localhost:3000/")]
+            method = words[words.index("-X") + 1] if "-X" in words else "POST"
+            assert "content-type: application/json" in words
+            found.append((place, method, url.removeprefix("localhost:3000"), json.loads(words[words.index("-d") + 1])))
+    return found
+
+
+def assert_shows(shown: Any, answer: Any, where: str = "answer") -> None:
+    """The README may leave fields and elements out, and times differ; all else that it shows is so."""
+    if isinstance(shown, dict):
+        assert isinstance(answer, dict), where
+        for key, value in shown.items():
+            assert key in answer, f"{where} has no {key}"
+            if key.endswith("_time_ms"):
+                assert isinstance(answer[key], float), f"{where}.{key}"
+            else:
+                assert_shows(value, answer[key], f"{where}.{key}")
+    elif isinstance(shown, list):
+        assert len(answer) >= len(shown), where
+        for place, value in enumerate(shown):
+            assert_shows(value, answer[place], f"{where}.{place}")
+    elif isinstance(shown, float):
+        assert answer == pytest.approx(shown, abs=0.02), where  # another processor rounds the model otherwise
+    elif isinstance(shown, str) and shown.endswith("..."):
+        assert answer.startswith(shown.removesuffix("...").rstrip()), where
+    else:
+        assert answer == shown, where
+
+
+def test_the_first_search_answers_as_shown(running: Up) -> None:
+    place, method, path, body = next(request for request in requests() if request[2] == "/api/v1/search")
+    shown = next(json.loads(text) for kind, text in _BLOCKS[place + 1 :] if kind == "json")
+
+    answer = answered(running.http.request(method, path, json=body))
+
+    assert_shows(shown, answer)
+    assert shown["metadata"].keys() == answer["metadata"].keys()
+    assert shown["tools"][0].keys() == answer["tools"][0].keys()
+
+
+def test_every_other_request_is_accepted(running: Up) -> None:
+    for _, method, path, body in requests():
+        answer = answered(running.http.request(method, path, json=body))
+        if method == "PUT":
+            assert answer["failed"] == 0
+            [item] = body["items"]
+            [hit, *_] = running.search(item["description"], strategy="direct")["tools"]
+            assert hit["name"] == item["name"]
+
+
+def test_every_command_of_the_command_line_works(running: Up) -> None:
+    lines = [line for kind, text in _BLOCKS if kind == "bash" for line in text.splitlines()]
+    commands = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith(".venv/bin/skillroute ")]
+
+    assert len(commands) >= 3
+    for args in commands:
+        done = cli(running.home.path, *args)
+        assert done.returncode == 0, f"{args}: {done.stderr}"
+
+
+def test_every_make_target_is_there() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+    named = {
+        word
+        for kind, block in _BLOCKS
+        if kind == "bash"
+        for word in re.findall(r"^make ([a-z-]+)", block, re.MULTILINE)
+    }
+
+    assert {"run", "test"} <= named <= targets
