@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from skillroute.domain.item_input import read_item
 from skillroute.domain.skills import Assignment, NewSkill
 from skillroute.ports import Embedder
+from skillroute.services.item_input import read_item
 from skillroute.services.sync_tools import indexed_text
 
 _ROUNDS = 25

@@ -24,11 +24,11 @@ from harness import arguments, print_table, progress, save
 from skillroute.bootstrap import Parts
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.hashing import content_hash
-from skillroute.domain.item_input import read_item
 from skillroute.domain.items import ItemKey
 from skillroute.domain.skills import Assignment, AssignmentSource
 from skillroute.ports import ItemRow, Session
 from skillroute.services.embedding import claim_model
+from skillroute.services.item_input import read_item
 from skillroute.services.sync_tools import indexed_text
 from skillroute.settings import SearchSettings
 from vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOMAINS, MAKERS, PEOPLE, TIMES, skills

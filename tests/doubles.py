@@ -264,9 +264,9 @@ class _WatchedItems:
         self._items = items
         self._loads = loads
 
-    def schemas(self, item_ids: Sequence[int]) -> dict[int, ItemSchemas]:
+    def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
         self._loads.append(list(item_ids))
-        found: dict[int, ItemSchemas] = self._items.schemas(item_ids)
+        found: dict[int, tuple[str, ItemSchemas]] = self._items.schemas(item_ids)
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -51,7 +51,7 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
         ]
         for row in read_jsonl(directory / "assignments.jsonl")
     }
-    parts.assign_skills(assignments, AssignmentSource.HUMAN_MANUAL)
+    parts.assign_skills(assignments, AssignmentSource.HUMAN_MANUAL, LAPTOP)
     return Loaded(skills, len(items), len(assignments))
 
 

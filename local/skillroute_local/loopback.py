@@ -19,7 +19,8 @@ def listen(port: int = 0) -> socket.socket:
     LocalError
         The port is in use, or this user may not have it; the message names the process that has it, where known.
     """
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio would not know that it may turn off the delay of small packets on its connections.
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # Connections of a server that has just ended linger in TIME_WAIT and are no obstacle.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

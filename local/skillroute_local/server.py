@@ -64,9 +64,6 @@ class Housekeeping:
 
 def serve(app: FastAPI, sock: socket.socket, *, on_ready: Callable[[], None]) -> None:
     """Serve a listening socket until Ctrl-C or SIGTERM; requests under way get five seconds to end."""
-    # Connections inherit it. asyncio would set it, but not on those of a socket that was made without naming TCP; then
-    # every other answer on a connection waits 40 ms for the caller's delayed acknowledgement.
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
     _Server(config, on_ready).run(sockets=[sock])
 

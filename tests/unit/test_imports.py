@@ -48,7 +48,7 @@ LIBRARIES = {
     "starlette": {"web"},
     "aws_lambda_powertools": {"observability"},
     "pydantic_settings": {"settings"},
-    "pydantic": {"domain", "settings", "web"},
+    "pydantic": {"domain", "services", "settings", "web"},
 }
 ENVIRONMENT_READERS = {"settings", "observability"}
 

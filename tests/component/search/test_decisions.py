@@ -284,8 +284,8 @@ def test_decision_8_a_setting_changes_the_default_mode(database_url: str, edge_i
         system.tool("meeting", at(0.9))
         assert system.search().metadata.search_mode == "lexical"
         assert system.search(mode="semantic").metadata.search_mode == "semantic"
-        assert system.parts.tool_search.tools(QUERY, LAPTOP)[1] == "lexical"
-        assert system.parts.tool_search.skills(QUERY, LAPTOP)[1] == "lexical"
+        assert system.parts.tool_search.tools(QUERY, LAPTOP)[1].search_mode == "lexical"
+        assert system.parts.tool_search.skills(QUERY, LAPTOP)[1].search_mode == "lexical"
 
 
 # Decision 10: tools without skills (also EC-008)
@@ -428,8 +428,25 @@ def test_decision_26_naming_a_tool_does_not_show_anothers_skill_of_it(system: Sy
     assert answer.matched_skills == []
     assert [tool.name for tool in answer.tools] == ["shared_tool"]
     assert system.parts.tool_search.skills("shared_tool", ORG_A, mode="lexical")[0] == []
-    own, _ = system.parts.tool_search.skills("shared_tool", ORG_B, mode="lexical")
-    assert [skill.id for skill in own] == ["secret_of_b"]
+
+
+def test_decision_26_a_global_tool_names_no_skill_of_an_organisation(system: System) -> None:
+    system.skill("secret_of_b", at(0.9), org="b")
+    system.skill("everybodys", at(0.8))
+    system.tool("shared_tool", at(0.8), skills=["secret_of_b", "everybodys"])
+    for caller in (ORG_A, ORG_B):
+        [hit] = system.search(caller=caller, strategy="direct").tools
+        assert hit.skill_ids == ["everybodys"]
+        assert system.parts.tool_search.tools(QUERY, caller, skill_ids=["secret_of_b"])[0] == []
+        assert listed(system, caller, skill_id="secret_of_b") == []
+
+
+def test_decision_26_a_global_skill_counts_no_tools_of_an_organisation(system: System) -> None:
+    system.skill("everybodys", at(0.9))
+    system.tool("shared_tool", at(0.8), skills=["everybodys"])
+    system.tool("private_tool", at(0.8), skills=["everybodys"], org="b")
+    [match] = system.search(caller=ORG_A).matched_skills
+    assert match.tool_count == 1
 
 
 def test_decision_26_skills_of_others_alone_are_no_skills(system: System) -> None:

@@ -172,7 +172,8 @@ def test_stage_1_alone_answers_with_an_empty_list_when_the_index_fails(
     filled: System, log: LogRecords, counted: Counted
 ) -> None:
     filled.index.fail(Collection.SKILLS, IndexTimeout("too slow"))
-    assert filled.parts.tool_search.skills(QUERY, LAPTOP) == ([], "semantic")
+    skills, run = filled.parts.tool_search.skills(QUERY, LAPTOP)
+    assert (skills, run.degraded) == ([], ["index_unavailable"])
     assert degradations(log) == ["index_unavailable"]
     assert counted("SearchDegraded") == 1
 
@@ -181,7 +182,8 @@ def test_stage_2_alone_answers_with_an_empty_list_when_the_index_fails(
     filled: System, log: LogRecords, counted: Counted
 ) -> None:
     filled.index.fail(Collection.TOOLS, IndexTimeout("too slow"))
-    assert filled.parts.tool_search.tools(QUERY, LAPTOP) == ([], "semantic")
+    tools, run = filled.parts.tool_search.tools(QUERY, LAPTOP)
+    assert (tools, run.degraded) == ([], ["tool_search_failed"])
     assert degradations(log) == ["tool_search_failed"]
     assert counted("SearchDegraded") == 1
 
@@ -280,10 +282,10 @@ def test_a_query_embedded_before_the_model_went_away_is_still_ranked_by_meaning(
 
 def test_the_single_stages_go_on_by_words_too(filled: System) -> None:
     filled.embedder.away = True
-    tools, tools_mode = filled.parts.tool_search.tools("create_meeting", LAPTOP)
-    skills, skills_mode = filled.parts.tool_search.skills("schedule", LAPTOP)
-    assert ([tool.name for tool in tools][:1], tools_mode) == (["create_meeting"], "lexical-only")
-    assert ([skill.id for skill in skills], skills_mode) == (["calendar"], "lexical-only")
+    tools, tools_run = filled.parts.tool_search.tools("create_meeting", LAPTOP)
+    skills, skills_run = filled.parts.tool_search.skills("schedule", LAPTOP)
+    assert ([tool.name for tool in tools][:1], tools_run.search_mode) == (["create_meeting"], "lexical-only")
+    assert ([skill.id for skill in skills], skills_run.search_mode) == (["calendar"], "lexical-only")
 
 
 def test_a_lexical_search_does_not_need_the_model(filled: System) -> None:

@@ -272,7 +272,8 @@ class TestRebuilding:
     def test_a_rebuild_that_fails_leaves_the_old_one_and_is_logged_and_tried_again(
         self, embedded: World, log: LogRecords
     ) -> None:
-        replica = embedded.embedded_replica()
+        ticks, later_s = itertools.count(), [0.0]
+        replica = embedded.embedded_replica(clock=lambda: next(ticks) / 1000 + later_s[0])
         embedded.put("a")
         seen(replica)
         embedded.make_fault = IndexUnavailable("no space left")
@@ -285,6 +286,9 @@ class TestRebuilding:
         replica.wait_for_rebuild()
         assert not embedded.indexes[0].closed
         embedded.make_fault = None
+        seen(replica)
+        assert len(embedded.indexes) == 1, "not again with every search"
+        later_s[0] = 31.0
         seen(replica)
         replica.wait_for_rebuild()
         assert seen(replica) == {"a": ""}

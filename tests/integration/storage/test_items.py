@@ -66,7 +66,8 @@ class TestUpsert:
         assert (item.org_id, item.is_active, item.is_embedded, item.skill_ids) == ("acme", True, False, ())
         schemas = database.read(lambda s: s.items.schemas([written.id, 99]))
         content = row.content
-        assert schemas == {written.id: ItemSchemas(content.input_schema, content.output_schema, content.annotations)}
+        expected = ItemSchemas(content.input_schema, content.output_schema, content.annotations)
+        assert schemas == {written.id: (row.content_hash, expected)}
 
     def test_the_same_key_under_another_organisation_is_another_item(self, database: PostgresDatabase) -> None:
         ids = {put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}

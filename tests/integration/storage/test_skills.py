@@ -136,7 +136,7 @@ class TestAssign:
                 gate.wait(10)
 
                 def work(session: object) -> None:
-                    session.skills.existing_items([1])  # type: ignore[attr-defined]
+                    session.skills.existing_items([1], None)  # type: ignore[attr-defined]
                     session.skills.assign({1: given}, LLM)  # type: ignore[attr-defined]
 
                 database.transact(work)
@@ -191,7 +191,7 @@ class TestSkills:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
         assert database.read(lambda s: s.skills.get("a", None)) is None
         assert database.read(lambda s: s.skills.ids()) == ["b", "c"]
-        assert database.transact(lambda s: s.skills.existing(["a", "b", "x"])) == {"b"}
+        assert database.transact(lambda s: s.skills.existing(["a", "b", "x"], None)) == {"b"}
         assert not database.transact(lambda s: s.skills.lock("a"))
         assert database.read(lambda s: s.skills.count()) == 2
         assert [task.id for task in database.read(lambda s: s.skills.to_embed(after="", limit=9))] == ["b", "c"]

@@ -48,8 +48,6 @@ def test_a_vector_is_scaled_to_norm_1() -> None:
         ([0.0, 0.0], "zero or not finite"),
         ([1.0, float("nan")], "zero or not finite"),
         ([1.0, float("inf")], "zero or not finite"),
-        ([1e308, 1e308], "zero or not finite"),
-        ([1.2e154, 1.2e154], "zero or not finite"),
     ],
 )
 def test_anything_but_a_vector_of_the_model_is_refused(values: object, message: str) -> None:

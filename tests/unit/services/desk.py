@@ -54,10 +54,10 @@ class Desk:
     def use(self, embedder: Any) -> WatchedEmbedder:
         """Go on with another embedding model, as a process of another configuration would."""
         self.embedder = WatchedEmbedder(embedder)
-        self.sync = SyncTools(self.database, self.embedder, after_commit=self._committed)
-        self.create_skill = CreateSkill(self.database, self.embedder, after_commit=self._committed)
-        self.catalogue = Catalogue(self.database, after_commit=self._committed)
         self.aggregate = AggregateSkill(self.database)
+        self.sync = SyncTools(self.database, self.embedder, self.aggregate, after_commit=self._committed)
+        self.create_skill = CreateSkill(self.database, self.embedder, after_commit=self._committed)
+        self.catalogue = Catalogue(self.database, self.aggregate, after_commit=self._committed)
         self.assign = AssignSkills(self.database, self.aggregate, after_commit=self._committed)
         self.reindex = Reindex(self.database, self.embedder, self.aggregate, after_commit=self._committed)
         self.embed_missing = EmbedMissing(self.database, self.embedder, self.aggregate, after_commit=self._committed)

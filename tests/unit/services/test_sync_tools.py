@@ -7,6 +7,7 @@ import threading
 import pytest
 from skillroute.domain.items import ItemKey
 from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput
+from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -89,7 +90,8 @@ class TestWhatIsWrong:
         assert desk.commits == 0
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
-        away = SyncTools(PostgresDatabase(Pool("postgresql://u:p@127.0.0.1:1/db")), desk.embedder)
+        unreachable = PostgresDatabase(Pool("postgresql://u:p@127.0.0.1:1/db"))
+        away = SyncTools(unreachable, desk.embedder, AggregateSkill(unreachable))
         with pytest.raises(DatabaseUnavailable):
             away([tool("a")], ACME)
 

@@ -202,14 +202,18 @@ class Parts:
         from skillroute.services.sync_tools import SyncTools
 
         return SyncTools(
-            self.database, self.embedder, after_commit=self.after_commit, timeout_s=self.settings.batch_timeout_s
+            self.database,
+            self.embedder,
+            self.aggregate_skill,
+            after_commit=self.after_commit,
+            timeout_s=self.settings.batch_timeout_s,
         )
 
     @cached_property
     def catalogue(self) -> Catalogue:
         from skillroute.services.catalogue import Catalogue
 
-        return Catalogue(self.database, after_commit=self.after_commit)
+        return Catalogue(self.database, self.aggregate_skill, after_commit=self.after_commit)
 
     @cached_property
     def aggregate_skill(self) -> AggregateSkill:

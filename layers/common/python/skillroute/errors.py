@@ -74,6 +74,11 @@ class StatementRejected(SkillrouteError):
         self.state = state
         self.constraint = constraint
 
+    @property
+    def is_about_data(self) -> bool:
+        """Whether a value was refused (classes 22, 23 and 54), rather than the statement or the moment."""
+        return self.state.startswith(("22", "23", "54"))
+
 
 class ConfigurationError(SkillrouteError):
     """A setting is missing or contradicts another; the process should not start."""

@@ -270,8 +270,8 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Delete an item of exactly this organisation; False when there is none."""
         ...
 
-    def schemas(self, item_ids: Sequence[int]) -> dict[int, ItemSchemas]:
-        """Load schemas in one query; unknown ids are left out."""
+    def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
+        """Load schemas with the hash of the content they are of, in one query; unknown ids are left out."""
         ...
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:
@@ -308,12 +308,12 @@ class SkillRepository(EmbeddedRows, Protocol):
         """Hold a skill to the end of the transaction; False when there is none."""
         ...
 
-    def existing(self, skill_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that are skills."""
+    def existing(self, skill_ids: Sequence[str], org_id: str | None) -> set[str]:
+        """Return those of the ids that are skills, global or of the organisation."""
         ...
 
-    def existing_items(self, item_ids: Sequence[int]) -> set[int]:
-        """Return those of the ids that are items."""
+    def existing_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
+        """Return those of the ids that are items of exactly this organisation."""
         ...
 
     def assign(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
@@ -335,7 +335,11 @@ class IndexStateRepository(Protocol):
     """Which model the stored vectors are of."""
 
     def model(self) -> EmbeddingModel | None:
-        """Return the model; within a transaction nobody can switch it until the end."""
+        """Return the model and hold it: nobody can switch it until the transaction ends."""
+        ...
+
+    def stored_model(self) -> EmbeddingModel | None:
+        """Return the model as it is now, holding nothing."""
         ...
 
     def claim(self, model: EmbeddingModel) -> None:

@@ -6,6 +6,7 @@ the name of the variable.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal, Self
 
@@ -104,8 +105,14 @@ class IndexSettings(_Settings):
 class WebSettings(_Settings):
     """What every HTTP function needs."""
 
-    auth: Literal["jwt", "iam", "none"] = "none"
+    auth: Literal["jwt", "iam", "none"] = Field("none", description="Who vouches for callers; none: the laptop only.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    @model_validator(mode="after")
+    def _nothing_is_open_to_the_world(self) -> Self:
+        if self.auth == "none" and "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+            raise ValueError("SKILLROUTE_AUTH must be jwt or iam on Lambda")
+        return self
 
 
 class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
@@ -115,6 +122,7 @@ class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSet
 class SearchSettings(CatalogSettings):
     """Everything that the search function reads."""
 
+    database_statement_timeout_s: float = Field(5.0, gt=0, le=300)
     default_mode: Literal["semantic", "lexical"] = "semantic"
     hybrid_skill_weight: float = Field(
         0.3, ge=0, le=1, description="How far a matched skill lifts its tools in the hybrid strategy (decisions 7)."

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 ItemType = Literal["tool", "prompt", "resource"]
-ITEM_TYPES: tuple[ItemType, ...] = ("tool", "prompt", "resource")
 
 JsonObject = Mapping[str, Any]
 

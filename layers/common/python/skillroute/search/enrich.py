@@ -47,8 +47,9 @@ class SchemaLoader:
         missing = [key for key in wanted if key[0] not in found]
         if missing:
             loaded = self._database.read(lambda session: session.items.schemas([id_ for id_, _ in missing]))
-            self._remember([(key, loaded[key[0]]) for key in missing if key[0] in loaded])
-            found |= loaded
+            # Under the hash that came with them: the item may have changed since the index saw it.
+            self._remember([((id_, content_hash), schemas) for id_, (content_hash, schemas) in loaded.items()])
+            found |= {id_: schemas for id_, (_, schemas) in loaded.items()}
         return found
 
     def _remember(self, loaded: list[tuple[CacheKey, ItemSchemas]]) -> None:

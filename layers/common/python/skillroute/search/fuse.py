@@ -32,6 +32,8 @@ def lift_by_skill(
     """
 
     def lifted(candidate: Candidate) -> Candidate:
+        if candidate.is_named:
+            return candidate  # first whatever its skills are (decisions 11)
         best = max((skill_scores.get(skill_id, 0.0) for skill_id in skills_of.get(candidate.key, ())), default=0.0)
         return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
 

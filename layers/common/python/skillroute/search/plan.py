@@ -14,10 +14,10 @@ from skillroute.errors import InvalidInput
 CANDIDATE_POOL = 100
 """The least number of candidates that the tool search looks at (decisions 5)."""
 
-Ranking = Literal["semantic", "lexical"]
+RankBy = Literal["semantic", "lexical"]
 
 
-def ranking_for(mode: Mode | None, default: Ranking) -> Ranking:
+def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
     """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decisions 8)."""
     if mode is None:
         return default
@@ -57,12 +57,12 @@ class SearchPlan:
         Tools are searched without a skill filter even when skills match (direct and hybrid).
     """
 
-    ranking: Ranking
+    ranking: RankBy
     match_skills: bool
     search_all: bool
 
 
-def plan(request: SearchRequest, default: Ranking) -> SearchPlan:
+def plan(request: SearchRequest, default: RankBy) -> SearchPlan:
     """Make the plan of a request."""
     return SearchPlan(
         ranking=ranking_for(request.mode, default),

@@ -5,20 +5,16 @@ Both rankings answer with scores in 0..1, sorted by score descending, then by id
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from skillroute.domain.embedding import Vector
 from skillroute.domain.index import Collection, IndexFilter, IndexHit
+from skillroute.domain.names import possible_names
 from skillroute.ports import VectorIndex
 from skillroute.search.plan import CANDIDATE_POOL
 
-# Names are at most a few words long; a query has at most a thousand characters.
-_LONGEST_NAME_WORDS = 6
-_MOST_QUERY_WORDS = 200
-_EDGE_PUNCTUATION = re.compile(r"^[^\w]+|[^\w]+$")
 # Below an exact name everything else stays, however well its words match (decisions 11).
 _BELOW_EXACT_NAMES = 0.99
 
@@ -28,11 +24,15 @@ Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A record that matched: what it is sorted by, and its plain cosine similarity where there is one."""
+    """A record that matched: what it is sorted by, and its plain cosine similarity where there is one.
+
+    `is_named` tells that the query contains its exact name; nothing ranks it lower than what is not named.
+    """
 
     key: str
     score: float
     similarity: float | None
+    is_named: bool = False
 
 
 class Ranking(Protocol):
@@ -114,24 +114,6 @@ class LexicalRanking:
         return self._index.match(Collection.TOOLS, where=named, limit=CANDIDATE_POOL)
 
 
-def possible_names(query: str) -> list[str]:
-    """Return every run of words of the query that may be a tool's name, lower case.
-
-    Examples
-    --------
-    >>> possible_names("use create_event, please")
-    ['use', 'use create_event', 'use create_event please', 'create_event', 'create_event please', 'please']
-    """
-    words = [_EDGE_PUNCTUATION.sub("", word) for word in query.casefold().split()[:_MOST_QUERY_WORDS]]
-    words = [word for word in words if word]
-    runs = (
-        " ".join(words[start:end])
-        for start in range(len(words))
-        for end in range(start + 1, min(start + _LONGEST_NAME_WORDS, len(words)) + 1)
-    )
-    return list(dict.fromkeys(runs))
-
-
 def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
     return list({each.key: each for one in found for each in one}.values())
 
@@ -140,4 +122,5 @@ def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidat
     best = max((hit.score for hit in hits), default=0.0)
     scale = (_BELOW_EXACT_NAMES if exact else 1.0) / best if best > 0.0 else 0.0
     scores = {hit.key: hit.score * scale for hit in hits} | dict.fromkeys(exact, 1.0)
-    return by_rank(Candidate(key, min(1.0, score), None) for key, score in scores.items())
+    named = set(exact)
+    return by_rank(Candidate(key, min(1.0, score), None, key in named) for key, score in scores.items())

@@ -10,7 +10,6 @@ from skillroute.domain.search import (
     DEFAULT_TOOL_THRESHOLD,
     EnrichedTool,
     Mode,
-    SearchMode,
     SearchRequest,
     SearchResponse,
     SkillMatch,
@@ -53,7 +52,7 @@ class ToolSearch:
         embedder: QueryEmbedder,
         schemas: SchemaLoader,
         *,
-        default_ranking: plan.Ranking = "semantic",
+        default_ranking: plan.RankBy = "semantic",
         hybrid_skill_weight: float = 0.3,
     ) -> None:
         self._replica = replica
@@ -86,17 +85,18 @@ class ToolSearch:
         limit: int = 5,
         threshold: float = DEFAULT_SKILL_THRESHOLD,
         mode: Mode | None = None,
-    ) -> tuple[list[SkillMatch], SearchMode]:
-        """Answer `GET /api/v1/search/skills`: stage 1 alone, and how it ranked."""
+    ) -> tuple[list[SkillMatch], SearchRun]:
+        """Answer `GET /api/v1/search/skills`: stage 1 alone, and how it went."""
         run = SearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
+        count(Metric.SEARCH)
         try:
             with IndexLease(self._replica, run.watch) as index:
                 ranking = self._ranking(run, index, query, wanted)
-                return _matching_skills(run, index, ranking, limit, threshold), run.search_mode
+                return _matching_skills(run, index, ranking, limit, threshold), run
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
-            return [], run.search_mode
+            return [], run
 
     def tools(
         self,
@@ -108,10 +108,11 @@ class ToolSearch:
         limit: int = 10,
         threshold: float = DEFAULT_TOOL_THRESHOLD,
         mode: Mode | None = None,
-    ) -> tuple[list[ToolMatch], SearchMode]:
-        """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it ranked."""
+    ) -> tuple[list[ToolMatch], SearchRun]:
+        """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
         run = SearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
+        count(Metric.SEARCH)
         where = tools_where(caller, item_type, skill_ids)
         try:
             with IndexLease(self._replica, run.watch) as index:
@@ -120,10 +121,10 @@ class ToolSearch:
                 hits = with_payloads(index, Collection.TOOLS, candidates[:limit])
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
-            return [], run.search_mode
-        return [answer.tool_match(hit) for hit in hits], run.search_mode
+            return [], run
+        return [answer.tool_match(hit) for hit in hits], run
 
-    def _ranking(self, run: SearchRun, index: VectorIndex, query: str, wanted: plan.Ranking) -> Ranking:
+    def _ranking(self, run: SearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
         run.search_mode = wanted
         if wanted == "semantic":

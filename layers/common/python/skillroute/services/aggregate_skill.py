@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from skillroute.domain.embedding import EmbeddingModel, weighted_mean
 from skillroute.ports import Database, Session
 
@@ -19,6 +21,11 @@ class AggregateSkill:
         with none left the description's embedding serves. A skill that is gone is no error: nothing happens.
         """
         return self._database.transact(lambda session: self._aggregate(session, skill_id))
+
+    def skills_of(self, item_ids: Sequence[int]) -> None:
+        """Bring the embeddings of all skills that have one of the items up to date."""
+        for skill_id in sorted(self._database.read(lambda session: session.skills.of_items(item_ids))):
+            self(skill_id)
 
     @staticmethod
     def _aggregate(session: Session, skill_id: str) -> bool:

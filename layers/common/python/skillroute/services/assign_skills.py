@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from skillroute.domain.caller import Caller
 from skillroute.domain.skills import MAX_SKILLS_PER_TOOL, Assignment, AssignmentSource, in_rank_order
 from skillroute.errors import InvalidInput, NotFound
 from skillroute.ports import Database, Session
@@ -20,8 +21,12 @@ class AssignSkills:
         self._aggregate = aggregate
         self._after_commit = after_commit
 
-    def __call__(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
+    def __call__(
+        self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource, caller: Caller
+    ) -> set[str]:
         """Make these the only assignments of each item, all in one transaction.
+
+        The items are the caller's own; the skills are global or the caller's own (decisions 26).
 
         Parameters
         ----------
@@ -38,16 +43,16 @@ class AssignSkills:
         InvalidInput
             More than five skills, a skill named twice, or a confidence outside 0..1.
         NotFound
-            An item or a skill does not exist. Nothing was written.
+            An item or a skill does not exist, or is not the caller's to use. Nothing was written.
         """
         for item_id, given in assignments.items():
             _check(item_id, given)
         ranked = {item_id: in_rank_order(list(given)) for item_id, given in assignments.items()}
 
         def assign(session: Session) -> set[str]:
-            _require(set(ranked), session.skills.existing_items(list(ranked)), "item")
+            _require(set(ranked), session.skills.existing_items(list(ranked), caller.org_id), "item")
             named = sorted({assignment.skill_id for given in ranked.values() for assignment in given})
-            _require(set(named), session.skills.existing(named), "skill")
+            _require(set(named), session.skills.existing(named, caller.org_id), "skill")
             return session.skills.assign(ranked, source)
 
         changed = self._database.transact(assign)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.hashing import text_hash
-from skillroute.domain.item_input import check_json
 from skillroute.domain.skills import NewSkill, Skill
 from skillroute.domain.tool_text import split_name
 from skillroute.errors import Conflict, EmbeddingUnavailable
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Database, Embedder, IndexedText, Session
 from skillroute.services.embedding import claim_model, embed_views
+from skillroute.services.item_input import check_json
 
 
 class CreateSkill:

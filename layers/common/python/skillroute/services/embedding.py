@@ -21,16 +21,19 @@ NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 
 def check_model(session: Session, model: EmbeddingModel) -> None:
     """Refuse to go on when the stored vectors are of another model. Raises `EmbeddingModelMismatch`."""
-    stored = session.index_state.model()
-    if stored is not None and stored != model:
-        raise EmbeddingModelMismatch(stored=str(stored), configured=str(model))
+    _require_same(session.index_state.stored_model(), model)
 
 
 def claim_model(session: Session, model: EmbeddingModel) -> None:
     """Make sure, within a transaction, that vectors of `model` may be written. Raises `EmbeddingModelMismatch`."""
     # Claimed before it is looked at: looking holds the row, and two first writers that both hold it would deadlock.
     session.index_state.claim(model)
-    check_model(session, model)
+    _require_same(session.index_state.model(), model)
+
+
+def _require_same(stored: EmbeddingModel | None, model: EmbeddingModel) -> None:
+    if stored is not None and stored != model:
+        raise EmbeddingModelMismatch(stored=str(stored), configured=str(model))
 
 
 def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.hashing import content_hash, text_hash
-from skillroute.domain.item_input import read_item
 from skillroute.domain.items import ItemContent, ItemKey
 from skillroute.domain.tool_text import (
     ToolSaid,
@@ -19,8 +18,19 @@ from skillroute.domain.tool_text import (
 )
 from skillroute.errors import EmbeddingUnavailable, InvalidInput, StatementRejected
 from skillroute.observability import Metric, count, logger
-from skillroute.ports import Database, Embedder, IndexedText, ItemRow, ItemState, Session, Written
+from skillroute.ports import (
+    Database,
+    Embedder,
+    EmbeddingTask,
+    IndexedText,
+    ItemRow,
+    ItemState,
+    Session,
+    Written,
+)
+from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.embedding import check_model, claim_model, embed_views
+from skillroute.services.item_input import read_item
 
 MAX_ITEMS = 500
 """Items of one call."""
@@ -83,6 +93,8 @@ class SyncTools:
     Parameters
     ----------
     database, embedder
+    aggregate : AggregateSkill
+        Brings the skills of items whose vector changed up to date (skill-contract BR-004).
     after_commit : callable
         Called once something was written; brings an index server up to date where there is one.
     timeout_s : float
@@ -93,12 +105,14 @@ class SyncTools:
         self,
         database: Database,
         embedder: Embedder,
+        aggregate: AggregateSkill,
         *,
         after_commit: Callable[[], None] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
         self._database = database
         self._embedder = embedder
+        self._aggregate = aggregate
         self._after_commit = after_commit
         self._timeout_s = timeout_s
 
@@ -128,6 +142,9 @@ class SyncTools:
         count(Metric.ITEMS_WRITTEN, report.count("created") + report.count("updated"))
         count(Metric.ITEMS_FAILED, report.count("failed"))
         if written:
+            if not embedding_unavailable:
+                self._embed_overtaken(rows, written)
+            self._aggregate.skills_of([each.id for each in written.values() if not each.created])
             self._after_commit()
         return report
 
@@ -169,6 +186,8 @@ class SyncTools:
         try:
             return self._database.transact(lambda session: self._upsert(session, rows, caller)), {}
         except StatementRejected as error:
+            if not error.is_about_data:
+                raise
             if len(rows) == 1:
                 logger.warning("item rejected by the database", extra={"reason": str(error)})
                 return {}, {rows[0].content.key: str(error)}
@@ -179,6 +198,28 @@ class SyncTools:
             written |= row_written
             rejected |= row_rejected
         return written, rejected
+
+    def _embed_overtaken(self, rows: list[ItemRow], written: dict[ItemKey, Written]) -> None:
+        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime."""
+        tasks = [
+            EmbeddingTask(str(written[row.content.key].id), row.text.embedding_texts, row.text.hash)
+            for row in rows
+            if row.content.key in written and not written[row.content.key].is_embedded
+        ]
+        if not tasks:
+            return
+        try:
+            vectors = embed_views(self._embedder, [task.texts for task in tasks], timeout_s=self._timeout_s)
+        except EmbeddingUnavailable as error:
+            logger.warning("items stored without embedding", extra={"items": len(tasks), "reason": str(error)})
+            return
+        model = self._embedder.model
+
+        def store(session: Session) -> None:
+            claim_model(session, model)
+            session.items.set_embeddings(model, list(zip(tasks, vectors, strict=True)))
+
+        self._database.transact(store)
 
     def _upsert(self, session: Session, rows: list[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
         model = None

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from skillroute import __version__
-from skillroute.errors import SkillrouteError
+from skillroute.errors import DatabaseUnavailable, SkillrouteError
 from skillroute.observability import counts
 from skillroute.ports import IndexReplica
 from skillroute.search.embed import QueryEmbedder
@@ -30,7 +30,9 @@ class Health(BaseModel):
     )
     version: str
     search_mode: Literal["semantic", "lexical-only"]
-    index_lag: int | None = Field(description="Changes not yet in the index; null when PostgreSQL cannot be asked.")
+    index_lag: int | None = Field(
+        description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked."
+    )
     index_items: int | None
     index_skills: int | None
     index_rebuilding: bool
@@ -66,15 +68,19 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
 
     def report() -> Health:
         model_problem = embedder.failure() or (None if embedder.model() else "the embedding model cannot be read")
+        database_problem = index_problem = index = None
         try:
-            # Borrowing the index builds it when there is none yet, and finds a change of model.
+            index = replica.status()  # first: borrowing the index brings it up to date
             with replica.current():
-                index = replica.status()
-            index_problem = None
+                if not index.ready:
+                    index = replica.status()
+        except DatabaseUnavailable as error:
+            database_problem = str(error)
         except SkillrouteError as error:
-            index, index_problem = None, str(error)
+            index_problem = str(error)
+        answered = database_problem is None and index_problem is None
         return Health(
-            status="unavailable" if index_problem else "degraded" if model_problem else "ok",
+            status="unavailable" if not answered else "degraded" if model_problem else "ok",
             version=__version__,
             search_mode="lexical-only" if model_problem else "semantic",
             index_lag=index.lag if index else None,
@@ -82,7 +88,8 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
             index_skills=index.skills if index else None,
             index_rebuilding=index.rebuilding if index else False,
             dependencies={
-                "database_and_index": Dependency(ok=index_problem is None, detail=index_problem),
+                "database": Dependency(ok=database_problem is None, detail=database_problem),
+                "index": Dependency(ok=answered, detail=index_problem or database_problem),
                 "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
             },
             counts=counts(),

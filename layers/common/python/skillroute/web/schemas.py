@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from skillroute.domain.item_input import ItemInput
 from skillroute.domain.items import Item, ItemType, JsonObject
+from skillroute.services.item_input import ItemInput
 from skillroute.services.sync_tools import MAX_ITEMS, ItemOutcome, SyncReport
 
 

@@ -8,13 +8,25 @@ from fastapi import Query as QueryParameter
 
 from skillroute.domain.caller import Caller, Scope
 from skillroute.domain.items import ItemType
-from skillroute.domain.search import Mode, Query, SearchRequest, SearchResponse, SkillMatch, Text, ToolMatch
+from skillroute.domain.search import (
+    DEFAULT_SKILL_THRESHOLD,
+    DEFAULT_TOOL_THRESHOLD,
+    Mode,
+    Query,
+    SearchRequest,
+    SearchResponse,
+    SkillMatch,
+    Text,
+    ToolMatch,
+)
+from skillroute.search.run import SearchRun
 from skillroute.search.tools import ToolSearch
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import ERRORS
 
 MODE_HEADER = "X-Search-Mode"
+DEGRADED_HEADER = "X-Degraded"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
@@ -22,7 +34,11 @@ _MODE_DOC: dict[int | str, dict[str, Any]] = {
                 "description": "How the results were ranked: semantic, lexical, or lexical-only while the "
                 "embedding model is away.",
                 "schema": {"type": "string"},
-            }
+            },
+            DEGRADED_HEADER: {
+                "description": "What failed on the way, comma-separated; absent when nothing did.",
+                "schema": {"type": "string"},
+            },
         }
     }
 }
@@ -46,12 +62,12 @@ def search_router(search: ToolSearch, auth: AuthMode) -> APIRouter:
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
-        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = 0.4,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_SKILL_THRESHOLD,
         mode: Mode | None = None,
     ) -> list[SkillMatch]:
         """Stage 1 alone: the active skills that the query matches."""
-        skills, search_mode = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
-        response.headers[MODE_HEADER] = search_mode
+        skills, run = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
+        _tell(response, run)
         return skills
 
     @router.get("/tools", summary="Find tools, optionally of some skills", responses=_MODE_DOC)
@@ -65,11 +81,11 @@ def search_router(search: ToolSearch, auth: AuthMode) -> APIRouter:
         ] = None,
         item_type: ItemType | None = None,
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
-        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = 0.3,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_TOOL_THRESHOLD,
         mode: Mode | None = None,
     ) -> list[ToolMatch]:
         """Stage 2 alone: tools without their schemas."""
-        tools, search_mode = search.tools(
+        tools, run = search.tools(
             query,
             caller,
             skill_ids=_split(skill_ids),
@@ -78,13 +94,18 @@ def search_router(search: ToolSearch, auth: AuthMode) -> APIRouter:
             threshold=threshold,
             mode=mode,
         )
-        response.headers[MODE_HEADER] = search_mode
+        _tell(response, run)
         return tools
 
     return router
 
 
+def _tell(response: Response, run: SearchRun) -> None:
+    response.headers[MODE_HEADER] = run.search_mode
+    if run.degraded:
+        response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)
+
+
 def _split(skill_ids: str | None) -> list[str] | None:
-    ids = [part.strip() for part in (skill_ids or "").split(",") if part.strip()]
-    # Nothing but blanks and commas asks for no skill in particular.
-    return ids or None
+    # Nothing but blanks and commas names no skill, and so matches nothing (decisions 4).
+    return None if skill_ids is None else [part.strip() for part in skill_ids.split(",") if part.strip()]

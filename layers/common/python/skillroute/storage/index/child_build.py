@@ -22,7 +22,7 @@ from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import FeedPage
 from skillroute.errors import IndexUnavailable
 from skillroute.storage.index.edge import EdgeIndex
-from skillroute.storage.index.embedded import Built
+from skillroute.storage.index.embedded import HEAD, Built
 from skillroute.storage.index.projection import load_everything
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.storage.postgres.connection import Pool
@@ -55,6 +55,8 @@ def build_in_child(database_url: str, parent_dir: Path | None, model: EmbeddingM
     except subprocess.TimeoutExpired as error:
         shutil.rmtree(directory, ignore_errors=True)
         raise IndexUnavailable(f"building the index took longer than {_TIMEOUT_S:.0f} s") from error
+    except OSError as error:
+        raise IndexUnavailable(f"building the index could not be started: {error}") from error
     except subprocess.CalledProcessError as error:
         shutil.rmtree(directory, ignore_errors=True)
         last_line = (error.stderr.strip().splitlines() or ["no message"])[-1]
@@ -68,7 +70,7 @@ def _main() -> None:
     orders = json.loads(sys.stdin.read())
     pool = Pool(orders["database_url"], size=1, statement_timeout_s=300.0)
     feed = PostgresFeed(pool)
-    page = feed.poll(0)
+    page = feed.poll(HEAD)
     index = EdgeIndex(Path(orders["directory"]), orders["dimension"])
     load_everything(feed, index)
     index.optimize()

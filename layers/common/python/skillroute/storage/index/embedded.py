@@ -21,6 +21,11 @@ from skillroute.storage.index.projection import AppliedChanges, apply_changes, l
 
 _ATTEMPTS = 3
 
+HEAD = 2**63 - 1
+"""A position that no transaction reaches: a look from here sees the epoch and the position, and no changes."""
+
+_REBUILD_AGAIN_AFTER_S = 30.0
+
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 """Makes an empty index for vectors of a model."""
 
@@ -94,7 +99,10 @@ class EmbeddedReplica:
         self._lock = threading.Lock()
         self._current: _Generation | None = None
         self._polled_at = float("-inf")
+        self._failed: tuple[float, SkillrouteError] | None = None
         self._rebuild: threading.Thread | None = None
+        self._rebuild_not_before = float("-inf")
+        self._closed = False
 
     @contextmanager
     def current(self) -> Iterator[VectorIndex]:
@@ -129,36 +137,46 @@ class EmbeddedReplica:
             rebuild.join()
 
     def close(self) -> None:
-        self.wait_for_rebuild()
         with self._lock:
+            self._closed = True
             generation, self._current = self._current, None
-        if generation is not None:
-            generation.index.close()
+            if generation is not None:
+                self._retire(generation)
 
     def _lease(self, begun: float) -> _Generation:
         with self._lock:
             # A look at the feed that started after this search began shows all that the search must see, so searches
             # that wait here together share one.
+            if self._closed:
+                raise IndexUnavailable("the index is closed")
             generation = self._current
             if generation is None or self._polled_at < begun:
+                # So do they when it failed: each waiting for a server that hangs would take as long again.
+                if self._failed is not None and self._failed[0] >= begun:
+                    raise self._failed[1]
                 generation = self._catch_up()
             generation.users += 1
             return generation
 
     def _catch_up(self) -> _Generation:
+        started = self._clock()
         for _ in range(_ATTEMPTS):
             try:
                 return self._look()
             except _ModelSwitched as error:
                 logger.info("index read anew", extra={"reason": str(error)})
+            except SkillrouteError as error:
+                self._failed = (started, error)
+                raise
         raise IndexUnavailable("the embedding model is being switched again and again")
 
     def _look(self) -> _Generation:
         polled_at = self._clock()
         generation = self._current
-        page = self._feed.poll(generation.position if generation else 0)
+        page = self._feed.poll(generation.position if generation else HEAD)
         model = self._checked_model(page)
-        if generation is None or generation.model != model:
+        # A database that was restored to an earlier moment counts from there; nothing else moves the position back.
+        if generation is None or generation.model != model or page.position < generation.position:
             generation = self._swap(self._build(model), model)
         else:
             try:
@@ -170,9 +188,16 @@ class EmbeddedReplica:
             if page.epoch != generation.epoch:
                 self._rebuild_beside(model)
         self._polled_at = polled_at
-        if self._make_optimised is not None and generation.changes_since_optimised >= self._optimise_above:
+        if self._should_optimise(generation):
             self._rebuild_beside(model)
         return generation
+
+    def _should_optimise(self, generation: _Generation) -> bool:
+        return (
+            self._make_optimised is not None
+            and generation.changes_since_optimised >= self._optimise_above
+            and generation.index.count(Collection.TOOLS) >= self._optimise_above
+        )
 
     def _checked_model(self, page: FeedPage) -> EmbeddingModel:
         configured = self._configured_model()
@@ -183,7 +208,7 @@ class EmbeddedReplica:
 
     def _build(self, model: EmbeddingModel) -> Built:
         started = self._clock()
-        page = self._feed.poll(0)
+        page = self._feed.poll(HEAD)
         index = self._make_index(model)
         try:
             load_everything(self._feed, index)
@@ -234,19 +259,24 @@ class EmbeddedReplica:
         return self._rebuild is not None and self._rebuild.is_alive()
 
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
-        if self._rebuilding():
+        if self._rebuilding() or self._clock() < self._rebuild_not_before:
             return
-        self._rebuild = threading.Thread(target=self._rebuild_and_swap, args=(model,), name="index-rebuild")
-        self._rebuild.daemon = True
-        self._rebuild.start()
-
-    def _rebuild_and_swap(self, model: EmbeddingModel) -> None:
         large = self._current is not None and self._current.index.count(Collection.TOOLS) >= self._optimise_above
         optimise = self._make_optimised if large else None
+        self._rebuild = threading.Thread(
+            target=self._rebuild_and_swap, args=(model, optimise), name="index-rebuild", daemon=True
+        )
+        self._rebuild.start()
+
+    def _rebuild_and_swap(self, model: EmbeddingModel, optimise: MakeOptimised | None) -> None:
         try:
             built = optimise(model) if optimise else self._build(model)
             with self._lock:
-                self._swap(built, model, optimised=optimise is not None)
+                if self._closed:
+                    built.index.close()
+                else:
+                    self._swap(built, model, optimised=optimise is not None)
         except SkillrouteError as error:
-            # The old index goes on answering, and the next search starts another attempt.
+            # The old index goes on answering, and a later search starts another attempt.
+            self._rebuild_not_before = self._clock() + _REBUILD_AGAIN_AFTER_S
             logger.warning("index rebuild failed", extra={"reason": str(error)})

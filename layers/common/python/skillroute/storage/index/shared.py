@@ -24,18 +24,20 @@ class Opened:
     """The server's collections for one model, where their position is kept, and how far this process has seen.
 
     Each model has collections and a position of its own, so vectors of two models never meet, and a change of dimension
-    needs nothing to be dropped first.
+    needs nothing to be dropped first. `is_new` tells that the collections were empty when they were opened.
     """
 
     model: EmbeddingModel
     index: VectorIndex
     positions: PositionStore
+    is_new: bool = False
     epoch: str | None = None
     position: int = 0
     applied: AppliedChanges = field(default_factory=AppliedChanges)
 
     def saw(self, page: FeedPage) -> None:
         """Take note of a look at the feed whose changes are all in the index."""
+        self.is_new = False
         self.applied.remember(page)
         self.epoch, self.position = page.epoch, page.position
 
@@ -106,14 +108,17 @@ class SharedReplica:
     def _open(self, page: FeedPage) -> Opened:
         model = self._model_of(page)
         if self._opened is None or self._opened.model != model:
-            self._opened = self._open_index(model)
+            opened = self._open_index(model)
+            # Whatever the position says: collections that somebody dropped come back empty.
+            opened.is_new = not (opened.index.count(Collection.TOOLS) or opened.index.count(Collection.SKILLS))
+            self._opened = opened
         return self._opened
 
     def _catch_up(self, opened: Opened) -> FeedPage:
         with opened.positions.exclusive() as cursor:
             page = self._feed.poll(cursor.position)
             if self._model_of(page) == opened.model:
-                if cursor.epoch == page.epoch:
+                if cursor.epoch == page.epoch and page.position >= cursor.position and not opened.is_new:
                     apply_changes(self._feed, opened.index, page.changes)
                 else:
                     refresh_everything(self._feed, opened.index)

@@ -8,9 +8,11 @@ name otherwise.
 
 from __future__ import annotations
 
+import random
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -29,10 +31,11 @@ Rows = list[list[Any]]
 # pg8000 lets some socket errors through as they are, and reads a closed socket as a short struct.
 _BROKEN = (pg8000.native.InterfaceError, OSError, struct_error)
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-# Class 08: connection; 28: it does not let us in; 3D000: no such database; 57P01..57P05: the server stops, crashed,
-# starts or drops us; 53300: too many connections.
-_UNAVAILABLE_CLASSES = ("08", "28")
-_UNAVAILABLE_STATES = {"3D000", "57P01", "57P02", "57P03", "57P04", "57P05", "53300"}
+# Class 08: connection; 28: it does not let us in; 53: no disk, no memory, too many connections; 58: its files fail.
+# 3D000: no such database; 25006: a standby; 57P01..57P05: the server stops, crashed, starts or drops us.
+_UNAVAILABLE_CLASSES = ("08", "28", "53", "58")
+_UNAVAILABLE_STATES = {"25006", "3D000", "57P01", "57P02", "57P03", "57P04", "57P05"}
+_NOT_MIGRATED_STATES = {"3F000", "42P01", "42703"}
 _TIMED_OUT = "57014"  # the connection itself is as good as before
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _ATTEMPTS = 5
@@ -85,14 +88,18 @@ class Address:
 
 
 class Connection:
-    """One connection with its prepared statements. `broken` tells that it must not be used again."""
+    """One connection with its prepared statements.
+
+    `broken` tells that it must not be used again, `hung` that the server did not answer rather than go away.
+    """
 
     def __init__(self, address: Address, *, connect_timeout_s: float, statement_timeout_s: float) -> None:
         try:
             sock = socket.create_connection((address.host, address.port), connect_timeout_s)
         except OSError as error:
             raise DatabaseUnavailable(f"PostgreSQL at {address.host}:{address.port} cannot be reached") from error
-        sock.settimeout(statement_timeout_s + 5.0)  # the server's own limit comes first and says more
+        sock.settimeout(statement_timeout_s + 1.0)  # the server's own limit comes first and says more
+        self.broken = self.hung = False
         with ExitStack() as undo, self._translated():
             undo.callback(sock.close)
             self._native = pg8000.native.Connection(
@@ -104,11 +111,15 @@ class Connection:
                 ssl_context=address.ssl_context(),
                 sock=sock,
                 application_name="skillroute",
-                startup_params={"statement_timeout": str(int(statement_timeout_s * 1000))},
+                startup_params={
+                    "statement_timeout": str(int(statement_timeout_s * 1000)),
+                    # Times are given in UTC, whatever the server's own zone is (decisions 28).
+                    "timezone": "UTC",
+                    "datestyle": "ISO",
+                },
             )
             undo.pop_all()
         self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
-        self.broken = False
 
     def run(self, name: str, /, **params: object) -> Rows:
         """Run a statement of the .sql files by its name."""
@@ -152,13 +163,24 @@ class Connection:
             state, message = str(details.get("C", "")), str(details.get("M", error))
             if state == _TIMED_OUT:
                 raise DatabaseUnavailable(f"PostgreSQL took too long: {message}") from error
+            if state in _NOT_MIGRATED_STATES:
+                raise DatabaseUnavailable(f"the schema is not there ({message}): run `skillroute migrate`") from error
             if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):
                 self.broken = True
                 raise DatabaseUnavailable(f"PostgreSQL is not available: {message}") from error
             raise StatementRejected(message, state=state, constraint=details.get("n")) from error
+        except TimeoutError as error:
+            self.broken = True
+            self.hung = True
+            raise DatabaseUnavailable("PostgreSQL does not answer") from error
         except _BROKEN as error:
             self.broken = True
+            self.hung = isinstance(error.__cause__, TimeoutError)
             raise DatabaseUnavailable("the connection to PostgreSQL was lost") from error
+        except BaseException:
+            # Whatever it was, an answer may be half read, and the next one to ask would get the rest of it.
+            self.broken = True
+            raise
 
 
 class Pool:
@@ -201,6 +223,7 @@ class Pool:
             except StatementRejected as error:
                 if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
                     raise
+                time.sleep(random.uniform(0.0, 0.02 * 2**attempt))  # noqa: S311 (to part those who met)
         raise AssertionError("unreachable")
 
     def close(self) -> None:
@@ -234,7 +257,7 @@ class Pool:
                 return work(lent)
         except DatabaseUnavailable:
             # What took too long once would take too long again; only a lost connection is worth a second one.
-            if not pooled or lent is None or not lent.broken:
+            if not pooled or lent is None or not lent.broken or lent.hung:
                 raise
         # The connection was opened before the server went away, and so were the others. A fresh one tells.
         self.close()

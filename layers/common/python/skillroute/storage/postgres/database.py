@@ -24,6 +24,10 @@ class PostgresIndexState:
         _, name, dimension = self._run("index_state")[0]
         return None if name is None else EmbeddingModel(name, dimension)
 
+    def stored_model(self) -> EmbeddingModel | None:
+        name, dimension = self._run("stored_model")[0]
+        return None if name is None else EmbeddingModel(name, dimension)
+
     def claim(self, model: EmbeddingModel) -> None:
         self._run("claim_model", name=model.name, dimension=model.dimension)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.domain.embedding import EmbeddingModel, from_bytes
 from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
+from skillroute.domain.names import name_key
 from skillroute.ports import PositionCursor
 from skillroute.storage.postgres.connection import Pool
 
@@ -64,7 +65,7 @@ def _tool_record(row: list[Any]) -> IndexRecord:
             "db_id": int(key),
             "type": type_,
             "name": name,
-            "name_key": name.casefold(),
+            "name_key": name_key(name),
             "description": description,
             "server": server,
             "org_id": org_id or "",

@@ -60,10 +60,12 @@ class PostgresItems:
     def delete(self, item_id: int, org_id: str | None) -> bool:
         return bool(self._run("delete_item", id=item_id, org_id=org_id))
 
-    def schemas(self, item_ids: Sequence[int]) -> dict[int, ItemSchemas]:
+    def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
         return {
-            id_: ItemSchemas(input_schema, output_schema, annotations)
-            for id_, input_schema, output_schema, annotations in self._run("item_schemas", ids=list(item_ids))
+            id_: (content_hash, ItemSchemas(input_schema, output_schema, annotations))
+            for id_, content_hash, input_schema, output_schema, annotations in self._run(
+                "item_schemas", ids=list(item_ids)
+            )
         }
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:

@@ -75,11 +75,11 @@ class PostgresSkills:
     def lock(self, skill_id: str) -> bool:
         return bool(self._run("lock_skill", id=skill_id))
 
-    def existing(self, skill_ids: Sequence[str]) -> set[str]:
-        return {row[0] for row in self._run("existing_skill_ids", ids=list(skill_ids))}
+    def existing(self, skill_ids: Sequence[str], org_id: str | None) -> set[str]:
+        return {row[0] for row in self._run("existing_skill_ids", ids=list(skill_ids), org_id=org_id)}
 
-    def existing_items(self, item_ids: Sequence[int]) -> set[int]:
-        return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids))}
+    def existing_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
+        return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
 
     def assign(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
         rows = json.dumps(

@@ -123,3 +123,18 @@ END $$;
 CREATE TRIGGER tools_activity AFTER UPDATE ON mcp.tools
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_activity();
+
+-- TRUNCATE names no rows, so everything is read anew.
+CREATE FUNCTION mcp.start_new_epoch() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE mcp.index_state SET epoch = gen_random_uuid();
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER tools_truncated AFTER TRUNCATE ON mcp.tools
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+CREATE TRIGGER skills_truncated AFTER TRUNCATE ON mcp.skill_categories
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+CREATE TRIGGER assignments_truncated AFTER TRUNCATE ON mcp.tool_skill_assignments
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();

@@ -49,6 +49,10 @@ LIMIT :limit::int
 -- Held until the transaction ends, so that a reindex cannot change the model under a writer.
 SELECT epoch::text, embedding_model, embedding_dimension FROM mcp.index_state FOR SHARE
 
+-- name: stored_model
+-- The same for a look that holds nothing.
+SELECT embedding_model, embedding_dimension FROM mcp.index_state
+
 -- name: claim_model
 -- The first vector ever written decides the model; whoever comes later sees it.
 UPDATE mcp.index_state SET embedding_model = :name, embedding_dimension = :dimension::int

@@ -68,7 +68,8 @@ WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
   AND (:skill_id::text IS NULL OR EXISTS (
-        SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text))
+        SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
+        WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 ORDER BY t.id
 LIMIT :limit::int OFFSET :offset::bigint
 
@@ -81,7 +82,8 @@ WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
   AND (:skill_id::text IS NULL OR EXISTS (
-        SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text))
+        SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
+        WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
 -- name: delete_item
 -- An organisation deletes its own items, nobody else's and no global one.
@@ -89,7 +91,7 @@ DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :or
 RETURNING id
 
 -- name: item_schemas
-SELECT id, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+SELECT id, content_hash, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
 
 -- name: items_to_embed
 -- Written while the model was away. (Ordered by t.id: a bare id would be the text of the first column.)

@@ -21,12 +21,12 @@ WHERE c.id = :id AND (c.org_id IS NULL OR c.org_id = :org_id::text)
 
 -- name: existing_skill_ids
 -- Held to the end of the transaction, so that none is removed between this look and an assignment.
-SELECT id::text FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL
+SELECT id::text FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
 ORDER BY id FOR KEY SHARE
 
 -- name: existing_item_ids
 -- Held to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
-SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: delete_assignments
@@ -109,4 +109,4 @@ SELECT id::text FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY id
 SELECT DISTINCT skill_id::text FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:ids::bigint[])
 
 -- name: lock_skill
-SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR UPDATE
+SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
@@ -82,7 +83,7 @@ def read_item(raw: object) -> ItemContent:
     if not isinstance(raw, Mapping):
         raise InvalidInput("item", "must be an object")
     check_json(raw)
-    size = len(json.dumps(raw, ensure_ascii=False).encode("utf-8"))
+    size = len(json.dumps(raw, ensure_ascii=False).encode("utf-8"))  # after the check: it is shallow, and encodes
     if size > MAX_BYTES:
         raise InvalidInput("item", f"is {size} bytes as JSON; at most {MAX_BYTES} are allowed")
     try:
@@ -90,6 +91,23 @@ def read_item(raw: object) -> ItemContent:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise InvalidInput(".".join(map(str, first["loc"])) or "item", first["msg"]) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a value stands: its key, and the place of what holds it. Spelt out only for a message."""
+
+    key: object
+    parent: _Place | None
+
+    def __str__(self) -> str:
+        keys: list[str] = []
+        place: _Place | None = self
+        while place is not None:
+            keys.append(str(place.key)[:64])
+            place = place.parent
+        keys.reverse()
+        return ".".join(keys if len(keys) <= 6 else [*keys[:3], "..."])
 
 
 def check_json(value: object) -> None:
@@ -101,33 +119,28 @@ def check_json(value: object) -> None:
         Names the place.
     """
     # A list of what is left instead of recursion: the input may be nested as deeply as the sender likes.
-    left: list[tuple[str, object, int]] = [("", value, 0)]
+    left: list[tuple[_Place | None, object, int]] = [(None, value, 0)]
     while left:
-        path, current, depth = left.pop()
+        place, current, depth = left.pop()
         if depth > MAX_DEPTH:
-            raise InvalidInput(_shortened(path), f"is nested deeper than {MAX_DEPTH} levels")
+            raise InvalidInput(str(place), f"is nested deeper than {MAX_DEPTH} levels")
         if isinstance(current, str):
-            _check_text(path, current)
+            _check_text(place, current)
         elif isinstance(current, float) and not math.isfinite(current):
-            raise InvalidInput(path or "item", "NaN and Infinity are not JSON numbers")
+            raise InvalidInput(str(place or "item"), "NaN and Infinity are not JSON numbers")
         elif isinstance(current, Mapping):
             for key, inner in current.items():
-                _check_text(f"{path}.<key>" if path else "<key>", key)
-                left.append((f"{path}.{key}" if path else key, inner, depth + 1))
+                _check_text(_Place("<key>", place), key)
+                left.append((_Place(key, place), inner, depth + 1))
         elif isinstance(current, list):
-            left.extend((f"{path}.{position}", inner, depth + 1) for position, inner in enumerate(current))
+            left.extend((_Place(position, place), inner, depth + 1) for position, inner in enumerate(current))
 
 
-def _check_text(path: str, text: str) -> None:
+def _check_text(place: _Place | None, text: str) -> None:
     if "\x00" in text:
-        raise InvalidInput(_shortened(path) or "item", "NUL characters are not allowed")
+        raise InvalidInput(str(place or "item"), "NUL characters are not allowed")
     # Lone surrogates are the only text that UTF-8 cannot carry.
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InvalidInput(_shortened(path) or "item", "lone surrogates are not allowed") from None
-
-
-def _shortened(path: str) -> str:
-    parts = path.split(".")
-    return path if len(parts) <= 6 else ".".join([*parts[:3], "..."])
+        raise InvalidInput(str(place or "item"), "lone surrogates are not allowed") from None
