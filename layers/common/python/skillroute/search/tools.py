@@ -53,7 +53,7 @@ class ToolSearch:
         schemas: SchemaLoader,
         *,
         default_ranking: plan.RankBy = "semantic",
-        hybrid_skill_weight: float = 0.3,
+        hybrid_skill_weight: float = 0.1,
     ) -> None:
         self._replica = replica
         self._embedder = embedder
