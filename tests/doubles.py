@@ -322,3 +322,14 @@ def in_threads(number: int, work: Callable[[int], T]) -> list[T]:
     if errors:
         raise errors[0]
     return [results[place] for place in range(number)]
+
+
+def once(work: Callable[[], object]) -> Callable[[], None]:
+    """Make a hook that does its work the first time only."""
+    left = [work]
+
+    def hook() -> None:
+        if left:
+            left.pop()()
+
+    return hook

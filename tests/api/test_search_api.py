@@ -10,12 +10,15 @@ import pytest
 from fastapi.testclient import TestClient
 from mangum import Mangum
 from skillroute.bootstrap import Parts
+from skillroute.domain.index import Collection
+from skillroute.errors import IndexUnavailable
 from skillroute.observability import counts
 from skillroute.settings import SearchSettings
 from skillroute.web.app import create_app
 
 from tests.builders import System
 from tests.doubles import LogRecords
+from tests.integration.storage.rows import connected
 
 QUERY = "schedule a meeting with John"
 EVENTS = Path(__file__).parents[2] / "events"
@@ -205,8 +208,6 @@ def test_skills_answers_in_the_contracts_shape(filled: TestClient) -> None:
 
 
 def test_skills_has_the_contracts_defaults(system: System, client: TestClient) -> None:
-    from skillroute.domain.index import Collection
-
     client.get("/api/v1/search/skills", params={"query": QUERY})
     (stage1,) = system.index.searches(Collection.SKILLS)
     assert (stage1.limit, stage1.threshold) == (5, 0.4)
@@ -251,8 +252,6 @@ def test_tools_answers_in_the_contracts_shape_without_schemas(filled: TestClient
 
 
 def test_tools_has_the_contracts_defaults(system: System, client: TestClient) -> None:
-    from skillroute.domain.index import Collection
-
     client.put("/api/v1/tools", json=[{"name": f"meeting_{n}", "description": QUERY} for n in range(15)])
     assert len(client.get("/api/v1/search/tools", params={"query": QUERY}).json()) == 10
     (stage2,) = system.index.searches(Collection.TOOLS)
@@ -398,6 +397,73 @@ def test_without_the_model_the_get_routes_say_lexical_only(system: System, fille
     assert answer["metadata"]["search_mode"] == "lexical-only"
     assert answer["metadata"]["degraded"] == ["embedding_unavailable"]
     assert answer["tools"]
+
+
+@pytest.mark.parametrize(
+    ("route", "collection", "degradation"),
+    [
+        ("skills", Collection.SKILLS, "index_unavailable"),
+        ("tools", Collection.TOOLS, "tool_search_failed"),
+    ],
+)
+def test_the_get_routes_say_what_failed_and_nothing_when_nothing_did(
+    system: System, filled: TestClient, route: str, collection: Collection, degradation: str
+) -> None:
+    def get(query: str) -> tuple[int, bool, str | None]:
+        response = filled.get(f"/api/v1/search/{route}", params={"query": query})
+        return response.status_code, bool(response.json()), response.headers.get("X-Degraded")
+
+    assert get(QUERY) == (200, True, None)
+    system.index.fail(collection, IndexUnavailable("broken"))
+    assert get(QUERY) == (200, False, degradation)
+    system.embedder.away = True
+    assert get("another meeting") == (200, False, f"embedding_unavailable, {degradation}")
+    system.index.faults.clear()
+    assert get("another meeting") == (200, True, "embedding_unavailable")
+    system.embedder.away = False
+    system.clock.advance(30.0)
+    assert get("another meeting with people") == (200, True, None)
+
+
+def test_ready_tells_the_database_from_the_index(system: System, filled: TestClient) -> None:
+    def ready() -> tuple[int, dict[str, bool], dict[str, str | None]]:
+        response = filled.get("/ready")
+        parts = response.json()["dependencies"]
+        return response.status_code, {n: p["ok"] for n, p in parts.items()}, {n: p["detail"] for n, p in parts.items()}
+
+    everything = {"database": True, "index": True, "embedding_model": True}
+    assert ready() == (200, everything, dict.fromkeys(everything))
+    # WHEN the index cannot take what was written
+    system.index.faults["upsert", Collection.TOOLS] = IndexUnavailable("disk full")
+    system.tool("late", None)
+    assert ready() == (503, {**everything, "index": False}, {**dict.fromkeys(everything), "index": "disk full"})
+    system.index.faults.clear()
+    assert ready() == (200, everything, dict.fromkeys(everything))
+    # WHEN the database is down, nothing can be said for the index either
+    system.feed.down = True
+    down = "PostgreSQL cannot be reached"
+    assert ready() == (
+        503,
+        {**everything, "database": False, "index": False},
+        {**dict.fromkeys(everything), "database": down, "index": down},
+    )
+
+
+def test_ready_tells_how_far_the_index_was_behind_when_it_was_asked(
+    system: System, filled: TestClient, database_url: str
+) -> None:
+    def lag() -> int:
+        behind: int = filled.get("/ready").json()["index_lag"]
+        return behind
+
+    lag()
+    assert lag() == 0
+    # WHEN another connection writes
+    with connected(database_url) as sql:
+        sql("UPDATE mcp.tools SET description = 'new'")
+        assert lag() == 3
+    # THEN asking has brought it up to date
+    assert lag() == 0
 
 
 def test_health_tells_how_the_parts_stand(system: System, filled: TestClient) -> None:

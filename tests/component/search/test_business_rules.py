@@ -10,7 +10,7 @@ from skillroute.domain.index import Collection
 from skillroute.domain.search import SearchRequest
 
 from tests.builders import QUERY, System
-from tests.doubles import LogRecords, at
+from tests.doubles import LogRecords, at, once
 
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}, "at": {"type": "string"}}}
 
@@ -542,3 +542,27 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         "strategy": "hierarchical",
         "mode": None,
     }
+
+
+def test_br_004_schemas_are_remembered_as_those_of_the_content_that_they_came_with(system: System) -> None:
+    # GIVEN an item that changes after the index has seen it and before its schemas are loaded
+    def write(version: int) -> None:
+        system.tool("a", at(0.9), input_schema={"v": version})
+
+    def found() -> object:
+        (tool,) = system.search().tools
+        return tool.input_schema
+
+    write(1)
+    system.database.before_read = once(lambda: write(2))
+    assert found() == {"v": 2}, "the newer one is not wrong"
+    # WHEN it changes back
+    write(1)
+    # THEN the other version's are not taken for its own
+    assert found() == {"v": 1}
+    # AND both are remembered, each as its own
+    loads = len(system.database.schema_loads)
+    for version in (2, 1, 2):
+        write(version)
+        assert found() == {"v": version}
+    assert len(system.database.schema_loads) == loads

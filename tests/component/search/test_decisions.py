@@ -206,9 +206,9 @@ def test_decision_7_hybrid_lifts_a_tool_by_its_best_matched_skill(
     assert [tool.name for tool in answer.tools] == order
 
 
-def test_decision_7_the_weight_is_0_3_unless_it_is_set(mixed: System) -> None:
+def test_decision_7_the_weight_is_0_1_unless_it_is_set(mixed: System) -> None:
     tools = {tool.name: tool.score for tool in mixed.search(strategy="hybrid").tools}
-    assert tools["in_strong"] == pytest.approx(0.7 * 0.6 + 0.3 * 0.9, abs=1e-6)
+    assert tools["in_strong"] == pytest.approx(0.9 * 0.6 + 0.1 * 0.9, abs=1e-6)
 
 
 def test_decision_7_hybrid_returns_each_tool_once(mixed: System) -> None:
@@ -229,7 +229,7 @@ def test_decision_7_hybrid_finds_a_skills_tools_beyond_the_pool_of_the_direct_se
     system.tool("far_but_lifted", at(0.5), skills=["matched"])
     answer = system.search(strategy="hybrid", limit=1)
     assert [tool.name for tool in answer.tools] == ["far_but_lifted"]
-    assert answer.tools[0].score == pytest.approx(0.7 * 0.5 + 0.3 * 0.9, abs=1e-6)
+    assert answer.tools[0].score == pytest.approx(0.9 * 0.5 + 0.1 * 0.9, abs=1e-6)
 
 
 def test_decision_7_the_threshold_applies_to_the_similarity_not_to_the_lifted_score(mixed: System) -> None:
@@ -325,6 +325,45 @@ def test_decision_11_a_tool_that_is_named_exactly_comes_first(
     system.tool(name, None, skills=["home"])
     first = system.search(query, mode="lexical", strategy=strategy).tools[0]
     assert first.name == name
+
+
+ODD_NAMES = [
+    ("@acme/deploy", "run @acme/deploy"),
+    ("@acme/deploy", 'please run "@acme/deploy"!'),
+    ("c++", "c++"),
+    ("c++", "compile it with `C++`, quickly"),
+    ("summarise the open issues of a repository", "now «Summarise the open issues of a repository»: skillroute"),
+    ("my  tool", "my  tool"),
+    ("my  tool", "call (my tool), then stop"),
+]
+
+
+@pytest.mark.parametrize("strategy", ["hierarchical", "direct", "hybrid"])
+@pytest.mark.parametrize(("name", "query"), ODD_NAMES)
+def test_decision_11_an_exact_name_comes_first_however_it_is_spelt_or_quoted(
+    system: System, name: str, query: str, strategy: str
+) -> None:
+    system.skill("crowded", at(0.9), description=f"Skill for {query} {query}")
+    system.skill("home", at(0.1), description="Nothing to do with it.")
+    system.tools([(f"rival_{n}", None) for n in range(5)], skills=["crowded"], description=f"{query} {query} {query}")
+    system.tool(name, None, skills=["home"], type="prompt")
+    first = system.search(query, mode="lexical", strategy=strategy).tools[0]
+    assert (first.name, first.score) == (name, 1.0)
+
+
+@pytest.mark.parametrize(("name", "query"), ODD_NAMES)
+def test_decision_11_hybrid_puts_a_named_tool_without_a_skill_before_those_of_the_best_skill(
+    system: System, name: str, query: str
+) -> None:
+    # GIVEN a skill that matches better than any other, and its tools, and the named tool in no skill
+    system.skill("crowded", at(0.9), description=f"Skill for {query} {query}")
+    system.tools([(f"rival_{n}", None) for n in range(5)], skills=["crowded"], description=f"{query} {query} {query}")
+    system.tool(name, None)
+    # WHEN
+    answer = system.search(query, mode="lexical", strategy="hybrid")
+    # THEN
+    assert [skill.score for skill in answer.matched_skills] == [1.0]
+    assert answer.tools[0].name == name
 
 
 def test_decision_11_an_exact_name_comes_first_while_the_model_is_away(system: System) -> None:

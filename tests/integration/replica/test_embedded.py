@@ -9,12 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.index import FeedPage
 from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
 from skillroute.providers.embedding.hashing import HashingEmbedder
 from skillroute.services.aggregate_skill import AggregateSkill
@@ -23,8 +25,8 @@ from skillroute.storage.index.child_build import build_in_child
 from skillroute.storage.index.embedded import Built, EmbeddedReplica
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 
-from tests.doubles import LogRecords
-from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, once, seen
+from tests.doubles import LogRecords, once
+from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL
 
 
@@ -59,7 +61,7 @@ class TestSharedLooks:
         embedded.put("a")
         seen(replica)
         before, waiting = embedded.feed.polls, threading.Event()
-        clock.reached[clock.readings + 5] = waiting  # the first search reads the clock twice, the others once
+        clock.reached[clock.readings + 6] = waiting  # the first search reads the clock thrice, the others once
         look = Step()
         embedded.feed.before_poll = look
         results: list[dict[str, str]] = []
@@ -77,6 +79,46 @@ class TestSharedLooks:
         # THEN the first looks twice (the second time to see that no reindex came between), the three once between them
         assert results == [{"a": "", "b": ""}] * 4
         assert embedded.feed.polls - before == 3
+
+    def test_searches_that_wait_together_share_a_failure(self, embedded: World) -> None:
+        # GIVEN a search whose look hangs, and three more that have begun and wait for it
+        clock = CountingClock()
+        replica = embedded.embedded_replica(clock=clock)
+        embedded.put("a")
+        seen(replica)
+        waiting, look = threading.Event(), Step()
+        clock.reached[clock.readings + 6] = waiting  # the first search reads the clock thrice, the others once
+        looks: list[int] = []
+
+        def hang_and_fail() -> None:
+            looks.append(1)
+            look()
+            raise DatabaseUnavailable("does not answer")
+
+        embedded.feed.before_poll = hang_and_fail
+        failures: list[str] = []
+
+        def search() -> None:
+            with pytest.raises(DatabaseUnavailable) as failed:
+                seen(replica)
+            failures.append(str(failed.value))
+
+        threads = [threading.Thread(target=search) for _ in range(4)]
+        threads[0].start()
+        look.wait()
+        for thread in threads[1:]:
+            thread.start()
+        assert waiting.wait(10)
+        # WHEN it fails
+        look.go_on()
+        for thread in threads:
+            thread.join()
+        # THEN the three that began after it look once between them, and all are told
+        assert failures == ["does not answer"] * 4
+        assert len(looks) == 2
+        # AND a search that begins later looks for itself
+        embedded.feed.before_poll = lambda: None
+        assert seen(replica) == {"a": ""}
 
     def test_a_look_that_began_before_a_search_does_not_serve_it(self, embedded: World) -> None:
         # GIVEN a look whose answer is there already
@@ -203,6 +245,15 @@ class TestBuilding:
         assert [index.closed for index in embedded.indexes] == [True]
         assert not replica.status().ready
 
+    def test_a_closed_one_is_not_opened_again_by_a_late_search(self, embedded: World) -> None:
+        replica = embedded.replica()
+        seen(replica)
+        replica.close()
+        polls = embedded.feed.polls
+        with pytest.raises(IndexUnavailable, match="the index is closed"):
+            seen(replica)
+        assert (embedded.feed.polls, len(embedded.indexes)) == (polls, 1)
+
 
 class TestRebuilding:
     def test_the_old_index_answers_with_new_writes_until_the_new_one_is_there(self, embedded: World) -> None:
@@ -292,6 +343,63 @@ class TestRebuilding:
         seen(replica)
         replica.wait_for_rebuild()
         assert seen(replica) == {"a": ""}
+        assert [index.closed for index in embedded.indexes] == [True, False]
+
+    def test_a_database_that_was_restored_to_an_earlier_moment_is_read_anew(self, embedded: World) -> None:
+        # GIVEN an index, and then other rows, of which the feed says nothing, at a lower position
+        replica = embedded.embedded_replica()
+        embedded.put("lost")
+        seen(replica)
+        real, earlier = embedded.feed.poll, embedded.feed.poll(0).position - 1
+        sql = embedded.connect()
+        sql("SET session_replication_role = 'replica'")
+        sql("UPDATE mcp.tools SET name = 'restored'")
+
+        def poll(position: int) -> FeedPage:
+            page = real(position)
+            return replace(page, position=earlier, changes=[c for c in page.changes if c.xid < earlier])
+
+        embedded.feed.poll = poll  # type: ignore[method-assign]
+        # WHEN, THEN the very next search sees them, in an index of its own
+        assert seen(replica) == {"restored": ""}
+        assert [index.closed for index in embedded.indexes] == [True, False]
+        # AND goes on with it
+        assert seen(replica) == {"restored": ""}
+        assert len(embedded.indexes) == 2
+
+    @pytest.mark.parametrize("table", ["tools", "skill_categories", "tool_skill_assignments"])
+    def test_truncating_starts_a_new_epoch(self, embedded: World, table: str) -> None:
+        replica = embedded.embedded_replica()
+        embedded.put("a")
+        seen(replica)
+        before = embedded.feed.poll(0).epoch
+        # WHEN
+        embedded.connect()(f"TRUNCATE mcp.{table} CASCADE")
+        # THEN everything is read anew
+        assert embedded.feed.poll(0).epoch != before
+        seen(replica)
+        replica.wait_for_rebuild()
+        assert seen(replica) == ({} if table == "tools" else {"a": ""})
+        assert [index.closed for index in embedded.indexes] == [True, False]
+
+    def test_changes_of_few_items_start_no_build_in_a_child(self, embedded: World) -> None:
+        # GIVEN more changes than the threshold, of fewer items
+        def build(model: EmbeddingModel) -> Built:
+            raise AssertionError("a small index needs no graph")
+
+        replica = embedded.embedded_replica(make_optimised=build, optimise_above=3)
+        # WHEN
+        for version in range(8):
+            embedded.put("a", str(version))
+            embedded.put("b", str(version))
+            assert seen(replica) == {"a": str(version), "b": str(version)}
+        # THEN
+        assert replica._rebuild is None
+        # AND a reindex builds beside it in this process
+        embedded.reindex()
+        seen(replica)
+        replica.wait_for_rebuild()
+        assert seen(replica) == {"a": "7", "b": "7"}
         assert [index.closed for index in embedded.indexes] == [True, False]
 
     def test_the_folder_of_an_index_goes_with_it(self, embedded: World, replica_dir: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from skillroute.errors import IndexUnavailable
 
-from tests.integration.replica.world import ALL, SKILLS, TOOLS, World, content, once, seen
+from tests.doubles import once
+from tests.integration.replica.world import ALL, SKILLS, TOOLS, World, content, seen
 from tests.integration.storage.rows import (
     EAST,
     connected,

@@ -5,10 +5,18 @@ from __future__ import annotations
 import threading
 
 import pytest
-from skillroute.domain.index import IndexRecord
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.index import Collection, IndexRecord
 from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable
+from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.services.aggregate_skill import AggregateSkill
+from skillroute.services.reindex import Reindex
+from skillroute.storage.index.qdrant import QdrantIndex
+from skillroute.storage.index.shared import Opened, SharedReplica
+from skillroute.storage.postgres.feed import SharedPosition
 
-from tests.integration.replica.world import ALL, TOOLS, Step, World, once, seen
+from tests.doubles import once
+from tests.integration.replica.world import ALL, TOOLS, Step, World, seen
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, connected, waits_for_a_lock
 
 
@@ -185,3 +193,60 @@ def test_closing_closes_the_connection_to_the_server(shared: World) -> None:
     replica.close()
     replica.close()
     assert [index.closed for index in shared.indexes] == [True]
+
+
+class TestCollections:
+    """Processes that open the collections of their model by name, as the composition root does."""
+
+    def process(self, shared: World, server: QdrantIndex, model: EmbeddingModel) -> SharedReplica:
+        def open_server(opened: EmbeddingModel) -> Opened:
+            return Opened(opened, collections(server, opened), SharedPosition(shared.pool, prefix_of(opened)))
+
+        return SharedReplica(shared.shared_replica()._feed, open_server, lambda: model)
+
+    def test_those_that_were_dropped_are_filled_again_by_a_new_process(
+        self, shared: World, qdrant: QdrantIndex
+    ) -> None:
+        # GIVEN a server that is up to date, whose collections somebody drops
+        shared.put("a")
+        assert seen(self.process(shared, qdrant, MODEL)) == {"a": ""}
+        before = position(shared)
+        for collection in Collection:
+            qdrant._client.delete_collection(prefix_of(MODEL) + collection.value)
+        # WHEN, THEN
+        replica = self.process(shared, qdrant, MODEL)
+        assert seen(replica) == {"a": ""}
+        assert position(shared)[0] == before[0], "of the same epoch"
+        # AND it is not filled again with each search
+        loads: list[int] = []
+        shared.feeds[-1].before_load_all = lambda: loads.append(1)
+        shared.put("b")
+        assert seen(replica) == {"a": "", "b": ""}
+        assert loads == []
+
+    def test_a_reindex_to_another_dimension_is_served_from_new_ones_and_leaves_the_old(
+        self, shared: World, qdrant: QdrantIndex
+    ) -> None:
+        # GIVEN
+        shared.put("a", vector=NORTH)
+        seen(self.process(shared, qdrant, MODEL))
+        # WHEN
+        embedder = HashingEmbedder(4)
+        Reindex(shared.database, embedder, AggregateSkill(shared.database))()
+        # THEN
+        with self.process(shared, qdrant, embedder.model).current() as index:
+            query = embedder.embed(["a"], timeout_s=1)[0]
+            assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
+        old = collections(qdrant, MODEL)
+        assert [hit.score for hit in old.search(TOOLS, NORTH, where=ALL, limit=5)] == [1.0]
+        names = {prefix_of(m) + c.value for m in (MODEL, embedder.model) for c in (TOOLS,)}
+        assert names <= {each.name for each in qdrant._client.get_collections().collections}
+
+
+def prefix_of(model: EmbeddingModel) -> str:
+    return f"{model.name}-{model.dimension}-"
+
+
+def collections(server: QdrantIndex, model: EmbeddingModel) -> QdrantIndex:
+    """Open a model's collections on the same server, as another process would."""
+    return QdrantIndex(server._client, model.dimension, prefix=prefix_of(model))

@@ -251,14 +251,3 @@ class Step:
 
     def go_on(self) -> None:
         self._go_on.set()
-
-
-def once(work: Callable[[], object]) -> Callable[[], None]:
-    """Make a hook that does its work the first time only."""
-    left = [work]
-
-    def hook() -> None:
-        if left:
-            left.pop()()
-
-    return hook

@@ -6,13 +6,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
 from skillroute.storage.postgres.connection import Address, Connection, Pool
 
 from tests.integration.storage.rows import Sql, connected, insert_tool, waits_for_a_lock
+
+if TYPE_CHECKING:
+    from skillroute_local.postgres import EmbeddedPostgres
 
 
 @pytest.fixture
@@ -196,6 +201,119 @@ class TestOutage:
         assert backends(sql) == 1
         pool.close()
 
+    def test_a_server_that_accepts_and_never_answers_is_asked_once(self) -> None:
+        # GIVEN
+        with silent_server() as server:
+            pool = Pool(server.url("postgresql://u:p@h/db"), connect_timeout_s=0.2, statement_timeout_s=0.2)
+            for unit in (pool.read, pool.transact):
+                server.accepted = 0
+                # WHEN, THEN
+                with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not answer"):
+                    unit(count_skills)
+                assert server.accepted == 1
+
+    def test_a_server_that_falls_silent_on_an_open_connection_is_not_asked_a_second_time(
+        self, database_url: str
+    ) -> None:
+        # GIVEN an idle connection through a relay to the real server
+        with silent_server(relay_to=Address.parse(database_url)) as server:
+            pool = Pool(server.url(database_url), connect_timeout_s=0.2, statement_timeout_s=0.2)
+            assert pool.read(count_skills) == 0
+            # WHEN the relay goes on accepting and delivers nothing any more
+            server.silent.set()
+            runs: list[int] = []
+
+            def work(connection: Connection) -> int:
+                runs.append(1)
+                return count_skills(connection)
+
+            # THEN
+            with pytest.raises(DatabaseUnavailable):
+                pool.read(work)
+            assert (runs, server.accepted, pool._idle) == ([1], 1, [])
+
+    @pytest.mark.parametrize("state", ["53100", "53200", "53300", "58030", "58P01", "25006"])
+    def test_a_server_without_room_or_whose_files_fail_or_that_only_reads_is_unavailable_and_says_why(
+        self, pool: Pool, state: str
+    ) -> None:
+        def work(connection: Connection) -> None:
+            connection.script(f"DO $$ BEGIN RAISE EXCEPTION 'no room left' USING ERRCODE = '{state}'; END $$")
+
+        for unit in (pool.read, pool.transact):
+            with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL is not available: no room left$"):
+                unit(work)
+            assert pool._idle == []
+
+    def test_a_database_without_our_schema_is_unavailable_and_says_what_to_run(
+        self, postgres_server: EmbeddedPostgres
+    ) -> None:
+        pool = Pool(postgres_server.url_of("postgres"))
+        with pytest.raises(DatabaseUnavailable, match=r"mcp\.skill_categories.*run `skillroute migrate`"):
+            pool.read(count_skills)
+        pool.close()
+
+
+class SilentServer:
+    """Accepts every connection; answers none, or relays to a real server until it is told to fall silent."""
+
+    def __init__(self, listener: socket.socket, relay_to: Address | None) -> None:
+        self._listener = listener
+        self._relay_to = relay_to
+        self._open: list[socket.socket] = []
+        self.accepted = 0
+        self.silent = threading.Event()
+        self.thread = threading.Thread(target=self._accept)
+
+    def url(self, real: str) -> str:
+        """Return the URL with this server's place instead of the real one's."""
+        before, after = real.split("@")
+        return f"{before}@127.0.0.1:{self._listener.getsockname()[1]}/{after.split('/', 1)[1]}"
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        for sock in self._open:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        pumps: list[threading.Thread] = []
+        with suppress(OSError):
+            while True:
+                client = self._listener.accept()[0]
+                self._open.append(client)
+                self.accepted += 1
+                if self._relay_to is not None:
+                    server = socket.create_connection((self._relay_to.host, self._relay_to.port))
+                    self._open.append(server)
+                    for ends in ((client, server), (server, client)):
+                        pumps.append(threading.Thread(target=self._pump, args=ends))
+                        pumps[-1].start()
+        for sock in self._open:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        for pump in pumps:
+            pump.join()
+        for sock in self._open:
+            sock.close()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if not self.silent.is_set():
+                    sink.sendall(data)
+
+
+@contextmanager
+def silent_server(relay_to: Address | None = None) -> Iterator[SilentServer]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = SilentServer(listener, relay_to)
+        server.thread.start()
+        try:
+            yield server
+        finally:
+            server.close()
+
 
 class TestTransaction:
     def test_an_error_of_the_work_rolls_everything_back_and_keeps_the_connection(self, pool: Pool, sql: Sql) -> None:
@@ -309,6 +427,36 @@ class TestPool:
             terminate_all(sql)
             connection.run("count_skills")
         assert pool._idle == []
+
+    @pytest.mark.parametrize("unit", ["read", "transact"])
+    def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_lent_again(
+        self, pool: Pool, sql: Sql, unit: str
+    ) -> None:
+        # GIVEN a number that Python refuses to read, written by SQL, before a row that can be read
+        ids = [insert_tool(sql, "long"), insert_tool(sql, "short")]
+        sql(f"UPDATE mcp.tools SET input_schema = '{{\"n\": {'1' * 5_000}}}' WHERE id = {ids[0]}")
+        # WHEN
+        with pytest.raises(ValueError, match="digits"):
+            getattr(pool, unit)(lambda connection: connection.run("item_schemas", ids=ids))
+        # THEN what is asked next gets its own answer, not the rest of that one
+        assert pool._idle == []
+        assert pool.read(count_skills) == 0
+        assert [row[0] for row in pool.read(lambda c: c.run("item_schemas", ids=ids[1:]))] == ids[1:]
+
+    def test_times_are_in_utc_whatever_the_zone_of_the_database(self, database_url: str, sql: Sql) -> None:
+        # GIVEN
+        sql(f"ALTER DATABASE {Address.parse(database_url).database} SET timezone = 'Asia/Kolkata'")
+        with connected(database_url) as other:
+            assert other("SHOW timezone") == [["Asia/Kolkata"]]
+        item = insert_tool(sql, "a")
+        # WHEN
+        pool = Pool(database_url)
+        created_at, updated_at = pool.read(lambda c: c.run("get_item", id=item, org_id=None))[0][-2:]
+        pool.close()
+        # THEN
+        for moment in (created_at, updated_at):
+            assert moment.utcoffset() == timedelta(0)
+            assert abs(datetime.now(UTC) - moment) < timedelta(minutes=1)
 
     def test_a_waiting_unit_of_work_does_not_hold_up_another(self, pool: Pool, sql: Sql, database_url: str) -> None:
         tool = insert_tool(sql, "held")

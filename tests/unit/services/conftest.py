@@ -14,3 +14,11 @@ def desk(database_url: str) -> Iterator[Desk]:
     desk = Desk(database_url)
     yield desk
     desk.close()
+
+
+@pytest.fixture
+def other(database_url: str) -> Iterator[Desk]:
+    """A second process over the same database."""
+    desk = Desk(database_url)
+    yield desk
+    desk.close()

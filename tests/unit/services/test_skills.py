@@ -128,6 +128,32 @@ class TestAssign:
             desk.assign({item: [], 999: [Assignment("one", 0.5)]}, HUMAN, LAPTOP)
         assert desk.catalogue.get(item, LAPTOP).skill_ids == ("one",)
 
+    def test_items_and_skills_that_are_not_the_caller_s_to_use_are_not_found(self, desk: Desk) -> None:
+        # GIVEN an item and a skill for everyone, and each organisation's own
+        owners = {"all": LAPTOP, "acme": ACME, "umbrella": UMBRELLA}
+        items: dict[str, int] = {}
+        for name, owner in owners.items():
+            [outcome] = desk.put(tool(f"of_{name}"), caller=owner).outcomes
+            assert outcome.id is not None
+            items[name] = outcome.id
+            desk.skill(f"of_{name}", owner)
+        # WHEN each of them assigns each to each
+        done, refused = set(), []
+        for name, caller in owners.items():
+            for item, item_id in items.items():
+                for skill in owners:
+                    try:
+                        desk.assign({item_id: [Assignment(f"of_{skill}", 0.5)]}, HUMAN, caller)
+                        done.add((name, item, skill))
+                    except NotFound as error:
+                        refused.append((item == name, str(error)))
+        # THEN only one's own items go into global skills and one's own
+        own = {(name, name, name) for name in owners}
+        assert done == own | {("acme", "acme", "all"), ("umbrella", "umbrella", "all")}
+        for is_own_item, message in refused:
+            assert message.startswith("no skill with id of_" if is_own_item else "no item with id ")
+        assert desk.sql("SELECT count(*) FROM mcp.tool_skill_assignments") == [[3]]
+
     def test_replacements_at_the_same_moment_leave_one_whole_set_with_one_primary(self, desk: Desk) -> None:
         [item] = desk.ids("a")
         for skill in ("one", "two", "three"):
@@ -185,6 +211,22 @@ class TestAggregate:
     def test_one_tool_is_its_own_mean_whatever_the_confidence(self, desk: Desk) -> None:
         self.members(desk, 0.1)
         assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+
+    def test_it_follows_a_member_whose_text_changes(self, desk: Desk) -> None:
+        self.members(desk, 0.5)
+        before = desk.vector("skill_categories", "s")
+        desk.put(tool("word0 tool0", "Draws a unicorn."))
+        after = desk.vector("skill_categories", "s")
+        assert after == pytest.approx(desk.vector("tools", "word0 tool0"), abs=1e-6)
+        assert after != pytest.approx(before, abs=1e-3)
+
+    def test_it_follows_members_that_are_deleted_down_to_the_description_s(self, desk: Desk) -> None:
+        items = self.members(desk, 0.5, 0.9)
+        desk.catalogue.delete(items[0], LAPTOP)
+        last = desk.vector("tools", "word1 tool7")
+        assert desk.vector("skill_categories", "s") == pytest.approx(last, abs=1e-6)
+        desk.catalogue.delete(items[1], LAPTOP)
+        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
 
     def test_without_tools_it_is_the_description_s(self, desk: Desk) -> None:
         items = self.members(desk, 0.5)

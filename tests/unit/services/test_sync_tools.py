@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
+from skillroute.domain.caller import LAPTOP
 from skillroute.domain.items import ItemKey
-from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput
+from skillroute.domain.skills import Assignment, AssignmentSource
+from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
+from skillroute.ports import Session
 from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
 
-from tests.doubles import in_threads
+from tests.doubles import in_threads, once
 from tests.integration.storage.rows import connected, waits_for_a_lock
 from tests.unit.services.desk import ACME, Desk, Renamed, statuses, tool
+
+T = TypeVar("T")
+
+
+class Overtaken(PostgresDatabase):
+    """A database in which something else happens before each transaction, once everything has been read."""
+
+    def __init__(self, pool: Pool, before: Callable[[], None]) -> None:
+        super().__init__(pool)
+        self._before = before
+
+    def transact(self, work: Callable[[Session], T]) -> T:
+        self._before()
+        return super().transact(work)
 
 
 class TestWhatChanged:
@@ -87,6 +106,20 @@ class TestWhatIsWrong:
     def test_a_single_item_that_is_refused_leaves_nothing(self, desk: Desk) -> None:
         desk.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_cursed CHECK (name <> 'cursed')")
         assert statuses(desk.put(tool("cursed"))) == ["failed"]
+        assert desk.commits == 0
+
+    def test_a_statement_that_is_refused_for_other_reasons_is_no_item_s_fault(self, desk: Desk) -> None:
+        # GIVEN a refusal that is not about a value
+        desk.sql(
+            "CREATE FUNCTION mcp.refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '55000'; END $$"
+        )
+        desk.sql("CREATE TRIGGER refuse BEFORE INSERT ON mcp.tools EXECUTE FUNCTION mcp.refuse()")
+        # WHEN, THEN
+        for items in ([tool("a")], [tool("a"), tool("b")]):
+            with pytest.raises(StatementRejected, match="not now") as refused:
+                desk.put(*items)
+            assert refused.value.state == "55000"
         assert desk.commits == 0
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
@@ -186,3 +219,38 @@ def test_of_two_that_put_different_texts_at_once_one_is_whole(desk: Desk) -> Non
         assert description.rstrip(".") in texts[0]
         writer = f"Version {number} by writer"
         assert description.startswith(writer)
+
+
+class TestOvertaken:
+    def overtaken(self, desk: Desk, other: Desk) -> SyncTools:
+        """Return the use case, and another process that writes a newer text after its look and before its write."""
+        write = once(lambda: other.put(tool("a", "Draws a unicorn.")))
+        return SyncTools(Overtaken(desk.pool, write), desk.embedder, desk.aggregate)
+
+    def test_a_vector_that_another_one_s_newer_text_threw_away_is_made_again(self, desk: Desk, other: Desk) -> None:
+        # GIVEN an item in a skill, and a writer that changes what is not embedded
+        [item] = desk.ids("a")
+        desk.skill("s")
+        desk.assign({item: [Assignment("s", 0.5)]}, AssignmentSource.HUMAN_MANUAL, LAPTOP)
+        before = desk.vector("tools", "a")
+        sync = self.overtaken(desk, other)
+        # WHEN another one writes a newer text in between
+        report = sync([tool("a", tags=["new"])], LAPTOP)
+        # THEN the one that wrote last is whole: its text, its vector, and its skill
+        assert statuses(report) == ["updated"]
+        assert not report.embedding_unavailable
+        assert desk.sql("SELECT description, tags FROM mcp.tools") == [["Does what a test wants.", ["new"]]]
+        assert desk.vector("tools", "a") == before
+        assert desk.model_of("a") == "first"
+        assert desk.vector("skill_categories", "s") == pytest.approx(before, abs=1e-6)
+
+    def test_without_the_model_it_waits_for_its_vector(self, desk: Desk, other: Desk) -> None:
+        desk.put(tool("a"))
+        before = desk.vector("tools", "a")
+        sync = self.overtaken(desk, other)
+        desk.embedder.away = True
+        assert statuses(sync([tool("a", tags=["new"])], LAPTOP)) == ["updated"]
+        assert desk.vector("tools", "a") is None
+        desk.embedder.away = False
+        desk.embed_missing()
+        assert desk.vector("tools", "a") == before

@@ -48,8 +48,11 @@ class Ranking(Protocol):
 
 
 def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Sort by score descending, then by id ascending; ids that are numbers compare as numbers."""
-    return sorted(candidates, key=lambda c: (-c.score, int(c.key) if c.key.isdecimal() else 0, c.key))
+    """Sort by score descending, then by id ascending; ids that are numbers compare as numbers.
+
+    Of equal scores the tool that the query names exactly comes first.
+    """
+    return sorted(candidates, key=lambda c: (-c.score, not c.is_named, int(c.key) if c.key.isdecimal() else 0, c.key))
 
 
 class SemanticRanking:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -168,3 +169,35 @@ class TestRefused:
             read_item({"name": "a", "metadata": {"x": "x" * (fits + 1)}})
         with pytest.raises(InvalidInput, match="bytes as JSON"):
             read_item({"name": "a", "metadata": {"x": "é" * (fits // 2 + 1)}})
+
+    def test_a_wide_value_under_a_long_key_is_checked_in_bounded_memory(self) -> None:
+        # GIVEN 140 KB of JSON whose places, each spelt out, are 2 GB
+        wide = {"k" * 40_000: [0] * 50_000}
+        # WHEN
+        tracemalloc.start()
+        try:
+            check_json(wide)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        # THEN
+        assert peak < 50e6
+
+    @pytest.mark.parametrize(
+        ("value", "place"),
+        [
+            ("\x00", "item"),
+            (math.nan, "item"),
+            (["a", "\x00"], "1"),
+            ({"a": {"b": [0, {"c": "\x00"}]}}, "a.b.1.c"),
+            ({"a": {"b": [{"\ud800": 0}]}}, "a.b.0.<key>"),
+            ({"a": [[[[math.inf]]]]}, "a.0.0.0.0"),
+            ({"a": [[[[["\x00"]]]]]}, "a.0.0.0.0.0"),
+            ({"a": {"b": {"c": {"d": {"e": {"f": {"g": "\x00"}}}}}}}, "a.b.c...."),
+            ({"k" * 40_000: "\x00"}, "k" * 64),
+        ],
+    )
+    def test_the_place_is_spelt_out_and_shortened_where_it_is_deep_or_long(self, value: object, place: str) -> None:
+        with pytest.raises(InvalidInput) as refused:
+            check_json(value)
+        assert refused.value.field == place
