@@ -13,7 +13,8 @@ from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.assign_skills import AssignSkills
 from skillroute.services.catalogue import Catalogue
 from skillroute.services.create_skill import CreateSkill
-from skillroute.services.reindex import EmbedMissing, Reindex
+from skillroute.services.embed_missing import EmbedMissing
+from skillroute.services.reindex import Reindex
 from skillroute.services.sync_tools import SyncReport, SyncTools
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase

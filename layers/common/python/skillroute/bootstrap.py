@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from skillroute.services.assign_skills import AssignSkills
     from skillroute.services.catalogue import Catalogue
     from skillroute.services.create_skill import CreateSkill
-    from skillroute.services.reindex import EmbedMissing, Reindex
+    from skillroute.services.embed_missing import EmbedMissing
+    from skillroute.services.reindex import Reindex
     from skillroute.services.sync_tools import SyncTools
     from skillroute.storage.index.embedded import Built
     from skillroute.storage.postgres.connection import Pool
@@ -247,7 +248,7 @@ class Parts:
 
     @cached_property
     def embed_missing(self) -> EmbedMissing:
-        from skillroute.services.reindex import EmbedMissing
+        from skillroute.services.embed_missing import EmbedMissing
 
         return EmbedMissing(
             self.database,

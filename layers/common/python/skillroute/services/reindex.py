@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skillroute.ports import Database, Embedder
-from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.embedding import BATCH, Rows, check_model, claim_model, embed_rows
+from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, embed_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,32 +16,8 @@ class ReindexReport:
     skills: int
 
 
-class Reindex:
-    """Moves a database to the configured model, and makes every index rebuild.
-
-    Parameters
-    ----------
-    database, embedder, aggregate
-    after_commit : callable
-        Brings an index server up to date where there is one.
-    timeout_s : float
-        The most that one batch may take.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        aggregate: AggregateSkill,
-        *,
-        after_commit: Callable[[], None] = lambda: None,
-        timeout_s: float = 60.0,
-    ) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._aggregate = aggregate
-        self._after_commit = after_commit
-        self._timeout_s = timeout_s
+class Reindex(EmbeddingJob):
+    """Moves a database to the configured model, and makes every index rebuild."""
 
     def remaining(self) -> int:
         """Return how many items have no vector of the configured model yet."""
@@ -82,56 +56,4 @@ class Reindex:
             lambda repository, after: repository.to_reembed(model, after=after, limit=BATCH),
             timeout_s=self._timeout_s,
             progress=progress,
-        )
-
-
-class EmbedMissing:
-    """Gives vectors to items and skills that were written while the model was away."""
-
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        aggregate: AggregateSkill,
-        *,
-        after_commit: Callable[[], None] = lambda: None,
-        timeout_s: float = 60.0,
-    ) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._aggregate = aggregate
-        self._after_commit = after_commit
-        self._timeout_s = timeout_s
-
-    def __call__(self) -> int:
-        """Embed what waits and return how many rows that were.
-
-        Raises
-        ------
-        EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
-        """
-        waiting = self._database.read(
-            lambda s: bool(s.items.to_embed(after="", limit=1) or s.skills.to_embed(after="", limit=1))
-        )
-        if not waiting:
-            return 0
-        model = self._embedder.model
-        self._database.transact(lambda session: claim_model(session, model))
-        items = self._embed(lambda session: session.items)
-        skills = self._embed(lambda session: session.skills)
-        affected = self._database.read(lambda session: session.skills.of_items([int(id_) for id_ in items]))
-        for skill_id in sorted(affected | set(skills)):
-            self._aggregate(skill_id)
-        self._after_commit()
-        return len(items) + len(skills)
-
-    def _embed(self, rows: Rows) -> list[str]:
-        return embed_rows(
-            self._database,
-            self._embedder,
-            rows,
-            lambda repository, after: repository.to_embed(after=after, limit=BATCH),
-            timeout_s=self._timeout_s,
-            # A reindex may switch the model while this embeds; its vectors must not be overwritten by ours.
-            check=lambda session: check_model(session, self._embedder.model),
         )
