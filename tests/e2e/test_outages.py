@@ -125,7 +125,7 @@ class TestPostgreSQL:
                 postgres.stop()
                 load.all_answer(503)
                 assert answered(server.http.get("/health"))["status"] == "unavailable"
-                assert answered(server.http.get("/ready"), 503)["dependencies"]["database_and_index"]["detail"]
+                assert answered(server.http.get("/ready"), 503)["dependencies"]["database"]["detail"]
                 postgres.start()
                 assert postgres.port == port
                 load.all_answer(200)
