@@ -15,6 +15,9 @@ from skillroute.web.errors import problem
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """What Lambda takes as the payload of one invocation."""
 
+MOST_READ_BYTES = 64 * 1024 * 1024
+"""A larger body is not read to its end before it is refused; the connection is cut then."""
+
 
 class SafeJsonRequest(Request):
     """A request whose JSON may be malformed in more ways than the standard library reports as such."""
@@ -68,6 +71,7 @@ class BodyLimit:
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._max_bytes:
+            await _read_away(receive)
             await self._refuse(send)
             return
         received = 0
@@ -79,6 +83,8 @@ class BodyLimit:
             received += len(message.get("body", b""))
             if received > self._max_bytes and not refused:
                 refused = True
+                if message.get("more_body"):
+                    await _read_away(receive)
                 await self._refuse(send)
                 return {"type": "http.disconnect"}
             return message
@@ -94,3 +100,13 @@ class BodyLimit:
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+
+async def _read_away(receive: Receive) -> None:
+    """Read the rest of a body and drop it: a client that is still sending would not see the answer."""
+    read = 0
+    while read <= MOST_READ_BYTES:
+        message = await receive()
+        read += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return

@@ -1,0 +1,80 @@
+"""The Lambda handlers, called with the events that API Gateway sends: each event of events/ once."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+class Context:
+    """What Lambda tells a handler of the invocation, as far as Powertools reads it."""
+
+    function_name = "skillroute"
+    memory_limit_in_mb = 1769
+    invoked_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:skillroute"
+    aws_request_id = "11111111-2222-3333-4444-555555555555"
+
+
+def handler_of(function: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{function}_app", ROOT / "functions" / function / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def call(module: ModuleType, name: str, item_id: int | None = None) -> tuple[int, Any]:
+    event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
+    if item_id is not None:
+        event["rawPath"] = f"/api/v1/tools/{item_id}"
+    answer = module.handler(event, Context())
+    return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, database_url: str) -> None:
+    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", database_url)
+    monkeypatch.setenv("SKILLROUTE_AUTH", "iam")
+    monkeypatch.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
+
+
+@pytest.mark.usefixtures("environment")
+def test_what_one_function_writes_the_other_finds_and_every_event_is_answered() -> None:
+    catalog, search = handler_of("catalog"), handler_of("search")
+
+    status, written = call(catalog, "catalog_put")
+    assert (status, written["failed"]) == (200, 0)
+    names = [result["name"] for result in written["results"]]
+    status, listed = call(catalog, "catalog_list")
+    assert status == 200
+    assert {item["name"] for item in listed} <= set(names)
+
+    status, found = call(search, "search")
+    assert status == 200
+    assert found["metadata"]["fallback_reason"] == "no_skills"
+    assert {tool["name"] for tool in found["tools"]} <= set(names)
+    assert call(search, "search_skills") == (200, [])
+    assert call(search, "search_tools")[0] == 200
+
+    first = written["results"][0]
+    status, item = call(catalog, "catalog_get", first["id"])
+    assert (status, item["name"]) == (200, first["name"])
+    assert call(catalog, "catalog_delete", first["id"]) == (204, None)
+    assert call(catalog, "catalog_get", first["id"])[0] == 404
+    assert first["name"] not in {tool["name"] for tool in call(search, "search")[1]["tools"]}
+
+
+@pytest.mark.usefixtures("environment")
+def test_a_request_that_the_gateway_did_not_vouch_for_is_401(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = json.loads((ROOT / "events" / "search.json").read_text(encoding="utf-8"))
+    del event["requestContext"]["authorizer"]
+    answer = handler_of("search").handler(event, Context())
+    assert answer["statusCode"] == 401
