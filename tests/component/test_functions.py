@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,15 +23,6 @@ class Context:
     aws_request_id = "11111111-2222-3333-4444-555555555555"
 
 
-def handler_of(function: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"{function}_app", ROOT / "functions" / function / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def call(module: ModuleType, name: str, item_id: int | None = None) -> tuple[int, Any]:
     event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
     if item_id is not None:
@@ -39,15 +31,32 @@ def call(module: ModuleType, name: str, item_id: int | None = None) -> tuple[int
     return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
 
 
+HandlerOf = Callable[[str], ModuleType]
+
+
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch, database_url: str) -> None:
+def handler_of(monkeypatch: pytest.MonkeyPatch, database_url: str) -> Iterator[HandlerOf]:
+    """A function's module by the function's name, as Lambda loads it; closed after the test."""
     monkeypatch.setenv("SKILLROUTE_DATABASE_URL", database_url)
     monkeypatch.setenv("SKILLROUTE_AUTH", "iam")
     monkeypatch.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
+    loaded: list[ModuleType] = []
+
+    def load(function: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"{function}_app", ROOT / "functions" / function / "app.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        loaded.append(module)
+        return module
+
+    yield load
+    for module in loaded:
+        module._http.app.state.parts.close()
 
 
-@pytest.mark.usefixtures("environment")
-def test_what_one_function_writes_the_other_finds_and_every_event_is_answered() -> None:
+def test_what_one_function_writes_the_other_finds_and_every_event_is_answered(handler_of: HandlerOf) -> None:
     catalog, search = handler_of("catalog"), handler_of("search")
 
     status, written = call(catalog, "catalog_put")
@@ -72,8 +81,7 @@ def test_what_one_function_writes_the_other_finds_and_every_event_is_answered() 
     assert first["name"] not in {tool["name"] for tool in call(search, "search")[1]["tools"]}
 
 
-@pytest.mark.usefixtures("environment")
-def test_a_request_that_the_gateway_did_not_vouch_for_is_401(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_the_gateway_did_not_vouch_for_is_401(handler_of: HandlerOf) -> None:
     event = json.loads((ROOT / "events" / "search.json").read_text(encoding="utf-8"))
     del event["requestContext"]["authorizer"]
     answer = handler_of("search").handler(event, Context())

@@ -291,14 +291,20 @@ class Parts:
 
 
 def search_app(settings: SearchSettings | None = None) -> FastAPI:
-    """Return the search function's app."""
-    from skillroute.web.app import create_app
-
-    return create_app(Parts(settings or SearchSettings.load()).search_routers(), title="Skillroute search")
+    """Return the search function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or SearchSettings.load())
+    return _app(parts, parts.search_routers(), "Skillroute search")
 
 
 def catalog_app(settings: CatalogSettings | None = None) -> FastAPI:
-    """Return the catalog function's app."""
+    """Return the catalog function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or CatalogSettings.load())
+    return _app(parts, parts.catalog_routers(), "Skillroute catalogue")
+
+
+def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.web.app import create_app
 
-    return create_app(Parts(settings or CatalogSettings.load()).catalog_routers(), title="Skillroute catalogue")
+    app = create_app(routers, title=title)
+    app.state.parts = parts
+    return app
