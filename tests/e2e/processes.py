@@ -76,6 +76,7 @@ class Running:
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=_interruptible,  # noqa: PLW1509 (it takes no lock and allocates nothing)
             )
         self.pid = self._process.pid
 
@@ -173,6 +174,11 @@ class Bare(Server):
     def __init__(self, home: Path, output: Path, database_url: str, *args: str, **settings: str) -> None:
         env = environment(home, SKILLROUTE_DATABASE_URL=database_url, **settings)
         super().__init__((str(_SERVE), *args), env, output)
+
+
+def _interruptible() -> None:
+    """Undo what a shell does to what it starts in the background: Ctrl-C would be ignored, by our processes as well."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Processes:
