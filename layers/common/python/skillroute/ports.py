@@ -278,10 +278,6 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Return how many items have no vector of `model`."""
         ...
 
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """Return (items, items with a vector) by type."""
-        ...
-
 
 class SkillRepository(EmbeddedRows, Protocol):
     """Skills and who belongs to them."""

@@ -72,9 +72,6 @@ class PostgresItems:
         count: int = self._run("count_items_to_reembed", model=model.name, dimension=model.dimension)[0][0]
         return count
 
-    def counts(self) -> dict[str, tuple[int, int]]:
-        return {type_: (items, embedded) for type_, items, embedded in self._run("count_by_type")}
-
     def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
         return [to_task(row) for row in self._run("items_to_embed", after=after or "0", limit=limit)]
 

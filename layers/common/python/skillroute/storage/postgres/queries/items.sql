@@ -117,9 +117,6 @@ SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_
 FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
 WHERE t.id = r.id AND t.text_hash = r.text_hash
 
--- name: count_by_type
-SELECT type, count(*), count(embedding) FROM mcp.tools GROUP BY type ORDER BY type
-
 -- name: count_items_to_reembed
 SELECT count(*) FROM mcp.tools
 WHERE (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
