@@ -13,6 +13,9 @@ SkillrouteError
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
     │   └── IndexTimeout          the vector index did not answer in time
+    ├── ClassifierUnavailable     the classifier failed, was throttled, or took too long
+    │   └── ClassifierAnswerInvalid   it answered, but not what it was asked for
+    ├── QueueUnavailable          the queue does not take messages
     └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
 
 Each is raised where it is known and translated once at the edge: `web/errors.py` for HTTP.
@@ -102,6 +105,18 @@ class IndexUnavailable(DependencyUnavailable):
 
 class IndexTimeout(IndexUnavailable):
     """The vector index did not answer in time."""
+
+
+class ClassifierUnavailable(DependencyUnavailable):
+    """The classifier, or the language model behind it, failed, was throttled, or took too long."""
+
+
+class ClassifierAnswerInvalid(ClassifierUnavailable):
+    """The language model answered, but not with what it was asked for. Asked again it may."""
+
+
+class QueueUnavailable(DependencyUnavailable):
+    """The queue cannot be reached or does not take messages."""
 
 
 class EmbeddingModelMismatch(DependencyUnavailable):

@@ -69,10 +69,11 @@ class NewSkill(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One item's membership in one skill, with how sure whoever assigned it was (0..1)."""
+    """One item's membership in one skill, with how sure whoever assigned it was (0..1), and why."""
 
     skill_id: str
     confidence: float
+    reasoning: str | None = None
 
 
 def in_rank_order(assignments: list[Assignment]) -> list[Assignment]:
