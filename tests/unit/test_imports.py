@@ -22,7 +22,7 @@ ARROWS = {
     "errors": set(),
     "observability": set(),
     "settings": {"errors"},
-    "ports": {"domain", "errors"},
+    "ports": {"ports", "domain", "errors"},
     "search": {"search", "ports", "domain", "errors", "observability"},
     "services": {"services", "ports", "domain", "errors", "observability"},
     "storage": {"storage", "ports", "domain", "errors", "observability"},

@@ -1,4 +1,4 @@
--- The change feed (DESIGN section 1) and the outbox.
+-- The change feed (DESIGN section 1).
 -- Triggers write the feed, so that no code path, and no operator at a prompt, can change a row unseen by the index.
 
 CREATE TABLE mcp.index_changes (
@@ -30,17 +30,6 @@ CREATE TABLE mcp.index_positions (
     position   xid8 NOT NULL DEFAULT '0',
     updated_at timestamptz NOT NULL DEFAULT now()
 );
-
--- Messages to be sent after commit. They carry ids, not data.
-CREATE TABLE mcp.outbox (
-    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    queue        text NOT NULL,
-    body         jsonb NOT NULL,
-    created_at   timestamptz NOT NULL DEFAULT now(),
-    published_at timestamptz,
-    CONSTRAINT outbox_queue_known CHECK (queue IN ('classify', 'aggregate'))
-);
-CREATE INDEX outbox_unpublished ON mcp.outbox (id) WHERE published_at IS NULL;
 
 -- Rows are locked in key order: two transactions that touch the same items then wait instead of deadlocking.
 CREATE FUNCTION mcp.log_change(changed_collection text, changed_ids text[]) RETURNS void

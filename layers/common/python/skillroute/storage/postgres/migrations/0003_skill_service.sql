@@ -1,0 +1,150 @@
+-- The skill service: work that waits for a queue, who classified what, and suggestions that people decide.
+
+-- One row for each tool that waits to be classified and each skill that waits to be aggregated, written in the
+-- transaction that made it necessary, and removed in the one that did it. However often something changes meanwhile,
+-- it waits once: changes of a moment are folded into one piece of work. Messages carry the key, not data.
+CREATE SEQUENCE mcp.outbox_version;
+CREATE TABLE mcp.outbox (
+    queue        text NOT NULL,
+    key          text NOT NULL,                          -- the tool's or the skill's id
+    -- Grows with every change, over rows that went and came again too: whoever did the work removes the version that it
+    -- had seen, and a change that came in between stays.
+    version      bigint NOT NULL DEFAULT nextval('mcp.outbox_version'),
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    published_at timestamptz,                            -- null: no message is under way for it
+    attempts     integer NOT NULL DEFAULT 0,
+    last_error   text,
+    dead_at      timestamptz,                            -- given up: its message is in the dead-letter queue
+    PRIMARY KEY (queue, key),
+    CONSTRAINT outbox_queue_known CHECK (queue IN ('classify', 'aggregate'))
+);
+CREATE INDEX outbox_unpublished ON mcp.outbox (created_at) WHERE published_at IS NULL AND dead_at IS NULL;
+
+-- Rows are locked in key order, as everywhere.
+CREATE FUNCTION mcp.enqueue(to_queue text, keys text[]) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO mcp.outbox AS o (queue, key)
+    SELECT to_queue, waiting.key
+    FROM (SELECT DISTINCT unnest(keys) AS key) AS waiting
+    ORDER BY waiting.key
+    ON CONFLICT (queue, key) DO UPDATE SET
+        version = excluded.version, attempts = 0, last_error = NULL, dead_at = NULL,
+        -- The message of one that was given up lies in the dead-letter queue and will not come.
+        published_at = CASE WHEN o.dead_at IS NULL THEN o.published_at END
+$$;
+
+-- Who decided last what a tool's skills are, and from what (decisions 17). A person's decision is kept here as well, as
+-- it may be that the tool has none.
+CREATE TABLE mcp.tool_classifications (
+    tool_id       bigint PRIMARY KEY REFERENCES mcp.tools (id) ON DELETE CASCADE,
+    input_hash    text NOT NULL,                         -- of name, description and schema
+    classifier    text NOT NULL,                         -- its name, or 'human'
+    classified_at timestamptz NOT NULL DEFAULT now()
+);
+
+ALTER TABLE mcp.tool_skill_assignments ADD COLUMN reasoning text;
+-- What people assigned makes the centroids that classifiers learn from.
+CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_id, tool_id)
+    WHERE source IN ('human_manual', 'human_override');
+
+ALTER TABLE mcp.skill_suggestions
+    ADD COLUMN kind text NOT NULL DEFAULT 'new_skill',
+    ADD COLUMN target_skill_id varchar(64) REFERENCES mcp.skill_categories (id) ON DELETE CASCADE,
+    ADD COLUMN source_tool_name text,                    -- stays when the tool goes
+    ADD COLUMN source varchar(32) NOT NULL DEFAULT 'llm_auto',
+    -- Names are the same when they are, case, spacing and separators aside (decisions 21).
+    ADD COLUMN name_key text NOT NULL
+        GENERATED ALWAYS AS (lower(regexp_replace(suggested_name, '[\s_-]+', '', 'g'))) STORED,
+    ADD CONSTRAINT skill_suggestions_kind_known CHECK (kind IN ('new_skill', 'description')),
+    ADD CONSTRAINT skill_suggestions_target CHECK ((kind = 'description') = (target_skill_id IS NOT NULL));
+CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
+-- A tool, and a description, has one open suggestion at most; a newer one takes its place.
+CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (source_tool_id)
+    WHERE status = 'pending' AND kind = 'new_skill';
+CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_id)
+    WHERE status = 'pending' AND kind = 'description';
+
+-- Listing skills by name, and those of a domain.
+CREATE INDEX skill_categories_name ON mcp.skill_categories (name, id) WHERE deleted_at IS NULL;
+
+-- Changes of items that are gone are pruned; an index that has not read up to here must read everything anew.
+ALTER TABLE mcp.index_state ADD COLUMN pruned_to xid8 NOT NULL DEFAULT '0';
+
+-- Triggers queue the work, so that no code path, and no operator at a prompt, can change something without it
+-- (docs/adr/0001, 0010).
+
+CREATE FUNCTION mcp.queue_new_tools() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('classify', (SELECT array_agg(id::text) FROM changed));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tools_queued_new AFTER INSERT ON mcp.tools
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_new_tools();
+
+-- A tool that says something else of itself is classified again; one whose vector changed, or that is switched off or
+-- on, changes the mean of its skills.
+CREATE FUNCTION mcp.queue_changed_tools() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('classify', (
+        SELECT array_agg(after.id::text)
+        FROM before JOIN after USING (id)
+        WHERE (before.description, before.input_schema::text)
+              IS DISTINCT FROM (after.description, after.input_schema::text)));
+    PERFORM mcp.enqueue('aggregate', (
+        SELECT array_agg(a.skill_id::text)
+        FROM before JOIN after USING (id) JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
+        WHERE before.embedding IS DISTINCT FROM after.embedding OR before.is_active <> after.is_active));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tools_queued_changed AFTER UPDATE ON mcp.tools
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_changed_tools();
+
+-- A tool that is deleted while it waits need not be classified any more.
+CREATE FUNCTION mcp.forget_deleted_tools() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM mcp.outbox o USING changed WHERE o.queue = 'classify' AND o.key = changed.id::text;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tools_queued_deleted AFTER DELETE ON mcp.tools
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.forget_deleted_tools();
+
+CREATE FUNCTION mcp.queue_skills_of_assignments() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('aggregate', (SELECT array_agg(skill_id::text) FROM changed));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER assignments_queued_new AFTER INSERT ON mcp.tool_skill_assignments
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_skills_of_assignments();
+CREATE TRIGGER assignments_queued_gone AFTER DELETE ON mcp.tool_skill_assignments
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_skills_of_assignments();
+
+CREATE FUNCTION mcp.queue_reweighted_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('aggregate', (
+        SELECT array_agg(after.skill_id::text) FROM before JOIN after USING (id)
+        WHERE before.confidence <> after.confidence));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER assignments_queued_changed AFTER UPDATE ON mcp.tool_skill_assignments
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_reweighted_skills();
+
+-- A skill whose description has a new vector is made anew. Its own `embedding`, which the aggregation writes, does not
+-- count: the aggregation would call for itself (skill-contract EC-004).
+CREATE FUNCTION mcp.queue_redescribed_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.enqueue('aggregate', (
+        SELECT array_agg(after.id::text) FROM before JOIN after USING (id)
+        WHERE before.description_embedding IS DISTINCT FROM after.description_embedding));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER skills_queued_changed AFTER UPDATE ON mcp.skill_categories
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_redescribed_skills();
