@@ -207,7 +207,7 @@ class Filler:
             claim_model(session, model)
             written = session.items.upsert(None, model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
-            session.skills.assign(given, AssignmentSource.SIMILARITY)
+            session.assignments.replace(given, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)
 

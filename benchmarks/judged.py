@@ -130,7 +130,7 @@ class Imported:
             parts.create_skill(skill, LAPTOP)
         db_id_of = {id_: int(key) for key, id_ in self._id_of.items()}
         given = {db_id_of[id_]: skills_ for id_, skills_ in assignments.items() if id_ in db_id_of}
-        parts.assign_skills(given, AssignmentSource.HUMAN_MANUAL, LAPTOP)
+        parts.assign_skills(given, LAPTOP, AssignmentSource.HUMAN_MANUAL)
         self.skill_count = len(skills)
 
     def _import_tools(self) -> None:

@@ -151,7 +151,7 @@ class System:
             written = session.items.upsert(org, model, rows)
             ids = [written[row.content.key].id for row in rows]
             if assignments:
-                session.skills.assign(dict.fromkeys(ids, assignments), AssignmentSource.HUMAN_MANUAL)
+                session.assignments.replace(dict.fromkeys(ids, assignments), AssignmentSource.HUMAN_MANUAL)
             return ids
 
         return PostgresDatabase(self.pool).transact(write)

@@ -255,8 +255,10 @@ class _Watched:
 
     def __init__(self, session: Session, loads: list[list[int]]) -> None:
         self.items = _WatchedItems(session.items, loads)
-        self.skills = session.skills
-        self.index_state = session.index_state
+        self._session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
 
 class _WatchedItems:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from skillroute.errors import SkillrouteError
 
+from skillroute_local.commands import dlq
+from skillroute_local.commands.shared import AsJson, Token, Url, err, out, print_json, url_of
+from skillroute_local.commands.status import status
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home
 
@@ -26,15 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console()
-err = Console(stderr=True)
-
-Url = Annotated[
-    str | None,
-    typer.Option(help="A Skillroute to call; default: the one that runs here.", envvar="SKILLROUTE_URL"),
-]
-Token = Annotated[str | None, typer.Option(help="Bearer token.", envvar="SKILLROUTE_TOKEN")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+app.add_typer(dlq.app, name="dlq")
+app.command()(status)
 
 
 class Strategy(StrEnum):
@@ -52,25 +46,16 @@ class Mode(StrEnum):
     LEXICAL = "lexical"
 
 
-def _url(url: str | None) -> str:
-    if url:
-        return url
-    home = Home.from_environment()
-    run = home.running()
-    if run is None:
-        raise LocalError(f"nothing runs in {home.path}: start it with `make run`, or say where with --url")
-    return run.url
-
-
 @app.command()
 def up(
     port: Annotated[int, typer.Option(help="Port of the web server; 0 takes a free one.", envvar="PORT")] = 3000,
     examples: Annotated[bool, typer.Option(help="Load the examples on first start.")] = True,
+    pump: Annotated[bool, typer.Option(help="Classify tools in the background; without it they wait.")] = True,
 ) -> None:
     """Start everything on this machine; its state lives in SKILLROUTE_HOME, .skillroute by default."""
     from skillroute_local.up import up as start  # noqa: PLC0415 (other commands need none of it)
 
-    start(Home.from_environment(), port, examples=examples, console=out)
+    start(Home.from_environment(), port, examples=examples, pump=pump, console=out)
 
 
 @app.command()
@@ -93,10 +78,10 @@ def search(
     request = {"query": query, "limit": limit, "strategy": strategy.value, "include_schemas": schemas or as_json}
     request |= {"mode": mode.value} if mode else {}
     request |= {"item_type": item_type} if item_type else {}
-    with Client(_url(url), token) as client:
+    with Client(url_of(url), token) as client:
         answer = client.search(request)
     if as_json:
-        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+        print_json(answer)
         return
     _show_search(answer, schemas=schemas)
 
@@ -135,7 +120,7 @@ def import_(
     if missing:
         raise LocalError(f"no such file: {', '.join(missing)}")
     total = ImportReport()
-    with Client(_url(url), token) as client, _progress("{task.percentage:>3.0f}%") as progress:
+    with Client(url_of(url), token) as client, _progress("{task.percentage:>3.0f}%") as progress:
         for file in files:
             task = progress.add_task(file.name, total=file.stat().st_size)
             report = import_file(client, file, lambda size, task=task: progress.advance(task, size))  # type: ignore[misc]
@@ -187,29 +172,6 @@ def migrate(
 
     applied = apply(database_url or running_database_url(Home.from_environment()))
     out.print("\n".join(f"applied {name}" for name in applied) or "up to date", highlight=False)
-
-
-_HEALTH_ROWS = ("status", "version", "search_mode", "index_items", "index_skills", "index_lag", "index_rebuilding")
-
-
-@app.command()
-def status(url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
-    """Show how the parts stand. Exits with 1 when searches are not answered."""
-    from skillroute_local.client import Client  # noqa: PLC0415
-
-    with Client(_url(url), token) as client:
-        health = client.health()
-    if as_json:
-        sys.stdout.write(json.dumps(health, indent=2) + "\n")
-    else:
-        table = Table(box=None, show_header=False, pad_edge=False)
-        for name in _HEALTH_ROWS:
-            table.add_row(name.replace("_", " "), str(health[name]))
-        for name, part in health["dependencies"].items():
-            table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{escape(part['detail'])}[/]")
-        out.print(table)
-    if health["status"] == "unavailable":
-        raise typer.Exit(1)
 
 
 def _progress(figures: str) -> Progress:

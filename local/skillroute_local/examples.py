@@ -51,7 +51,7 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
         ]
         for row in read_jsonl(directory / "assignments.jsonl")
     }
-    parts.assign_skills(assignments, AssignmentSource.HUMAN_MANUAL, LAPTOP)
+    parts.assign_skills(assignments, LAPTOP, AssignmentSource.HUMAN_MANUAL)
     return Loaded(skills, len(items), len(assignments))
 
 

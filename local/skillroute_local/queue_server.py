@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ REGION = "us-east-1"
 QUEUES = ("skillroute-classify", "skillroute-aggregate")
 MAX_RECEIVE_COUNT = 5
 VISIBILITY_TIMEOUT_S = 180
+_LOADED_WITHIN_S = 60.0
 
 
 class QueueServer:
@@ -99,19 +101,10 @@ class QueueServer:
 
 
 def sqs_client(endpoint: str) -> Any:
-    """Return an SQS client for a local endpoint that reads nothing of the user's AWS settings, nor of the proxy's."""
-    import botocore.session  # noqa: PLC0415 (0.1 s)
-    from botocore.config import Config  # noqa: PLC0415
+    """Return an SQS client for a local endpoint; it waits while moto is loaded."""
+    from skillroute.storage.queue import sqs_client as client  # noqa: PLC0415
 
-    session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
-    return session.create_client(
-        "sqs",
-        region_name=REGION,
-        endpoint_url=endpoint,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 (moto takes any)
-        config=Config(proxies={}, retries={"max_attempts": 2}),
-    )
+    return client(endpoint_url=endpoint, region=REGION, read_timeout_s=_LOADED_WITHIN_S)
 
 
 def ensure_queues(endpoint: str) -> dict[str, str]:
@@ -146,3 +139,33 @@ def ensure_queues(endpoint: str) -> dict[str, str]:
     finally:
         client.close()
     return urls
+
+
+def find_queues(endpoint: str) -> dict[str, str]:
+    """Return what `ensure_queues` made, changing nothing.
+
+    Raises
+    ------
+    LocalError
+        Nothing answers at the endpoint, or it has no such queues.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+    client = sqs_client(endpoint)
+    try:
+        names = [name + suffix for name in QUEUES for suffix in ("", "-dlq")]
+        return {name: client.get_queue_url(QueueName=name)["QueueUrl"] for name in names}
+    except (BotoCoreError, ClientError) as error:
+        raise LocalError(f"the queues at {endpoint} cannot be found ({error}): restart Skillroute") from error
+    finally:
+        client.close()
+
+
+def queue_environment(endpoint: str, urls: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a process that uses these queues."""
+    settings = {"SKILLROUTE_SQS_ENDPOINT_URL": endpoint, "SKILLROUTE_QUEUE_MAX_RECEIVES": str(MAX_RECEIVE_COUNT)}
+    for name in QUEUES:
+        setting = f"SKILLROUTE_{name.removeprefix('skillroute-').upper()}"
+        settings[f"{setting}_QUEUE_URL"] = urls[name]
+        settings[f"{setting}_DLQ_URL"] = urls[f"{name}-dlq"]
+    return settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -11,14 +10,11 @@ import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
 from skillroute.bootstrap import Parts
-from skillroute.errors import SkillrouteError
-from skillroute.observability import logger
 from skillroute.web.app import create_app
 
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
 # default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
 THREADS = 4
-_EMBED_MISSING_EVERY_S = 15.0
 
 
 def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
@@ -32,34 +28,6 @@ def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
     app = create_app([*parts.search_routers(), *parts.catalog_routers()])
     app.router.lifespan_context = lifespan
     return app
-
-
-class Housekeeping:
-    """Embeds what was written while the model was away, every `every_s` seconds."""
-
-    def __init__(self, parts: Parts, *, every_s: float = _EMBED_MISSING_EVERY_S) -> None:
-        self._parts = parts
-        self._every_s = every_s
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
-
-    def __enter__(self) -> Housekeeping:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait(self._every_s):
-            try:
-                embedded = self._parts.embed_missing()
-            except SkillrouteError as error:
-                logger.warning("could not embed what waits", extra={"reason": str(error)})
-                continue
-            if embedded:
-                logger.info("embedded what had waited for the model", extra={"rows": embedded})
 
 
 def serve(app: FastAPI, sock: socket.socket, *, on_ready: Callable[[], None]) -> None:

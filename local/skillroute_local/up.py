@@ -1,4 +1,4 @@
-"""`skillroute up`: everything on this machine, from nothing, in one process and a PostgreSQL beside it."""
+"""`skillroute up`: everything on this machine, from nothing: PostgreSQL, the queues, the web server and the pump."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from skillroute.bootstrap import Parts
 from skillroute.errors import SkillrouteError
-from skillroute.settings import SearchSettings
+from skillroute.settings import LocalSettings
 from skillroute.storage.postgres.migrate import migrate
 
 from skillroute_local.errors import LocalError
@@ -25,18 +25,23 @@ from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
 from skillroute_local.loopback import listen
 from skillroute_local.postgres import EmbeddedPostgres
-from skillroute_local.queue_server import QueueServer, ensure_queues
-from skillroute_local.server import Housekeeping, local_app, serve
+from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
+from skillroute_local.server import local_app, serve
+from skillroute_local.supervisor import Pump
 
 # From here on a graph pays: without one a search takes 1 ms more for every 10,000 items (docs/adr/0004).
 _OPTIMISE_ABOVE = 5_000
 _FIRST_SEARCH = "schedule a meeting with John tomorrow"
 
 
-def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
-    """Start PostgreSQL, the queues and the web server, and serve until Ctrl-C, SIGTERM, or the terminal is closed.
+_NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None}
 
-    Whatever was started is stopped then.
+
+def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -> None:
+    """Start PostgreSQL, the queues, the web server and the event pump, and serve until Ctrl-C, SIGTERM, or the terminal
+    is closed. Whatever was started is stopped then.
+
+    Without the pump no queue is used: skills are aggregated at once, and tools wait to be classified.
 
     Raises
     ------
@@ -55,16 +60,18 @@ def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
             postgres = running.enter_context(EmbeddedPostgres(home.postgres_dir))
             for name in migrate(postgres.url):
                 console.print(f"applied migration {name}")
-        settings = local_settings(postgres.url, home)
-        parts = Parts(settings)
+        urls = ensure_queues(queues.url)
+        if pump:
+            os.environ.update(queue_environment(queues.url, urls))
+        parts = Parts(local_settings(postgres.url, home))
         running.callback(parts.close)
         if examples:
             _load_examples_once(parts, home, console)
-        running.enter_context(Housekeeping(parts))
+        if pump:
+            _publish_again(parts)
         _build_index(parts, console)
 
         def announce() -> None:
-            ensure_queues(queues.url)
             url = f"http://localhost:{port}"
             home.announce(
                 Run(
@@ -76,6 +83,8 @@ def up(home: Home, port: int, *, examples: bool, console: Console) -> None:
                 )
             )
             _greet(console, url, time.monotonic() - started)
+            if pump:  # last, so that loading it does not keep the first search waiting
+                running.enter_context(Pump(os.environ, *_pump_arguments()))
 
         try:
             serve(local_app(parts), sock, on_ready=announce)
@@ -104,23 +113,39 @@ def _ending_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def local_settings(database_url: str, home: Home | None = None) -> SearchSettings:
+def local_settings(database_url: str, home: Home | None = None) -> LocalSettings:
     """Return settings for this machine: the environment's, over defaults that suit a laptop."""
     os.environ.setdefault("SKILLROUTE_INDEX_OPTIMIZE_ABOVE", str(_OPTIMISE_ABOVE))
     if home is not None:
         os.environ.setdefault("SKILLROUTE_INDEX_DIR", str(home.index_dir))
     os.environ["SKILLROUTE_DATABASE_URL"] = SecretStr(database_url).get_secret_value()
-    return SearchSettings.load()
+    return LocalSettings.load()
 
 
 def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
     marker = home.path / "examples-loaded"
     if marker.exists() or not EXAMPLES.exists():
         return
-    with console.status("loading the examples"):
-        loaded = load_examples(parts)
+    # Without queues, so that the skills are aggregated at once: the first search finds them.
+    loader = Parts(parts.settings.model_copy(update=_NO_QUEUES), embedder=parts.embedder)
+    try:
+        with console.status("loading the examples"):
+            loaded = load_examples(loader)
+    finally:
+        loader.close()
     marker.touch()
     console.print(f"loaded the examples: {loaded.items} items, {loaded.skills} skills")
+
+
+def _publish_again(parts: Parts) -> None:
+    """Let everything that waits get a message: those that it had are gone with the last queue server."""
+    # Published by the pump's first relay, which is not waited for.
+    parts.database.transact(lambda session: session.outbox.publish_stale(older_than_s=0))
+
+
+def _pump_arguments() -> list[str]:
+    every_s = os.environ.get("SKILLROUTE_RELAY_EVERY_S")
+    return ["--relay-every-s", every_s] if every_s else []
 
 
 def _build_index(parts: Parts, console: Console) -> None:

@@ -28,7 +28,7 @@ EVENTS = Path(__file__).parents[2] / "events"
 def filled(system: System, client: TestClient) -> TestClient:
     """A catalogue written over HTTP, and two skills, one of them fitting the query."""
     from skillroute.domain.caller import LAPTOP
-    from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
+    from skillroute.domain.skills import Assignment, NewSkill
 
     tool = {
         "server": "google-calendar",
@@ -54,7 +54,6 @@ def filled(system: System, client: TestClient) -> TestClient:
             ids[1]: [Assignment("calendar_management", 0.8)],
             ids[2]: [Assignment("archives", 0.9)],
         },
-        AssignmentSource.HUMAN_MANUAL,
         LAPTOP,
     )
     return client

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 
-from skillroute.bootstrap import Parts
-from skillroute.settings import SearchSettings
+from skillroute.bootstrap import Parts, relay_handler
+from skillroute.settings import LocalSettings
 from skillroute_local.loopback import HOST, listen
-from skillroute_local.server import Housekeeping, local_app, serve
+from skillroute_local.pump import RelayLoop
+from skillroute_local.server import local_app, serve
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--housekeeping-every-s", type=float, default=15.0)
-    every_s = parser.parse_args().housekeeping_every_s
-    parts = Parts(SearchSettings.load())
-    with listen() as sock, Housekeeping(parts, every_s=every_s):
+    parser.add_argument("--relay-every-s", type=float, default=15.0)
+    every_s = parser.parse_args().relay_every_s
+    parts = Parts(LocalSettings.load())
+    stop = threading.Event()
+    relay = RelayLoop(relay_handler(parts=parts), stop, every_s=every_s)
+    relay.start()
+    with listen() as sock:
         url = f"http://{HOST}:{sock.getsockname()[1]}"
 
         def announce() -> None:
@@ -24,6 +29,8 @@ def main() -> None:
             sys.stdout.flush()
 
         serve(local_app(parts), sock, on_ready=announce)
+    stop.set()
+    relay.join()
     parts.close()
 
 

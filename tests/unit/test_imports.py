@@ -28,8 +28,10 @@ ARROWS = {
     "storage": {"storage", "ports", "domain", "errors", "observability"},
     "providers": {"providers", "ports", "domain", "errors", "observability"},
     "web": {"web", "search", "services", "ports", "domain", "errors", "observability"},
+    "consumers": {"consumers", "services", "ports", "domain", "errors", "observability"},
     "bootstrap": {
-        "web", "search", "services", "storage", "providers", "settings", "ports", "domain", "errors", "observability",
+        "bootstrap", "web", "consumers", "search", "services", "storage", "providers", "settings", "ports", "domain",
+        "errors", "observability",
     },
 }  # fmt: skip
 

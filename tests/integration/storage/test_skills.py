@@ -45,7 +45,7 @@ def ranked(*skills: tuple[str, float]) -> list[Assignment]:
 def assign(
     database: PostgresDatabase, given: Sequence[Assignment], source: AssignmentSource = LLM, tool: int = 1
 ) -> set[str]:
-    return database.transact(lambda s: s.skills.assign({tool: given}, source))
+    return database.transact(lambda s: s.assignments.replace({tool: given}, source))
 
 
 def stored(sql: Sql, tool: int = 1) -> list[list[object]]:
@@ -99,7 +99,7 @@ class TestAssign:
     def test_several_items_at_once(self, database: PostgresDatabase, sql: Sql) -> None:
         other = insert_tool(sql, "other")
         given = {1: ranked(("a", 0.9), ("b", 0.8)), other: ranked(("b", 0.7))}
-        assert database.transact(lambda s: s.skills.assign(given, LLM)) == {"a", "b"}
+        assert database.transact(lambda s: s.assignments.replace(given, LLM)) == {"a", "b"}
         assert [row[0] for row in stored(sql)] == ["a", "b"]
         assert stored(sql, other) == [["b", 0.7, True, "llm_auto"]]
 
@@ -111,15 +111,15 @@ class TestAssign:
 
         # WHEN it is replaced, and another connection looks between all of its statements
         def replace(session: PostgresSession) -> None:
-            run = session.skills._run
+            run = session.assignments._run
 
             def watched(name: str, /, **params: object) -> list[list[object]]:
                 rows = run(name, **params)
                 seen.append(stored(sql))
                 return rows
 
-            session.skills._run = watched
-            session.skills.assign({1: ranked(("c", 0.9), ("b", 0.8))}, LLM)
+            session.assignments._run = watched
+            session.assignments.replace({1: ranked(("c", 0.9), ("b", 0.8))}, LLM)
 
         database.transact(replace)  # type: ignore[arg-type]
         # THEN it has the old ones until the commit, and the new ones after it
@@ -136,8 +136,8 @@ class TestAssign:
                 gate.wait(10)
 
                 def work(session: object) -> None:
-                    session.skills.existing_items([1], None)  # type: ignore[attr-defined]
-                    session.skills.assign({1: given}, LLM)  # type: ignore[attr-defined]
+                    session.assignments.hold_items([1], None)  # type: ignore[attr-defined]
+                    session.assignments.replace({1: given}, LLM)  # type: ignore[attr-defined]
 
                 database.transact(work)
 
@@ -191,7 +191,7 @@ class TestSkills:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
         assert database.read(lambda s: s.skills.get("a", None)) is None
         assert database.read(lambda s: s.skills.ids()) == ["b", "c"]
-        assert database.transact(lambda s: s.skills.existing(["a", "b", "x"], None)) == {"b"}
+        assert database.transact(lambda s: s.assignments.existing_skills(["a", "b", "x"], None)) == {"b"}
         assert not database.transact(lambda s: s.skills.lock("a"))
         assert database.read(lambda s: s.skills.count()) == 2
         assert [task.id for task in database.read(lambda s: s.skills.to_embed(after="", limit=9))] == ["b", "c"]
@@ -216,7 +216,7 @@ class TestSkills:
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 't7'")
         members = database.read(lambda s: list(s.skills.members("a", MODEL)))
         assert members == [(EAST, 0.5)] * 500
-        assert database.read(lambda s: s.skills.of_items([1, 2])) == {"a"}
+        assert database.read(lambda s: s.assignments.of_items([1, 2])) == {"a"}
 
     def test_a_new_embedding_is_told_from_the_same_again(self, database: PostgresDatabase) -> None:
         database.transact(lambda s: s.skills.create(new_skill("s"), skill_text("s"), MODEL, EAST))

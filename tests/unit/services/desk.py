@@ -12,9 +12,13 @@ from skillroute.providers.embedding.hashing import HashingEmbedder
 from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.assign_skills import AssignSkills
 from skillroute.services.catalogue import Catalogue
-from skillroute.services.create_skill import CreateSkill
+from skillroute.services.change_skill import ChangeSkill
+from skillroute.services.create_skill import CreateSkill, PrepareSkill
+from skillroute.services.dispatch import Dispatch
 from skillroute.services.embed_missing import EmbedMissing
+from skillroute.services.read_skills import ReadSkills
 from skillroute.services.reindex import Reindex
+from skillroute.services.review_suggestions import ReviewSuggestions
 from skillroute.services.sync_tools import SyncReport, SyncTools
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -56,16 +60,24 @@ class Desk:
         """Go on with another embedding model, as a process of another configuration would."""
         self.embedder = WatchedEmbedder(embedder)
         self.aggregate = AggregateSkill(self.database)
-        self.sync = SyncTools(self.database, self.embedder, self.aggregate, after_commit=self._committed)
-        self.create_skill = CreateSkill(self.database, self.embedder, after_commit=self._committed)
-        self.catalogue = Catalogue(self.database, self.aggregate, after_commit=self._committed)
-        self.assign = AssignSkills(self.database, self.aggregate, after_commit=self._committed)
-        self.reindex = Reindex(self.database, self.embedder, self.aggregate, after_commit=self._committed)
-        self.embed_missing = EmbedMissing(self.database, self.embedder, self.aggregate, after_commit=self._committed)
+        # Without a queue, skills are aggregated right after the commit.
+        self.dispatch = Dispatch(self.database, None, self.aggregate)
+        committed = {"after_commit": self.after_commit}
+        self.sync = SyncTools(self.database, self.embedder, **committed)
+        self.prepare_skill = PrepareSkill(self.embedder)
+        self.create_skill = CreateSkill(self.database, self.prepare_skill, **committed)
+        self.change_skill = ChangeSkill(self.database, self.prepare_skill, **committed)
+        self.read_skills = ReadSkills(self.database)
+        self.catalogue = Catalogue(self.database, **committed)
+        self.assign = AssignSkills(self.database, **committed)
+        self.reindex = Reindex(self.database, self.embedder, self.aggregate, **committed)
+        self.embed_missing = EmbedMissing(self.database, self.embedder, **committed)
+        self.review = ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, **committed)
         return self.embedder
 
-    def _committed(self) -> None:
+    def after_commit(self) -> None:
         self.commits += 1
+        self.dispatch()
 
     def close(self) -> None:
         self.sql.close()

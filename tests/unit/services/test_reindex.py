@@ -18,7 +18,7 @@ def filled(desk: Desk, number: int = 3) -> list[int]:
     """Items of which the first is the only member of a skill."""
     items = desk.ids(*(f"tool{n}" for n in range(number)))
     desk.skill("s")
-    desk.assign({items[0]: [Assignment("s", 0.9)]}, HUMAN, LAPTOP)
+    desk.assign({items[0]: [Assignment("s", 0.9)]}, LAPTOP, HUMAN)
     return items
 
 
@@ -120,7 +120,7 @@ class TestEmbedMissing:
         desk.embedder.away = True
         outcome = desk.put(tool("a")).outcomes[0]
         assert outcome.id is not None
-        desk.assign({outcome.id: [Assignment("s", 0.9)]}, HUMAN, LAPTOP)
+        desk.assign({outcome.id: [Assignment("s", 0.9)]}, LAPTOP, HUMAN)
         desk.embedder.away = False
         desk.embed_missing()
         assert desk.vector("skill_categories", "s") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)

@@ -12,7 +12,6 @@ from skillroute.domain.items import ItemKey
 from skillroute.domain.skills import Assignment, AssignmentSource
 from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
 from skillroute.ports import Session
-from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -124,7 +123,7 @@ class TestWhatIsWrong:
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
         unreachable = PostgresDatabase(Pool("postgresql://u:p@127.0.0.1:1/db"))
-        away = SyncTools(unreachable, desk.embedder, AggregateSkill(unreachable))
+        away = SyncTools(unreachable, desk.embedder)
         with pytest.raises(DatabaseUnavailable):
             away([tool("a")], ACME)
 
@@ -225,13 +224,13 @@ class TestOvertaken:
     def overtaken(self, desk: Desk, other: Desk) -> SyncTools:
         """Return the use case, and another process that writes a newer text after its look and before its write."""
         write = once(lambda: other.put(tool("a", "Draws a unicorn.")))
-        return SyncTools(Overtaken(desk.pool, write), desk.embedder, desk.aggregate)
+        return SyncTools(Overtaken(desk.pool, write), desk.embedder, after_commit=desk.after_commit)
 
     def test_a_vector_that_another_one_s_newer_text_threw_away_is_made_again(self, desk: Desk, other: Desk) -> None:
         # GIVEN an item in a skill, and a writer that changes what is not embedded
         [item] = desk.ids("a")
         desk.skill("s")
-        desk.assign({item: [Assignment("s", 0.5)]}, AssignmentSource.HUMAN_MANUAL, LAPTOP)
+        desk.assign({item: [Assignment("s", 0.5)]}, LAPTOP, AssignmentSource.HUMAN_MANUAL)
         before = desk.vector("tools", "a")
         sync = self.overtaken(desk, other)
         # WHEN another one writes a newer text in between

@@ -31,6 +31,18 @@ class Metric(StrEnum):
     ITEMS_FAILED = "ItemsFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
+    TOOLS_CLASSIFIED = "ToolsClassified"
+    CLASSIFICATION_FAILED = "ClassificationFailed"
+    SUGGESTIONS_CREATED = "SuggestionsCreated"
+    SKILLS_AGGREGATED = "SkillsAggregated"
+    DISPATCH_FAILED = "DispatchFailed"
+    NOTIFICATION_FAILED = "NotificationFailed"
+    MESSAGES_GIVEN_UP = "MessagesGivenUp"
+    RELAY_FAILED = "RelayFailed"
+    INDEX_LAG = "IndexLag"
+    OUTBOX_WAITING = "OutboxWaiting"
+    OUTBOX_DEAD = "OutboxDead"
+    OUTBOX_OLDEST = "OutboxOldest"
 
 
 _lock = threading.Lock()
@@ -45,6 +57,14 @@ def count(metric: Metric, value: float = 1) -> None:
 def observe_ms(metric: Metric, value: float) -> None:
     """Record a duration in milliseconds."""
     _record(metric, value, MetricUnit.Milliseconds)
+
+
+def gauge(metric: Metric, value: float) -> None:
+    """Record how much of something there is at this moment; a later value takes its place in `counts`."""
+    with _lock:
+        _counts[metric] = value
+    if _ON_LAMBDA:
+        metrics.add_metric(name=metric.value, unit=MetricUnit.NoUnit, value=value)
 
 
 def counts() -> dict[str, float]:

@@ -115,8 +115,72 @@ class WebSettings(_Settings):
         return self
 
 
-class CatalogSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, WebSettings):
+class QueueSettings(_Settings):
+    """Where work is sent and people are told. Without queues skills are aggregated at once, and tools wait."""
+
+    classify_queue_url: str | None = None
+    aggregate_queue_url: str | None = None
+    classify_dlq_url: str | None = None
+    aggregate_dlq_url: str | None = None
+    sqs_endpoint_url: str | None = Field(None, description="Of a local SQS; none on AWS.")
+    queue_max_receives: int = Field(5, ge=1, le=1000, description="The redrive policy's maxReceiveCount.")
+    aggregate_delay_s: int = Field(2, ge=0, le=900, description="How long changes to one skill are collected.")
+    notification_topic_arn: str | None = Field(None, description="SNS topic for suggestions and dead letters.")
+    skill_description_share: float = Field(
+        0.0, ge=0, le=1, description="How much of a skill's vector is its description's; 0.3 is the 70/30 mix."
+    )
+
+
+class ClassifierSettings(_Settings):
+    """Who classifies, and which language model answers."""
+
+    classifier: Literal["similarity", "llm"] = Field("similarity", description="llm asks the chat model.")
+    chat_provider: Literal["none", "openai", "bedrock"] = "none"
+    chat_model: str | None = Field(None, description="Model id at the chat provider.")
+    chat_base_url: str = "https://api.openai.com/v1"
+    chat_api_key: SecretStr | None = None
+    chat_region: str | None = Field(None, description="Of Bedrock; the function's own when not set.")
+    chat_timeout_s: float = Field(10.0, gt=0, le=60, description="The most that one attempt may take.")
+    classify_prompt_tokens: int = Field(6000, ge=500, le=200_000, description="Budget for the skills in a prompt.")
+    classify_concurrency: int = Field(5, ge=1, le=50, description="Tools that the chat model is asked about at once.")
+    auto_approve_after: int = Field(3, ge=0, le=1000, description="Tools that make a suggestion a skill; 0: never.")
+
+    @model_validator(mode="after")
+    def _a_language_model_is_named(self) -> Self:
+        if self.chat_provider != "none" and not self.chat_model:
+            raise ValueError(f"SKILLROUTE_CHAT_PROVIDER={self.chat_provider} needs SKILLROUTE_CHAT_MODEL")
+        if self.classifier == "llm" and self.chat_provider == "none":
+            raise ValueError("SKILLROUTE_CLASSIFIER=llm needs SKILLROUTE_CHAT_PROVIDER and SKILLROUTE_CHAT_MODEL")
+        return self
+
+
+class CoreSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSettings):
+    """What every function needs that writes."""
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+
+class AggregateSettings(CoreSettings):
+    """Everything that the aggregate function reads."""
+
+
+class RelaySettings(CoreSettings):
+    """Everything that the relay function reads."""
+
+    requeue_after_s: float = Field(1800.0, gt=0, description="When work whose message got lost is published again.")
+    prune_after_s: float = Field(7 * 86_400.0, gt=0, description="How long changes of deleted items are kept.")
+
+
+class ClassifySettings(CoreSettings, ClassifierSettings):
+    """Everything that the classify function reads."""
+
+
+class CatalogSettings(CoreSettings, WebSettings):
     """Everything that the catalog function reads."""
+
+
+class SkillsSettings(CatalogSettings, ClassifierSettings):
+    """Everything that the skills function reads."""
 
 
 class SearchSettings(CatalogSettings):
@@ -132,3 +196,7 @@ class SearchSettings(CatalogSettings):
         "benchmarks/tune_hybrid.py: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
     )
     schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")
+
+
+class LocalSettings(SearchSettings, SkillsSettings, RelaySettings):
+    """Everything that a laptop's one process reads."""

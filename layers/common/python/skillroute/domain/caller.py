@@ -24,6 +24,7 @@ class Caller:
 
     org_id: str | None = None
     scopes: frozenset[Scope] = frozenset()
+    name: str | None = None  # the token's subject, for the record of who decided
 
     def may(self, scope: Scope) -> bool:
         """Tell whether the token allows `scope`."""

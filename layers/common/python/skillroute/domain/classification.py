@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from skillroute.domain.embedding import Vector
@@ -24,6 +25,9 @@ WEAK_CONFIDENCE = 0.3
 
 MAX_CLASSIFIED_SKILLS = 3
 """The most skills that a classifier gives a tool (skill-contract BR-002). People may give five."""
+
+HUMAN = "human"
+"""Stands where a classifier's name would: a person decided, and no classifier decides again (BR-006)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,31 @@ class Classification:
     """A classifier's answer for one tool, as it came."""
 
     assignments: tuple[ProposedAssignment, ...]
+    suggestion: SkillDraft | None = None
+
+
+class Decision(StrEnum):
+    """What became of a tool that was to be classified."""
+
+    CLASSIFIED = "classified"
+    SUGGESTED = "suggested"  # no skill fits, and a new one is suggested
+    UNCHANGED = "unchanged"  # it says what it said when the same classifier decided
+    HUMAN = "human"  # a person decided, whom only force overrules
+    OVERTAKEN = "overtaken"  # it changed while it was being classified, and waits again
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one tool.
+
+    `assignments` are its skills as they are now, the primary one first; `suggestion` what was suggested instead.
+    """
+
+    tool_id: int
+    decision: Decision
+    tool_name: str = ""
+    assignments: tuple[Assignment, ...] = ()
     suggestion: SkillDraft | None = None
 
 

@@ -89,9 +89,12 @@ class FeedPage:
         Where to look from next time: the oldest transaction that was still open, or the next one.
     changes : sequence of Change
         Every change at or after the position that was asked for, repeats included.
+    is_complete : bool
+        False when changes after that position have been pruned: an index that stands there must read everything anew.
     """
 
     epoch: str
     model: EmbeddingModel | None
     position: int
     changes: Sequence[Change]
+    is_complete: bool = True

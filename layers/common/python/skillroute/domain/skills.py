@@ -12,6 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 MAX_SKILLS_PER_TOOL = 5
 """skill-contract, Resource Limits."""
 
+MAX_SKILLS = 1000
+"""Skills of one organisation, or global ones (skill-contract, Resource Limits)."""
+
+MAX_TOOLS_PER_SKILL = 10_000
+"""skill-contract, Resource Limits."""
+
 RESERVED_IDS = frozenset({"classify", "suggestions"})
 """Path segments of the API, so no skill can have them as its id (decisions 14)."""
 
@@ -23,6 +29,11 @@ class AssignmentSource(StrEnum):
     SIMILARITY = "similarity"
     HUMAN_MANUAL = "human_manual"
     HUMAN_OVERRIDE = "human_override"
+
+    @property
+    def is_human(self) -> bool:
+        """Whether a person decided."""
+        return self in {AssignmentSource.HUMAN_MANUAL, AssignmentSource.HUMAN_OVERRIDE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +53,26 @@ class Skill:
     updated_at: datetime
 
 
-class NewSkill(BaseModel):
-    """A skill to be created, with the limits of skill-contract BR-001."""
+Keyword = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^A-Z]*$")]
+Example = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class SkillFields(BaseModel):
+    """What people say of a skill, with the limits of skill-contract BR-001."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    id: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=1000)]
-    keywords: tuple[Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^A-Z]*$")], ...] = Field(
-        (), max_length=20, strict=False
-    )
-    examples: tuple[Annotated[str, StringConstraints(min_length=1, max_length=256)], ...] = Field(
-        (), max_length=10, strict=False
-    )
+    keywords: tuple[Keyword, ...] = Field((), max_length=20, strict=False, description="Lower case.")
+    examples: tuple[Example, ...] = Field((), max_length=10, strict=False, description="Names of tools.")
     parent_domain: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
-    org_id: str | None = None
+
+
+class IdentifiedSkill(SkillFields):
+    """The fields with the id that the skill is to have."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 
     @field_validator("id")
     @classmethod
@@ -65,6 +80,48 @@ class NewSkill(BaseModel):
         if value in RESERVED_IDS:
             raise ValueError(f"{value!r} is reserved")
         return value
+
+
+class NewSkill(IdentifiedSkill):
+    """A skill to be created, with the organisation that it belongs to."""
+
+    org_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFilter:
+    """Which skills a listing shows. None means no condition."""
+
+    is_active: bool | None = True
+    parent_domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedSkill:
+    """One of an item's skills, as it is stored."""
+
+    skill_id: str
+    skill_name: str
+    is_active: bool
+    confidence: float
+    is_primary: bool
+    source: AssignmentSource
+    reasoning: str | None
+    assigned_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SkillMember:
+    """One of a skill's items, as it is stored."""
+
+    tool_id: int
+    tool_name: str
+    server: str
+    type: str
+    confidence: float
+    is_primary: bool
+    source: AssignmentSource
+    assigned_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from skillroute.ports.database import (
     Database,
-    EmbeddedRows,
-    EmbeddingTask,
-    IndexedText,
     IndexStateRepository,
     ItemRepository,
     ItemRow,
     ItemState,
     Session,
-    SkillRepository,
     Written,
+)
+from skillroute.ports.embedded_rows import (
+    EmbeddedRows,
+    EmbeddingTask,
+    IndexedText,
 )
 from skillroute.ports.index import (
     ChangeFeed,
@@ -32,16 +33,36 @@ from skillroute.ports.models import (
     Clock,
     Embedder,
 )
+from skillroute.ports.queues import (
+    DeadLetter,
+    Failure,
+    Notifier,
+    OutboxDepth,
+    OutboxRepository,
+    Queue,
+    QueueDepth,
+)
+from skillroute.ports.skills import (
+    AssignmentRepository,
+    ClassificationRepository,
+    SkillRepository,
+    SuggestionRepository,
+    ToClassify,
+)
 
 __all__ = [
+    "AssignmentRepository",
     "ChangeFeed",
     "ChatModel",
+    "ClassificationRepository",
     "Classifier",
     "Clock",
     "Database",
+    "DeadLetter",
     "EmbeddedRows",
     "Embedder",
     "EmbeddingTask",
+    "Failure",
     "IndexReplica",
     "IndexStateRepository",
     "IndexStatus",
@@ -49,10 +70,17 @@ __all__ = [
     "ItemRepository",
     "ItemRow",
     "ItemState",
+    "Notifier",
+    "OutboxDepth",
+    "OutboxRepository",
     "PositionCursor",
     "PositionStore",
+    "Queue",
+    "QueueDepth",
     "Session",
     "SkillRepository",
+    "SuggestionRepository",
+    "ToClassify",
     "VectorIndex",
     "Written",
 ]

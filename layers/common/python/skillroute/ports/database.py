@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.items import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill
+from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
+from skillroute.ports.queues import OutboxRepository
+from skillroute.ports.skills import (
+    AssignmentRepository,
+    ClassificationRepository,
+    SkillRepository,
+    SuggestionRepository,
+)
 
 T = TypeVar("T")
 
@@ -21,18 +28,6 @@ class ItemState:
     content_hash: str
     text_hash: str
     is_embedded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedText:
-    """What an item or a skill says to the index: the texts that are embedded, the words for BM25, and their hash.
-
-    The first of `embedding_texts` is the whole of it; the others are views that count half (docs/adr/0003).
-    """
-
-    embedding_texts: tuple[str, ...]
-    lexical_text: str
-    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +47,6 @@ class Written:
     id: int
     created: bool
     is_embedded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingTask:
-    """Texts without a vector. Their hash keeps a late vector from being stored beside newer texts."""
-
-    id: str
-    texts: tuple[str, ...]
-    text_hash: str
-
-
-class EmbeddedRows(Protocol):
-    """Rows with a text and a vector, of which some have no vector, or one of another model."""
-
-    def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without any vector, by id."""
-        ...
-
-    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without a vector of `model`, by id."""
-        ...
-
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
-        ...
 
 
 class ItemRepository(EmbeddedRows, Protocol):
@@ -114,54 +84,6 @@ class ItemRepository(EmbeddedRows, Protocol):
         ...
 
 
-class SkillRepository(EmbeddedRows, Protocol):
-    """Skills and who belongs to them."""
-
-    def create(
-        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
-    ) -> bool:
-        """Store a skill; False when the id is taken. `model` is that of the embedding; None when there is none."""
-        ...
-
-    def get(self, skill_id: str, org_id: str | None) -> Skill | None: ...
-
-    def count(self) -> int: ...
-
-    def ids(self) -> list[str]:
-        """Return the ids of all skills that are not deleted."""
-        ...
-
-    def of_items(self, item_ids: Sequence[int]) -> set[str]:
-        """Return the skills that have one of the items."""
-        ...
-
-    def lock(self, skill_id: str) -> bool:
-        """Hold a skill to the end of the transaction; False when there is none."""
-        ...
-
-    def existing(self, skill_ids: Sequence[str], org_id: str | None) -> set[str]:
-        """Return those of the ids that are skills, global or of the organisation."""
-        ...
-
-    def existing_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
-        """Return those of the ids that are items of exactly this organisation."""
-        ...
-
-    def assign(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
-        """Make these the only assignments of each item, the first one primary; return the skills that changed."""
-        ...
-
-    def members(self, skill_id: str, model: EmbeddingModel) -> Iterator[tuple[Vector, float]]:
-        """Yield the vectors of a skill's active items with their confidence, a page at a time."""
-        ...
-
-    def description_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None: ...
-
-    def set_embedding(self, skill_id: str, model: EmbeddingModel, vector: Vector) -> bool:
-        """Store what a skill is found by; False when it is that already, or the skill is gone."""
-        ...
-
-
 class IndexStateRepository(Protocol):
     """Which model the stored vectors are of."""
 
@@ -181,6 +103,10 @@ class IndexStateRepository(Protocol):
         """Make `model` the model, and tell every index to read everything anew."""
         ...
 
+    def prune(self, *, older_than_s: float) -> int:
+        """Forget changes of items that are long gone; return how many."""
+        ...
+
 
 class Session(Protocol):
     """The repositories over one connection."""
@@ -190,6 +116,18 @@ class Session(Protocol):
 
     @property
     def skills(self) -> SkillRepository: ...
+
+    @property
+    def assignments(self) -> AssignmentRepository: ...
+
+    @property
+    def classifications(self) -> ClassificationRepository: ...
+
+    @property
+    def suggestions(self) -> SuggestionRepository: ...
+
+    @property
+    def outbox(self) -> OutboxRepository: ...
 
     @property
     def index_state(self) -> IndexStateRepository: ...

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from skillroute.domain.embedding import EmbeddingModel, weighted_mean
+from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
+from skillroute.domain.work import QueueName
 from skillroute.ports import Database, Session
 
 
 class AggregateSkill:
-    """Recomputes what a skill is found by."""
+    """Recomputes what a skill is found by.
 
-    def __init__(self, database: Database) -> None:
+    Parameters
+    ----------
+    description_share : float
+        How much of a skill's vector is that of its description, 0..1, once it has tools; 0.3 is the contract's optional
+        70/30 mix.
+    """
+
+    def __init__(self, database: Database, *, description_share: float = 0.0) -> None:
         self._database = database
+        self._description_share = description_share
 
     def __call__(self, skill_id: str) -> bool:
         """Bring a skill's embedding up to date; return whether it changed.
 
         The mean of its active tools' vectors weighted by confidence, L2 norm 1. Tools without a vector are skipped;
-        with none left the description's embedding serves. A skill that is gone is no error: nothing happens.
+        with none left the description's embedding serves. A skill that is gone is no error: nothing happens. The work
+        that waits for it in the outbox is done in the same transaction; what changes meanwhile waits anew.
         """
         return self._database.transact(lambda session: self._aggregate(session, skill_id))
 
-    def skills_of(self, item_ids: Sequence[int]) -> None:
-        """Bring the embeddings of all skills that have one of the items up to date."""
-        for skill_id in sorted(self._database.read(lambda session: session.skills.of_items(item_ids))):
-            self(skill_id)
-
-    @staticmethod
-    def _aggregate(session: Session, skill_id: str) -> bool:
+    def _aggregate(self, session: Session, skill_id: str) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
-        if not session.skills.lock(skill_id):
-            return False
-        model: EmbeddingModel | None = session.index_state.model()
-        if model is None:
-            return False
-        vector = weighted_mean(session.skills.members(skill_id, model))
-        if vector is None:
-            vector = session.skills.description_embedding(skill_id, model)
-        return vector is not None and session.skills.set_embedding(skill_id, model, vector)
+        exists = session.skills.lock(skill_id)
+        # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
+        versions = session.outbox.versions(QueueName.AGGREGATE, [skill_id])
+        model = session.index_state.model() if exists else None
+        changed = False
+        if model is not None:
+            vector = self._vector(session, skill_id, model)
+            changed = vector is not None and session.skills.set_embedding(skill_id, model, vector)
+        session.outbox.done(QueueName.AGGREGATE, versions)
+        return changed
+
+    def _vector(self, session: Session, skill_id: str, model: EmbeddingModel) -> Vector | None:
+        tools = weighted_mean(session.skills.members(skill_id, model))
+        if tools is not None and self._description_share == 0.0:
+            return tools
+        description = session.skills.description_embedding(skill_id, model)
+        if tools is None or description is None:
+            return tools or description
+        share = self._description_share
+        return weighted_mean([(tools, 1.0 - share), (description, share)])

@@ -1,28 +1,35 @@
-"""Assigning items to skills: whole sets replaced at once, never a gap (skill-contract BR-003, decisions 15 and 19)."""
+"""Assigning items to skills by hand: whole sets replaced at once, never a gap (BR-003, BR-006, decisions 15 to 19)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.domain.caller import Caller
-from skillroute.domain.skills import MAX_SKILLS_PER_TOOL, Assignment, AssignmentSource, in_rank_order
-from skillroute.errors import InvalidInput, NotFound
+from skillroute.domain.classification import HUMAN
+from skillroute.domain.skills import (
+    MAX_SKILLS_PER_TOOL,
+    MAX_TOOLS_PER_SKILL,
+    AssignedSkill,
+    Assignment,
+    AssignmentSource,
+    in_rank_order,
+)
+from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
 from skillroute.ports import Database, Session
-from skillroute.services.aggregate_skill import AggregateSkill
 
 
 class AssignSkills:
-    """Replaces the assignments of items and brings the embeddings of the skills concerned up to date."""
+    """Replaces the assignments of items by what a person decides. Classifiers leave them alone from then on."""
 
-    def __init__(
-        self, database: Database, aggregate: AggregateSkill, *, after_commit: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
         self._database = database
-        self._aggregate = aggregate
         self._after_commit = after_commit
 
     def __call__(
-        self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource, caller: Caller
+        self,
+        assignments: Mapping[int, Sequence[Assignment]],
+        caller: Caller,
+        source: AssignmentSource | None = None,
     ) -> set[str]:
         """Make these the only assignments of each item, all in one transaction.
 
@@ -31,12 +38,15 @@ class AssignSkills:
         Parameters
         ----------
         assignments : mapping of item id to assignments
-            The one with the highest confidence becomes primary. No assignments leave the item without skills.
+            The one with the highest confidence becomes primary. No assignments leave the item without skills, and a
+            classifier gives it none either.
+        source : AssignmentSource, optional
+            `HUMAN_MANUAL` or `HUMAN_OVERRIDE`; by default an override where a classifier's assignments are replaced.
 
         Returns
         -------
         set of str
-            The skills whose members changed; their embeddings are current when this returns.
+            The skills whose members changed; their embeddings follow through the queue.
 
         Raises
         ------
@@ -44,23 +54,70 @@ class AssignSkills:
             More than five skills, a skill named twice, or a confidence outside 0..1.
         NotFound
             An item or a skill does not exist, or is not the caller's to use. Nothing was written.
+        Conflict
+            A skill has as many tools as a skill may. Nothing was written.
         """
         for item_id, given in assignments.items():
             _check(item_id, given)
         ranked = {item_id: in_rank_order(list(given)) for item_id, given in assignments.items()}
-
-        def assign(session: Session) -> set[str]:
-            _require(set(ranked), session.skills.existing_items(list(ranked), caller.org_id), "item")
-            named = sorted({assignment.skill_id for given in ranked.values() for assignment in given})
-            _require(set(named), session.skills.existing(named, caller.org_id), "skill")
-            return session.skills.assign(ranked, source)
-
-        changed = self._database.transact(assign)
-        for skill_id in sorted(changed):
-            self._aggregate(skill_id)
-        if changed:
-            self._after_commit()
+        changed = self._database.transact(lambda session: assign(session, ranked, caller, source))
+        self._after_commit()
         return changed
+
+    def of_item(self, item_id: int, caller: Caller) -> list[AssignedSkill]:
+        """Return an item's skills, the surest first, inactive ones too. Raises `NotFound`."""
+
+        def read(session: Session) -> list[AssignedSkill]:
+            if session.items.get(item_id, caller.org_id) is None:
+                raise NotFound(f"no item with id {item_id}")
+            return session.assignments.of_item(item_id, caller.org_id)
+
+        return self._database.read(read)
+
+    def of_tool(
+        self, item_id: int, given: Sequence[Assignment], caller: Caller, source: AssignmentSource | None = None
+    ) -> list[AssignedSkill]:
+        """Replace the skills of one item, and return them. Raises as `__call__` does, and `Forbidden`."""
+        item = self._database.read(lambda session: session.items.get(item_id, caller.org_id))
+        if item is not None and item.org_id != caller.org_id:
+            raise Forbidden(f"item {item_id} is global; organisations change only their own")
+        self({item_id: given}, caller, source)
+        return self.of_item(item_id, caller)
+
+
+def assign(
+    session: Session,
+    ranked: Mapping[int, Sequence[Assignment]],
+    caller: Caller,
+    source: AssignmentSource | None = None,
+) -> set[str]:
+    """Replace, within a transaction, the assignments of items by what a person decided; see `AssignSkills`."""
+    assignments = session.assignments
+    _require(set(ranked), assignments.hold_items(list(ranked), caller.org_id), "item")
+    named = {assignment.skill_id for given in ranked.values() for assignment in given}
+    assignments.hold_memberships(sorted(named | assignments.of_items(list(ranked))))
+    _require(named, assignments.existing_skills(sorted(named), caller.org_id), "skill")
+    full = assignments.full(sorted(named), list(ranked))
+    if full:
+        raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
+    tools = session.classifications.tools(list(ranked), None)
+    changed: set[str] = set()
+    for chosen, items in _by_source(ranked, source, {id_: each.decided_by for id_, each in tools.items()}).items():
+        changed |= assignments.replace(items, chosen)
+    session.classifications.record({id_: each.tool.input_hash for id_, each in tools.items()}, HUMAN)
+    session.suggestions.drop_of(list(ranked))
+    return changed
+
+
+def _by_source(
+    ranked: Mapping[int, Sequence[Assignment]], source: AssignmentSource | None, decided_by: Mapping[int, str | None]
+) -> dict[AssignmentSource, dict[int, Sequence[Assignment]]]:
+    groups: dict[AssignmentSource, dict[int, Sequence[Assignment]]] = {}
+    for item_id, given in ranked.items():
+        by_people = decided_by.get(item_id) in {None, HUMAN}
+        chosen = source or (AssignmentSource.HUMAN_MANUAL if by_people else AssignmentSource.HUMAN_OVERRIDE)
+        groups.setdefault(chosen, {})[item_id] = given
+    return groups
 
 
 def _check(item_id: int, given: Sequence[Assignment]) -> None:

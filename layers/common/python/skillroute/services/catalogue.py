@@ -7,18 +7,14 @@ from collections.abc import Callable
 from skillroute.domain.caller import Caller
 from skillroute.domain.items import Item, ItemFilter
 from skillroute.errors import Forbidden, NotFound
-from skillroute.ports import Database, Session
-from skillroute.services.aggregate_skill import AggregateSkill
+from skillroute.ports import Database
 
 
 class Catalogue:
     """`GET /api/v1/tools` and what lies under it."""
 
-    def __init__(
-        self, database: Database, aggregate: AggregateSkill, *, after_commit: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
         self._database = database
-        self._aggregate = aggregate
         self._after_commit = after_commit
 
     def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
@@ -43,15 +39,7 @@ class Catalogue:
             It is global and the caller belongs to an organisation.
         """
 
-        def delete(session: Session) -> set[str] | None:
-            # Asked before, as the assignments go with the item.
-            skills = session.skills.of_items([item_id])
-            return skills if session.items.delete(item_id, caller.org_id) else None
-
-        skills = self._database.transact(delete)
-        if skills is not None:
-            for skill_id in sorted(skills):
-                self._aggregate(skill_id)
+        if self._database.transact(lambda session: session.items.delete(item_id, caller.org_id)):
             self._after_commit()
             return
         item = self.get(item_id, caller)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from skillroute.domain.caller import Caller
+from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.hashing import text_hash
-from skillroute.domain.skills import NewSkill, Skill
+from skillroute.domain.skills import MAX_SKILLS, NewSkill, Skill
 from skillroute.domain.tool_text import split_name
 from skillroute.errors import Conflict, EmbeddingUnavailable
 from skillroute.observability import Metric, count, logger
@@ -15,60 +17,90 @@ from skillroute.services.embedding import claim_model, embed_views
 from skillroute.services.item_input import check_json
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedSkill:
+    """A skill ready to be stored; without model and vector when the embedding model was away."""
+
+    skill: NewSkill
+    text: IndexedText
+    model: EmbeddingModel | None
+    vector: Vector | None
+
+
+class PrepareSkill:
+    """Checks a skill and embeds its description."""
+
+    def __init__(self, embedder: Embedder, *, timeout_s: float = 10.0) -> None:
+        self._embedder = embedder
+        self._timeout_s = timeout_s
+
+    def __call__(self, new: NewSkill, *, embed: bool = True) -> PreparedSkill:
+        """Return the skill with its texts, and with a vector unless the embedding model is away or not asked for.
+
+        Raises
+        ------
+        InvalidInput
+            A text holds NUL or a lone surrogate.
+        """
+        check_json(new.model_dump(mode="json"))
+        text = indexed_text(new)
+        if not embed:
+            return PreparedSkill(new, text, None, None)
+        try:
+            vector = embed_views(self._embedder, [text.embedding_texts], timeout_s=self._timeout_s)[0]
+        except EmbeddingUnavailable as error:
+            logger.warning("skill stored without embedding", extra={"skill_id": new.id, "reason": str(error)})
+            count(Metric.EMBEDDING_FAILED)
+            return PreparedSkill(new, text, None, None)
+        return PreparedSkill(new, text, self._embedder.model, vector)
+
+
 class CreateSkill:
     """Stores a new skill with an embedding of its description."""
 
     def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        *,
-        after_commit: Callable[[], None] = lambda: None,
-        timeout_s: float = 10.0,
+        self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
     ) -> None:
         self._database = database
-        self._embedder = embedder
+        self._prepare = prepare
         self._after_commit = after_commit
-        self._timeout_s = timeout_s
 
     def __call__(self, new: NewSkill, caller: Caller) -> Skill:
         """Create a skill of the caller's organisation.
 
-        While the embedding model is away the skill is stored without a vector and gets it later.
+        While the embedding model is away the skill is stored without a vector and gets it later. The id of a deleted
+        skill can be used again.
 
         Raises
         ------
         InvalidInput
             A text holds NUL or a lone surrogate.
         Conflict
-            The id is taken.
+            The id is taken, or the organisation has as many skills as it may.
         DatabaseUnavailable, EmbeddingModelMismatch
             Nothing was written.
         """
-        check_json(new.model_dump(mode="json"))
-        owned = new.model_copy(update={"org_id": caller.org_id})
-        text = indexed_text(owned)
-        try:
-            vector = embed_views(self._embedder, [text.embedding_texts], timeout_s=self._timeout_s)[0]
-        except EmbeddingUnavailable as error:
-            logger.warning("skill stored without embedding", extra={"skill_id": new.id, "reason": str(error)})
-            count(Metric.EMBEDDING_FAILED)
-            vector = None
-
-        def create(session: Session) -> Skill | None:
-            model = None
-            if vector is not None:
-                model = self._embedder.model
-                claim_model(session, model)
-            if not session.skills.create(owned, text, model, vector):
-                return None
-            return session.skills.get(owned.id, caller.org_id)
-
-        skill = self._database.transact(create)
-        if skill is None:
-            raise Conflict(f"Skill already exists: {new.id}")
+        prepared = self._prepare(new.model_copy(update={"org_id": caller.org_id}))
+        skill = self._database.transact(lambda session: store(session, prepared))
         self._after_commit()
         return skill
+
+
+def store(session: Session, prepared: PreparedSkill) -> Skill:
+    """Store a prepared skill within a transaction. Raises `Conflict` and `EmbeddingModelMismatch`."""
+    new = prepared.skill
+    if prepared.model is not None:
+        claim_model(session, prepared.model)
+    session.skills.hold_limit()
+    full = session.skills.count_of(new.org_id) >= MAX_SKILLS
+    # Asked first: with both wrong, that the id is taken is what helps.
+    if full and session.skills.get(new.id, new.org_id) is None:
+        raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed")
+    if not session.skills.create(new, prepared.text, prepared.model, prepared.vector):
+        raise Conflict(f"Skill already exists: {new.id}")
+    skill = session.skills.get(new.id, new.org_id)
+    assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
+    return skill
 
 
 def indexed_text(skill: NewSkill) -> IndexedText:

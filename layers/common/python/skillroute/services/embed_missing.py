@@ -24,9 +24,6 @@ class EmbedMissing(EmbeddingJob):
         self._database.transact(lambda session: claim_model(session, model))
         items = self._embed(lambda session: session.items)
         skills = self._embed(lambda session: session.skills)
-        affected = self._database.read(lambda session: session.skills.of_items([int(id_) for id_ in items]))
-        for skill_id in sorted(affected | set(skills)):
-            self._aggregate(skill_id)
         self._after_commit()
         return len(items) + len(skills)
 

@@ -8,7 +8,6 @@ from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
 from skillroute.domain.tool_text import VIEW_WEIGHTS
 from skillroute.errors import EmbeddingModelMismatch
 from skillroute.ports import Database, EmbeddedRows, Embedder, EmbeddingTask, Session
-from skillroute.services.aggregate_skill import AggregateSkill
 
 BATCH = 64
 """Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
@@ -103,10 +102,8 @@ class EmbeddingJob:
     Parameters
     ----------
     database, embedder
-    aggregate : AggregateSkill
-        Makes the vectors of skills anew once those of their items are there.
     after_commit : callable
-        Brings an index server up to date where there is one.
+        Sends the work that this made, and brings an index server up to date.
     timeout_s : float
         The most that one batch may take.
     """
@@ -115,13 +112,11 @@ class EmbeddingJob:
         self,
         database: Database,
         embedder: Embedder,
-        aggregate: AggregateSkill,
         *,
-        after_commit: Callable[[], None] = lambda: None,
+        after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
         self._database = database
         self._embedder = embedder
-        self._aggregate = aggregate
         self._after_commit = after_commit
         self._timeout_s = timeout_s

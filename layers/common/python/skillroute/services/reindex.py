@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skillroute.ports import Database, Embedder
+from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, embed_rows
 
 
@@ -17,7 +19,27 @@ class ReindexReport:
 
 
 class Reindex(EmbeddingJob):
-    """Moves a database to the configured model, and makes every index rebuild."""
+    """Moves a database to the configured model, and makes every index rebuild.
+
+    Parameters
+    ----------
+    database, embedder, after_commit, timeout_s
+        See `EmbeddingJob`.
+    aggregate : AggregateSkill
+        Makes the vectors of skills anew, at once: those of the old model are of no use.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        aggregate: AggregateSkill,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+        timeout_s: float = 60.0,
+    ) -> None:
+        super().__init__(database, embedder, after_commit=after_commit, timeout_s=timeout_s)
+        self._aggregate = aggregate
 
     def remaining(self) -> int:
         """Return how many items have no vector of the configured model yet."""

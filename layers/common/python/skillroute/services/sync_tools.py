@@ -28,7 +28,6 @@ from skillroute.ports import (
     Session,
     Written,
 )
-from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.embedding import check_model, claim_model, embed_views
 from skillroute.services.item_input import read_item
 
@@ -93,10 +92,8 @@ class SyncTools:
     Parameters
     ----------
     database, embedder
-    aggregate : AggregateSkill
-        Brings the skills of items whose vector changed up to date (skill-contract BR-004).
     after_commit : callable
-        Called once something was written; brings an index server up to date where there is one.
+        Called once something was written; sends the work that this made, and brings an index server up to date.
     timeout_s : float
         The most that embedding the items of one call may take.
     """
@@ -105,14 +102,12 @@ class SyncTools:
         self,
         database: Database,
         embedder: Embedder,
-        aggregate: AggregateSkill,
         *,
-        after_commit: Callable[[], None] = lambda: None,
+        after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
         self._database = database
         self._embedder = embedder
-        self._aggregate = aggregate
         self._after_commit = after_commit
         self._timeout_s = timeout_s
 
@@ -144,7 +139,6 @@ class SyncTools:
         if written:
             if not embedding_unavailable:
                 self._embed_overtaken(rows, written)
-            self._aggregate.skills_of([each.id for each in written.values() if not each.created])
             self._after_commit()
         return report
 

@@ -40,5 +40,6 @@ def _from_gateway(request: Request, mode: AuthMode) -> Caller:
         return Caller(
             org_id=str(claims["org_id"]) if claims.get("org_id") else None,
             scopes=frozenset(known for known in Scope if known.value in granted),
+            name=str(claims["sub"])[:255] if claims.get("sub") else None,
         )
     raise Unauthenticated("the request carries no verified identity")

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from skillroute.domain.caller import Caller, Scope
 from skillroute.domain.items import ItemFilter, ItemType
@@ -13,10 +13,8 @@ from skillroute.services.sync_tools import SyncTools
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
+from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, ItemId, Limit, Offset
 from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
-
-TOTAL_HEADER = "X-Total-Count"
-ItemId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The item's id, `db_id` in search results.")]
 
 
 def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> APIRouter:
@@ -33,11 +31,7 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> API
         """
         return UpsertResponse.of(sync(body.items, caller))
 
-    @router.get(
-        "",
-        summary="List items",
-        responses={200: {"headers": {TOTAL_HEADER: {"description": "Items in all.", "schema": {"type": "integer"}}}}},
-    )
+    @router.get("", summary="List items", responses=TOTAL_DOC)
     def list_items(
         response: Response,
         caller: AsReader,
@@ -46,8 +40,8 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> API
         name: Annotated[Text | None, Query(max_length=256)] = None,
         tag: Annotated[Text | None, Query(max_length=64)] = None,
         skill_id: Annotated[Text | None, Query(max_length=64)] = None,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+        limit: Limit = 100,
+        offset: Offset = 0,
     ) -> list[ItemOut]:
         """Return a page of items by id; all conditions must hold."""
         where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)

@@ -37,3 +37,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "No such item."}}
+
+CONFLICT: dict[int | str, dict[str, Any]] = {
+    409: {"model": Problem, "description": "It exists already, or its state does not allow the change."}
+}

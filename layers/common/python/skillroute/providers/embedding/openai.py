@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.errors import ConfigurationError, EmbeddingUnavailable
-from skillroute.providers.embedding.calls import (
-    DEFAULT_RETRY,
-    TRANSIENT_STATUSES,
-    Deadline,
-    RetryPolicy,
-    TransientFailure,
-    fan_out,
-    retry_after_s,
-)
-from skillroute.providers.embedding.wire import MAX_MESSAGE_LENGTH, acceptable, unit_vector
+from skillroute.errors import EmbeddingUnavailable
+from skillroute.providers.calls import Deadline, fan_out
+from skillroute.providers.embedding.calls import DEFAULT_RETRY, RetryPolicy
+from skillroute.providers.embedding.wire import acceptable, unit_vector
+from skillroute.providers.openai_api import OpenAIEndpoint
 
 if TYPE_CHECKING:
     import httpx
@@ -71,19 +63,17 @@ class OpenAIEmbedder:
         max_items: int = 64,
         retry: RetryPolicy = DEFAULT_RETRY,
     ) -> None:
-        if find_spec("httpx") is None:
-            raise ConfigurationError("an OpenAI-compatible embedding endpoint needs the package httpx")
-        # A key with a newline at its end, as files have it, would fail later, in a message that quotes the header.
-        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
-            raise ConfigurationError("the API key of the embedding endpoint holds a space or an unprintable character")
         self._model = model
-        self._url = f"{base_url.rstrip('/')}/embeddings"
-        self._api_key = api_key
+        self._endpoint = OpenAIEndpoint(
+            "embeddings",
+            base_url=base_url,
+            api_key=api_key,
+            what="the embedding endpoint",
+            error=EmbeddingUnavailable,
+        )
         self._send_dimensions = send_dimensions
         self._max_items = max_items
         self._retry = retry
-        self._lock = threading.Lock()
-        self._client: httpx.Client | None = None
 
     @property
     def model(self) -> EmbeddingModel:
@@ -111,60 +101,14 @@ class OpenAIEmbedder:
 
     def close(self) -> None:
         """Close the connections. The next call opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self._endpoint.close()
 
     def _request(self, texts: list[str], deadline: Deadline) -> list[Vector]:
         """Make one attempt at one batch."""
-        import httpx  # noqa: PLC0415 - 90 ms that a process which never embeds does not pay
-
         body: dict[str, object] = {"model": self._model.name, "input": texts, "encoding_format": "float"}
         if self._send_dimensions:
             body["dimensions"] = self._model.dimension
-        try:
-            response = self._connected().post(self._url, json=body, timeout=_attempt_timeout_s(deadline))
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise EmbeddingUnavailable(f"the embedding endpoint's URL is wrong: {error}") from error
-        except httpx.TimeoutException as error:
-            raise TransientFailure(f"the embedding endpoint timed out ({type(error).__name__})") from error
-        except httpx.TransportError as error:
-            raise TransientFailure(f"the embedding endpoint cannot be reached: {error}") from error
-        except httpx.HTTPError as error:
-            raise EmbeddingUnavailable(f"the embedding endpoint's answer is unreadable: {error}") from error
-        self._check_status(response)
-        return self._vectors(response, len(texts))
-
-    def _connected(self) -> httpx.Client:
-        import httpx  # noqa: PLC0415 - see _request
-
-        with self._lock:
-            if self._client is None:
-                headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-                self._client = httpx.Client(headers=headers)
-            return self._client
-
-    def _check_status(self, response: httpx.Response) -> None:
-        status = response.status_code
-        if response.is_success:
-            return
-        message = f"the embedding endpoint answered {status}: {self._server_message(response)}"
-        if status in TRANSIENT_STATUSES or status >= 500:
-            raise TransientFailure(message, retry_after_s=retry_after_s(response.headers.get("retry-after")))
-        raise EmbeddingUnavailable(message)
-
-    def _server_message(self, response: httpx.Response) -> str:
-        """Return the server's own words, short, without the key that some servers repeat."""
-        try:
-            body = response.json()
-            error = body.get("error", body) if isinstance(body, dict) else body
-            said = str(error.get("message", error) if isinstance(error, dict) else error)
-        except ValueError:
-            said = response.text
-        if self._api_key:
-            said = said.replace(self._api_key, "[key]")
-        return said.strip()[:MAX_MESSAGE_LENGTH] or "no message"
+        return self._vectors(self._endpoint.post(body, timeout_s=_attempt_timeout_s(deadline)), len(texts))
 
     def _vectors(self, response: httpx.Response, expected: int) -> list[Vector]:
         """Read the embeddings in the order of ``index``, which the order of the list need not be."""

@@ -14,9 +14,6 @@ there are bytes. In English it is about 1,300 words, of which a tool's descripti
 PLACEHOLDER = "-"
 """Sent for a text without a visible character, which the models refuse. A mark rather than a space: servers strip."""
 
-MAX_MESSAGE_LENGTH = 300
-"""How much of a server's error message is passed on, in characters: a proxy's may be a whole HTML page."""
-
 
 def clipped(text: str) -> str:
     """Return the first `MAX_TEXT_BYTES` of a text in UTF-8, with halves of surrogate pairs replaced."""

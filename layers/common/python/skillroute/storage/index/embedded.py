@@ -176,7 +176,9 @@ class EmbeddedReplica:
         page = self._feed.poll(generation.position if generation else HEAD)
         model = self._checked_model(page)
         # A database that was restored to an earlier moment counts from there; nothing else moves the position back.
-        if generation is None or generation.model != model or page.position < generation.position:
+        # And whoever slept for so long that the changes it missed are pruned starts anew.
+        lost = generation is not None and (page.position < generation.position or not page.is_complete)
+        if generation is None or generation.model != model or lost:
             generation = self._swap(self._build(model), model)
         else:
             try:

@@ -118,7 +118,8 @@ class SharedReplica:
         with opened.positions.exclusive() as cursor:
             page = self._feed.poll(cursor.position)
             if self._model_of(page) == opened.model:
-                if cursor.epoch == page.epoch and page.position >= cursor.position and not opened.is_new:
+                followed = cursor.epoch == page.epoch and page.position >= cursor.position and page.is_complete
+                if followed and not opened.is_new:
                     apply_changes(self._feed, opened.index, page.changes)
                 else:
                     refresh_everything(self._feed, opened.index)

@@ -7,9 +7,13 @@ from typing import TypeVar
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.ports import Session
+from skillroute.storage.postgres.assignments import PostgresAssignments
+from skillroute.storage.postgres.classifications import PostgresClassifications
 from skillroute.storage.postgres.connection import Connection, Pool
 from skillroute.storage.postgres.items import PostgresItems
+from skillroute.storage.postgres.outbox import PostgresOutbox
 from skillroute.storage.postgres.skills import PostgresSkills
+from skillroute.storage.postgres.suggestions import PostgresSuggestions
 
 T = TypeVar("T")
 
@@ -34,6 +38,10 @@ class PostgresIndexState:
     def switch(self, model: EmbeddingModel) -> None:
         self._run("switch_model", name=model.name, dimension=model.dimension)
 
+    def prune(self, *, older_than_s: float) -> int:
+        count: int = self._run("prune_changes", older_than_s=older_than_s)[0][0]
+        return count
+
 
 class PostgresSession:
     """`ports.Session` over one connection."""
@@ -41,6 +49,10 @@ class PostgresSession:
     def __init__(self, connection: Connection) -> None:
         self.items = PostgresItems(connection)
         self.skills = PostgresSkills(connection)
+        self.assignments = PostgresAssignments(connection)
+        self.classifications = PostgresClassifications(connection)
+        self.suggestions = PostgresSuggestions(connection)
+        self.outbox = PostgresOutbox(connection)
         self.index_state = PostgresIndexState(connection)
 
 

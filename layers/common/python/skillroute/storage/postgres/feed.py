@@ -24,12 +24,13 @@ class PostgresFeed:
 
     def poll(self, position: int) -> FeedPage:
         rows = self._pool.read(lambda c: c.run("poll_changes", position=str(position)))
-        epoch, model, dimension, next_position = rows[0][:4]
+        epoch, model, dimension, next_position, is_complete = rows[0][:5]
         return FeedPage(
             epoch=epoch,
             model=None if model is None else EmbeddingModel(model, dimension),
             position=int(next_position),
-            changes=[Change(Collection(row[4]), row[5], int(row[6])) for row in rows if row[4] is not None],
+            changes=[Change(Collection(row[5]), row[6], int(row[7])) for row in rows if row[5] is not None],
+            is_complete=is_complete,
         )
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:

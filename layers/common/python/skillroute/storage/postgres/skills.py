@@ -1,12 +1,13 @@
-"""The rows of mcp.skill_categories and mcp.tool_skill_assignments."""
+"""The rows of mcp.skill_categories."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes, to_bytes
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill
+from skillroute.domain.skills import NewSkill, Skill, SkillFilter
 from skillroute.ports import EmbeddingTask, IndexedText
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.items import embeddings_as_json, to_task
@@ -21,46 +22,46 @@ class PostgresSkills:
     def __init__(self, connection: Connection) -> None:
         self._run = connection.run
 
+    def hold_limit(self) -> None:
+        self._run("hold_skill_limit")
+
+    def count_of(self, org_id: str | None) -> int:
+        count: int = self._run("count_skills_of", org_id=org_id)[0][0]
+        return count
+
     def create(
         self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
     ) -> bool:
-        created = self._run(
-            "insert_skill",
-            id=skill.id,
-            org_id=skill.org_id,
-            name=skill.name,
-            description=skill.description,
-            keywords=list(skill.keywords),
-            examples=list(skill.examples),
-            parent_domain=skill.parent_domain,
-            text_hash=text.hash,
-            embedding_texts=list(text.embedding_texts),
-            lexical_text=text.lexical_text,
-            embedding=None if embedding is None else to_bytes(embedding).hex(),
-            model=model.name if model else None,
-            dimension=model.dimension if model else None,
-        )
-        return bool(created)
+        return bool(self._run("insert_skill", org_id=skill.org_id, **_columns(skill, text, model, embedding)))
+
+    def change(
+        self,
+        skill: NewSkill,
+        text: IndexedText,
+        model: EmbeddingModel | None,
+        embedding: Vector | None,
+        *,
+        is_active: bool,
+        seen: datetime,
+    ) -> bool:
+        columns = _columns(skill, text, model, embedding)
+        return bool(self._run("change_skill", is_active=is_active, seen=seen, **columns))
+
+    def delete(self, skill_id: str, org_id: str | None) -> bool:
+        return bool(self._run("delete_skill", id=skill_id, org_id=org_id))
+
+    def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
+        return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
 
     def get(self, skill_id: str, org_id: str | None) -> Skill | None:
         rows = self._run("get_skill", id=skill_id, org_id=org_id)
-        if not rows:
-            return None
-        (id_, owner, name, description, keywords, examples, parent_domain, is_active, tool_count, created_at,
-         updated_at) = rows[0]  # fmt: skip
-        return Skill(
-            id=id_,
-            name=name,
-            description=description,
-            keywords=tuple(keywords),
-            examples=tuple(examples),
-            parent_domain=parent_domain,
-            org_id=owner,
-            is_active=is_active,
-            tool_count=tool_count,
-            created_at=created_at,
-            updated_at=updated_at,
-        )
+        return _to_skill(rows[0]) if rows else None
+
+    def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+        conditions = {"org_id": org_id, "is_active": where.is_active, "parent_domain": where.parent_domain}
+        total: int = self._run("count_listed_skills", **conditions)[0][0]
+        rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
+        return [_to_skill(row) for row in rows], total
 
     def count(self) -> int:
         count: int = self._run("count_skills")[0][0]
@@ -69,43 +70,19 @@ class PostgresSkills:
     def ids(self) -> list[str]:
         return [row[0] for row in self._run("skill_ids")]
 
-    def of_items(self, item_ids: Sequence[int]) -> set[str]:
-        return {row[0] for row in self._run("skills_of_items", ids=list(item_ids))}
-
     def lock(self, skill_id: str) -> bool:
         return bool(self._run("lock_skill", id=skill_id))
 
-    def existing(self, skill_ids: Sequence[str], org_id: str | None) -> set[str]:
-        return {row[0] for row in self._run("existing_skill_ids", ids=list(skill_ids), org_id=org_id)}
-
-    def existing_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
-        return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
-
-    def assign(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
-        rows = json.dumps(
-            [
-                {
-                    "tool_id": tool_id,
-                    "skill_id": assignment.skill_id,
-                    "confidence": assignment.confidence,
-                    "is_primary": rank == 0,
-                }
-                for tool_id, ranked in assignments.items()
-                for rank, assignment in enumerate(ranked)
-            ]
-        )
-        removed = self._run("delete_assignments", tool_ids=sorted(assignments), rows=rows)
-        self._run("demote_primaries", rows=rows)
-        written = self._run("upsert_assignments", rows=rows, source=source.value)
-        return {row[0] for row in (*removed, *written)}
-
-    def members(self, skill_id: str, model: EmbeddingModel) -> Iterator[tuple[Vector, float]]:
+    def members(
+        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False
+    ) -> Iterator[tuple[Vector, float]]:
         after = "0"
         while page := self._run(
             "member_embeddings",
             id=skill_id,
             model=model.name,
             dimension=model.dimension,
+            by_people=by_people,
             after=after,
             limit=_MEMBER_PAGE,
         ):
@@ -141,3 +118,40 @@ class PostgresSkills:
             dimension=model.dimension,
             rows=embeddings_as_json(vectors),
         )
+
+
+def _columns(
+    skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+) -> dict[str, Any]:
+    return {
+        "id": skill.id,
+        "name": skill.name,
+        "description": skill.description,
+        "keywords": list(skill.keywords),
+        "examples": list(skill.examples),
+        "parent_domain": skill.parent_domain,
+        "text_hash": text.hash,
+        "embedding_texts": list(text.embedding_texts),
+        "lexical_text": text.lexical_text,
+        "embedding": None if embedding is None else to_bytes(embedding).hex(),
+        "model": model.name if model else None,
+        "dimension": model.dimension if model else None,
+    }
+
+
+def _to_skill(row: list[Any]) -> Skill:
+    (id_, owner, name, description, keywords, examples, parent_domain, is_active, tool_count, created_at,
+     updated_at) = row  # fmt: skip
+    return Skill(
+        id=id_,
+        name=name,
+        description=description,
+        keywords=tuple(keywords),
+        examples=tuple(examples),
+        parent_domain=parent_domain,
+        org_id=owner,
+        is_active=is_active,
+        tool_count=tool_count,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

@@ -64,7 +64,21 @@ CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (s
 CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_id)
     WHERE status = 'pending' AND kind = 'description';
 
--- Listing skills by name, and those of a domain.
+-- A skill whose description changed while the model was away keeps what it is found by until the new one is there.
+ALTER TABLE mcp.skill_categories
+    DROP CONSTRAINT skill_categories_embedding_whole,
+    ADD CONSTRAINT skill_categories_embedding_whole CHECK (
+        (embedding IS NULL AND description_embedding IS NULL
+            AND embedding_model IS NULL AND embedding_dimension IS NULL)
+        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
+            AND embedding_dimension > 0
+            AND octet_length(embedding) = 4 * embedding_dimension
+            AND (description_embedding IS NULL OR octet_length(description_embedding) = 4 * embedding_dimension))
+    );
+CREATE INDEX skill_categories_to_embed ON mcp.skill_categories (id)
+    WHERE description_embedding IS NULL AND deleted_at IS NULL;
+
+-- Listing skills by name.
 CREATE INDEX skill_categories_name ON mcp.skill_categories (name, id) WHERE deleted_at IS NULL;
 
 -- Changes of items that are gone are pruned; an index that has not read up to here must read everything anew.

@@ -4,7 +4,8 @@
 -- One snapshot answers all of it: what changed, and how far that look reached. The position stops at the oldest
 -- transaction that is still open, so that what commits late is not passed over.
 SELECT s.epoch::text, s.embedding_model, s.embedding_dimension,
-       pg_snapshot_xmin(pg_current_snapshot())::text, c.collection, c.item_id, c.xid::text
+       pg_snapshot_xmin(pg_current_snapshot())::text, :position::text::xid8 > s.pruned_to,
+       c.collection, c.item_id, c.xid::text
 FROM mcp.index_state s
 LEFT JOIN mcp.index_changes c ON c.xid >= :position::text::xid8
 
@@ -71,3 +72,18 @@ SELECT epoch::text, position::text FROM mcp.index_positions WHERE index_name = :
 -- name: save_position
 UPDATE mcp.index_positions SET epoch = :epoch::text::uuid, position = :position::text::xid8, updated_at = now()
 WHERE index_name = :index_name
+
+-- name: prune_changes
+-- Changes of items that are long gone. Those of living items stay: each is one row, its latest change.
+WITH pruned AS (
+    DELETE FROM mcp.index_changes c
+    WHERE c.changed_at < now() - make_interval(secs => :older_than_s::float8)
+      AND NOT EXISTS (SELECT FROM mcp.tools t WHERE c.collection = 'mcp_unified_search' AND t.id::text = c.item_id)
+      AND NOT EXISTS (SELECT FROM mcp.skill_categories s
+                      WHERE c.collection = 'mcp_skills' AND s.id = c.item_id AND s.deleted_at IS NULL)
+    RETURNING c.xid
+), moved AS (
+    UPDATE mcp.index_state SET pruned_to = greatest(pruned_to, (SELECT max(xid) FROM pruned))
+    WHERE EXISTS (SELECT FROM pruned)
+)
+SELECT count(*) FROM pruned

@@ -1,7 +1,8 @@
 -- Skills and the assignment of tools to them.
 
 -- name: insert_skill
-INSERT INTO mcp.skill_categories (
+-- A deleted id can be created again; whatever it was is written over (decisions 13).
+INSERT INTO mcp.skill_categories AS c (
     id, org_id, name, description, keywords, examples, parent_domain, text_hash, embedding_texts, lexical_text,
     description_embedding, embedding, embedding_model, embedding_dimension)
 VALUES (
@@ -10,7 +11,14 @@ VALUES (
     decode(:embedding::text, 'hex'), decode(:embedding::text, 'hex'),
     CASE WHEN :embedding::text IS NOT NULL THEN :model::text END,
     CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int END)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT (id) DO UPDATE SET
+    org_id = excluded.org_id, name = excluded.name, description = excluded.description, keywords = excluded.keywords,
+    examples = excluded.examples, parent_domain = excluded.parent_domain, is_active = true, deleted_at = NULL,
+    text_hash = excluded.text_hash, embedding_texts = excluded.embedding_texts, lexical_text = excluded.lexical_text,
+    description_embedding = excluded.description_embedding, embedding = excluded.embedding,
+    embedding_model = excluded.embedding_model, embedding_dimension = excluded.embedding_dimension,
+    created_at = now(), updated_at = now()
+WHERE c.deleted_at IS NOT NULL
 RETURNING id
 
 -- name: get_skill
@@ -19,51 +27,72 @@ SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_d
 FROM mcp.skills_with_counts c
 WHERE c.id = :id AND (c.org_id IS NULL OR c.org_id = :org_id::text)
 
--- name: existing_skill_ids
--- Held to the end of the transaction, so that none is removed between this look and an assignment.
-SELECT id::text FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
-ORDER BY id FOR KEY SHARE
+-- name: list_skills
+-- The page is cut before tools are counted: counting all of 1,000 skills for a page of 100 costs ten times as much.
+SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active, c.tool_count,
+       c.created_at, c.updated_at
+FROM (
+    SELECT id FROM mcp.skill_categories
+    WHERE deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
+      AND (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
+      AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
+    ORDER BY name, id
+    LIMIT :limit::int OFFSET :offset::bigint
+) page
+JOIN mcp.skills_with_counts c ON c.id = page.id
+ORDER BY c.name, c.id
 
--- name: existing_item_ids
--- Held to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
-SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
-ORDER BY id FOR NO KEY UPDATE
+-- name: count_listed_skills
+SELECT count(*) FROM mcp.skill_categories
+WHERE deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
+  AND (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
+  AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
 
--- name: delete_assignments
--- What a tool no longer has. What stays is updated in place, so that a search never finds the tool without skills.
-DELETE FROM mcp.tool_skill_assignments a
-USING (SELECT unnest(:tool_ids::bigint[]) AS tool_id) AS touched
-WHERE a.tool_id = touched.tool_id
-  AND NOT EXISTS (
-    SELECT FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_id text)
-    WHERE r.tool_id = a.tool_id AND r.skill_id = a.skill_id)
-RETURNING a.skill_id::text
+-- name: hold_skill_limit
+-- Of two that create the last skill there is room for, the second waits here and sees the first.
+SELECT pg_advisory_xact_lock(hashtext('mcp.skill_categories'))
 
--- name: demote_primaries
--- Before new primaries are set, so that at no moment a tool has two (tool_skill_assignments_one_primary).
-UPDATE mcp.tool_skill_assignments a SET is_primary = false
-FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_id text, is_primary boolean)
-WHERE a.tool_id = r.tool_id AND a.skill_id = r.skill_id AND a.is_primary AND NOT r.is_primary
+-- name: count_skills_of
+SELECT count(*) FROM mcp.skill_categories WHERE deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
 
--- name: upsert_assignments
-INSERT INTO mcp.tool_skill_assignments AS a (tool_id, skill_id, confidence, is_primary, source)
-SELECT r.tool_id, r.skill_id, r.confidence, r.is_primary, :source
-FROM json_to_recordset(:rows::json)
-     AS r (tool_id bigint, skill_id text, confidence double precision, is_primary boolean)
-ORDER BY r.tool_id, r.skill_id
-ON CONFLICT ON CONSTRAINT tool_skill_assignments_key DO UPDATE SET
-    confidence = excluded.confidence, is_primary = excluded.is_primary, source = excluded.source, assigned_at = now()
-WHERE (a.confidence, a.is_primary, a.source) IS DISTINCT FROM
-      (excluded.confidence, excluded.is_primary, excluded.source)
-RETURNING a.skill_id::text
+-- name: change_skill
+-- With a new text and no vector for it, the skill keeps what it is found by until it is embedded. `seen` is when the
+-- caller last saw it change: what somebody else wrote since is not written over.
+UPDATE mcp.skill_categories c SET
+    name = :name, description = :description, keywords = :keywords::text[], examples = :examples::text[],
+    parent_domain = :parent_domain::text, is_active = :is_active::boolean,
+    text_hash = :text_hash, embedding_texts = :embedding_texts::text[], lexical_text = :lexical_text,
+    description_embedding = CASE WHEN c.embedding_texts = :embedding_texts::text[] THEN c.description_embedding
+                                 ELSE decode(:embedding::text, 'hex') END,
+    embedding = CASE WHEN :embedding::text IS NOT NULL
+                          AND (c.embedding IS NULL
+                               OR NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.skill_id = c.id))
+                     THEN decode(:embedding::text, 'hex') ELSE c.embedding END,
+    embedding_model = CASE WHEN :embedding::text IS NOT NULL THEN :model::text ELSE c.embedding_model END,
+    embedding_dimension = CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int ELSE c.embedding_dimension END,
+    updated_at = clock_timestamp()
+WHERE c.id = :id AND c.deleted_at IS NULL AND c.updated_at = :seen::timestamptz
+RETURNING id
+
+-- name: delete_skill
+UPDATE mcp.skill_categories SET is_active = false, deleted_at = now(), updated_at = clock_timestamp()
+WHERE id = :id AND deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
+RETURNING id
+
+-- name: is_deleted_skill
+SELECT EXISTS (
+    SELECT FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NOT NULL AND (org_id IS NULL OR org_id = :org_id::text))
 
 -- name: member_embeddings
--- A page of a skill's members. Those without a vector of the model are skipped (skill-contract BR-004).
+-- A page of a skill's members. Those without a vector of the model are skipped (skill-contract BR-004), and so are
+-- tools that not everyone sees who sees the skill, as in its tool_count.
 SELECT a.tool_id::text, t.embedding, a.confidence
 FROM mcp.tool_skill_assignments a
-JOIN mcp.tools t ON t.id = a.tool_id
+JOIN mcp.skill_categories c ON c.id = a.skill_id
+JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = c.org_id)
 WHERE a.skill_id = :id AND a.tool_id > :after::text::bigint AND t.is_active
   AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
+  AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
 ORDER BY a.tool_id
 LIMIT :limit::int
 
@@ -77,13 +106,6 @@ WHERE id = :id AND (embedding_model, embedding_dimension) = (:model::text, :dime
   AND embedding IS DISTINCT FROM decode(:embedding, 'hex')
 RETURNING id
 
--- name: skills_to_embed
-SELECT id::text, embedding_texts, text_hash
-FROM mcp.skill_categories
-WHERE embedding IS NULL AND deleted_at IS NULL AND id > :after
-ORDER BY id
-LIMIT :limit::int
-
 -- name: skills_to_reembed
 SELECT id::text, embedding_texts, text_hash
 FROM mcp.skill_categories
@@ -92,21 +114,29 @@ WHERE deleted_at IS NULL AND id > :after
 ORDER BY id
 LIMIT :limit::int
 
+-- name: skill_ids
+SELECT id::text FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY id
+
+-- name: lock_skill
+SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE
+
+-- name: skills_to_embed
+SELECT id::text, embedding_texts, text_hash
+FROM mcp.skill_categories
+WHERE description_embedding IS NULL AND deleted_at IS NULL AND id > :after
+ORDER BY id
+LIMIT :limit::int
+
 -- name: set_description_embeddings
+-- A skill with tools goes on being found by them, unless they are of another model too.
 UPDATE mcp.skill_categories c
-SET description_embedding = decode(r.embedding, 'hex'), embedding = decode(r.embedding, 'hex'),
+SET description_embedding = decode(r.embedding, 'hex'),
+    embedding = CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
+                          AND EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.skill_id = c.id)
+                     THEN c.embedding ELSE decode(r.embedding, 'hex') END,
     embedding_model = :model, embedding_dimension = :dimension::int
 FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
 WHERE c.id = r.id AND c.text_hash = r.text_hash
 
 -- name: count_skills
 SELECT count(*) FROM mcp.skill_categories WHERE is_active
-
--- name: skill_ids
-SELECT id::text FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY id
-
--- name: skills_of_items
-SELECT DISTINCT skill_id::text FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:ids::bigint[])
-
--- name: lock_skill
-SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE

@@ -1,0 +1,201 @@
+"""Fitting and judging confidences: logistic regression, reliability, and the measures of benchmarks/classification.py.
+
+A `Trial` is a list of skills and the tools that belong to one of them. Each tool counts twice: with the whole list,
+where it should get its skills, and with its own skills taken away, where it should get none. Both halves weigh the
+same: how often a tool fits nothing is not known, so the constants are those of "every other time".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from skillroute.domain.classification import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
+from skillroute.providers.classification.similarity_model import CONFIDENCE, EVIDENCE, confidences, leads
+from skillroute.providers.classification.similarity_skills import FEATURES
+
+Floats = NDArray[np.float64]
+BINS = 10
+_RIDGE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was measured between some tools and a list of skills.
+
+    Attributes
+    ----------
+    variant : str
+        What the skills have: ``description``, ``all``, ...
+    features : float64 [tools, skills, features]
+    belongs : float64 [tools, skills]
+        How surely people say it belongs, 0 where it does not; the highest of a row is the primary skill.
+    """
+
+    variant: str
+    features: Floats
+    belongs: Floats
+
+    def closed(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield each tool that fits with the whole list: features [skills, features], belongs [skills]."""
+        yield from (pair for pair in zip(self.features, self.belongs, strict=True) if pair[1].any())
+
+    def opened(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield each tool with its own skills taken away, where any remain; those that never fitted, with all."""
+        for features, belongs in zip(self.features, self.belongs, strict=True):
+            if (rest := belongs == 0.0).any():
+                yield features[rest], belongs[rest]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Weights of the features used, in the order of `FEATURES` with 0 for the rest, and of the second regression.
+
+    `plain` takes the mean of the cosines there are for the confidence: what one has before any calibration.
+    """
+
+    evidence: Floats = field(default_factory=lambda: np.array(EVIDENCE))
+    confidence: Floats = field(default_factory=lambda: np.array(CONFIDENCE))
+    plain: bool = False
+
+    def __call__(self, features: Floats) -> Floats:
+        """Return the confidences of one tool: float64 [skills]."""
+        if self.plain:
+            return _mean_cosine(features)
+        return confidences(features @ self.evidence, self.confidence)
+
+
+def _mean_cosine(features: Floats) -> Floats:
+    at = FEATURES.index
+    cosines = features[:, [at("description"), at("keywords"), at("examples"), at("tools")]]
+    there = features[:, [at("one"), at("has_keywords"), at("has_examples"), at("has_tools")]]
+    mean: Floats = np.clip((cosines * there).sum(axis=1) / there.sum(axis=1), 0.0, 1.0)
+    return mean
+
+
+def fit(trials: Sequence[Trial], use: Sequence[str] = FEATURES, *, lead: bool = True) -> Model:
+    """Fit both regressions on all pairs of the trials; every trial weighs the same.
+
+    Parameters
+    ----------
+    use : sequence of str
+        The features that may have a weight.
+    lead : bool
+        False leaves the second regression without the lead.
+    """
+    rows, labels, weights = _pairs(trials)
+    columns = [FEATURES.index(name) for name in use]
+    evidence = np.zeros(len(FEATURES))
+    evidence[columns] = _logistic(np.concatenate(rows)[:, columns], labels, weights)
+    second = []
+    for features in rows:
+        found = features @ evidence
+        second.append(np.stack([np.ones_like(found), found, leads(found) if lead else np.zeros_like(found)], axis=1))
+    return Model(evidence, _logistic(np.concatenate(second), labels, weights))
+
+
+def _pairs(trials: Sequence[Trial]) -> tuple[list[Floats], Floats, Floats]:
+    rows: list[Floats] = []
+    labels: list[Floats] = []
+    weights: list[Floats] = []
+    for trial in trials:
+        for half in (list(trial.closed()), list(trial.opened())):
+            for features, belongs in half:
+                rows.append(features)
+                labels.append((belongs > 0.0).astype(float))
+                weights.append(np.full(len(belongs), 1.0 / len(half)))
+    return rows, np.concatenate(labels), np.concatenate(weights)
+
+
+def _logistic(rows: Floats, labels: Floats, weights: Floats) -> Floats:
+    """Newton's method with a ridge on all but the intercept: float64 [columns]."""
+    weights = weights / weights.sum()
+    ridge = np.eye(rows.shape[1]) * _RIDGE
+    ridge[0, 0] = 1e-9
+    found = np.zeros(rows.shape[1])
+    for _ in range(50):
+        sure = 1.0 / (1.0 + np.exp(-np.clip(rows @ found, -30.0, 30.0)))
+        slope = rows.T @ (weights * (sure - labels)) + ridge @ found
+        curve = (rows * (weights * sure * (1.0 - sure))[:, None]).T @ rows + ridge
+        step = np.linalg.solve(curve, slope)
+        found -= step
+        if np.abs(step).max() < 1e-7:
+            break
+    return found
+
+
+class Judge:
+    """Collects answers and says how good they were."""
+
+    def __init__(self) -> None:
+        self._closed: list[dict[str, float]] = []
+        self._opened: list[float] = []
+        self._tops: list[tuple[float, float, float]] = []  # confidence, right or not, weight
+
+    def judge(self, trial: Trial, model: Model) -> None:
+        """Answer all tools of a trial and note what came of it."""
+        closed, opened = list(trial.closed()), list(trial.opened())
+        for features, belongs in closed:
+            sure = model(features)
+            kept = [row for row in np.argsort(-sure)[:MAX_CLASSIFIED_SKILLS] if sure[row] >= MIN_CONFIDENCE]
+            top = int(sure.argmax())
+            self._closed.append(
+                {
+                    "primary": float(bool(kept) and belongs[top] == belongs.max()),
+                    "kept": len(kept),
+                    "right": sum(belongs[row] > 0 for row in kept),
+                    "wanted": float((belongs > 0).sum()),
+                    "none": float(not kept),
+                    "nearest": float(belongs[top] == belongs.max()),
+                }
+            )
+            self._tops.append((float(sure[top]), float(belongs[top] > 0), 1.0 / len(closed)))
+        for features, _ in opened:
+            top_sure = float(model(features).max())
+            self._opened.append(float(top_sure >= MIN_CONFIDENCE))
+            self._tops.append((top_sure, 0.0, 1.0 / len(opened)))
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether anything was judged."""
+        return bool(self._closed)
+
+    def measures(self) -> dict[str, float]:
+        """Return the measures; what each is stands in benchmarks/classification.py."""
+
+        def total(name: str) -> float:
+            return sum(row[name] for row in self._closed)
+
+        tools = len(self._closed)
+        bins = self.reliability()
+        return {
+            "primary": total("primary") / tools,
+            "nearest": total("nearest") / tools,
+            "recall": total("right") / total("wanted"),
+            "precision": total("right") / max(1.0, total("kept")),
+            "none": total("none") / tools,
+            "false open": float(np.mean(self._opened)),
+            "ECE": sum(row["share"] * abs(row["confidence"] - row["right"]) for row in bins),
+            "Brier": sum(w * (c - r) ** 2 for c, r, w in self._tops) / sum(w for *_, w in self._tops),
+        }
+
+    def reliability(self) -> list[dict[str, Any]]:
+        """Return, for each tenth of confidence that occurs: share of answers, mean confidence, share that is right."""
+        sure, right, weight = (np.array(column) for column in zip(*self._tops, strict=True))
+        number = np.minimum((sure * BINS).astype(int), BINS - 1)
+        rows = []
+        for each in range(BINS):
+            if (here := number == each).any():
+                mass = weight[here].sum()
+                rows.append(
+                    {
+                        "bin": f"{each / BINS:.1f}-{(each + 1) / BINS:.1f}",
+                        "share": float(mass / weight.sum()),
+                        "confidence": float((weight * sure)[here].sum() / mass),
+                        "right": float((weight * right)[here].sum() / mass),
+                    }
+                )
+        return rows

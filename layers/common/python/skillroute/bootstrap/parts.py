@@ -1,0 +1,181 @@
+"""What one process is made of, each part made when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from skillroute.bootstrap.index import make_replica
+from skillroute.bootstrap.providers import (
+    make_chat_model,
+    make_classifier,
+    make_embedder,
+    make_notifier,
+    make_queue,
+)
+from skillroute.errors import ConfigurationError, SkillrouteError
+from skillroute.observability import logger
+from skillroute.ports import (
+    ChangeFeed,
+    ChatModel,
+    Classifier,
+    Database,
+    Embedder,
+    IndexReplica,
+    Notifier,
+    Queue,
+)
+from skillroute.settings import CoreSettings
+
+if TYPE_CHECKING:
+    from skillroute.search.embed import QueryEmbedder
+    from skillroute.services.aggregate_skill import AggregateSkill
+    from skillroute.services.dispatch import Dispatch
+    from skillroute.storage.postgres.connection import Pool
+
+S = TypeVar("S")
+
+
+class CoreParts:
+    """What reaches outside: storage, providers, queues, and what happens after each commit.
+
+    Parameters
+    ----------
+    settings : CoreSettings
+        Of one function; a part that needs more than they hold raises `ConfigurationError` when it is asked for.
+    embedder, replica, database, queue, classifier, chat, notifier : optional
+        Parts to use instead of the configured ones.
+    """
+
+    def __init__(
+        self,
+        settings: CoreSettings,
+        *,
+        embedder: Embedder | None = None,
+        replica: IndexReplica | None = None,
+        database: Database | None = None,
+        queue: Queue | None = None,
+        classifier: Classifier | None = None,
+        chat: ChatModel | None = None,
+        notifier: Notifier | None = None,
+    ) -> None:
+        self.settings = settings
+        self._embedder = embedder
+        self._replica = replica
+        self._database = database
+        self._queue = queue
+        self._classifier = classifier
+        self._chat = chat
+        self._notifier = notifier
+
+    def of(self, kind: type[S]) -> S:
+        """Return the settings as those of a function that knows more. Raises `ConfigurationError`."""
+        if not isinstance(self.settings, kind):
+            raise ConfigurationError(f"this needs {kind.__name__}, not {type(self.settings).__name__}")
+        return self.settings
+
+    @cached_property
+    def pool(self) -> Pool:
+        from skillroute.storage.postgres.connection import Pool
+
+        return Pool(
+            self.settings.database_url.get_secret_value(),
+            size=self.settings.database_pool_size,
+            connect_timeout_s=self.settings.database_connect_timeout_s,
+            statement_timeout_s=self.settings.database_statement_timeout_s,
+        )
+
+    @cached_property
+    def database(self) -> Database:
+        from skillroute.storage.postgres.database import PostgresDatabase
+
+        return self._database or PostgresDatabase(self.pool)
+
+    @cached_property
+    def feed(self) -> ChangeFeed:
+        from skillroute.storage.postgres.feed import PostgresFeed
+
+        return PostgresFeed(self.pool)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return self._embedder or make_embedder(self.settings)
+
+    @cached_property
+    def query_embedder(self) -> QueryEmbedder:
+        from skillroute.search.embed import QueryEmbedder
+
+        return QueryEmbedder(
+            self.embedder,
+            timeout_s=self.settings.query_timeout_s,
+            cache_size=self.settings.query_cache_size,
+            retry_after_s=self.settings.embedding_retry_after_s,
+        )
+
+    @cached_property
+    def replica(self) -> IndexReplica:
+        return self._replica or make_replica(
+            self.settings,
+            self.feed,
+            self.pool,
+            self.query_embedder.model,
+            self.settings.database_url.get_secret_value(),
+        )
+
+    @cached_property
+    def queue(self) -> Queue | None:
+        return self._queue or make_queue(self.settings)
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return self._notifier or make_notifier(self.settings)
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        from skillroute.settings import ClassifierSettings
+
+        return self._chat or make_chat_model(self.of(ClassifierSettings))
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        from skillroute.settings import ClassifierSettings
+
+        return self._classifier or make_classifier(self.of(ClassifierSettings), self.embedder, self.chat)
+
+    @cached_property
+    def aggregate_skill(self) -> AggregateSkill:
+        from skillroute.services.aggregate_skill import AggregateSkill
+
+        return AggregateSkill(self.database, description_share=self.settings.skill_description_share)
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        from skillroute.services.dispatch import Dispatch
+
+        return Dispatch(
+            self.database, self.queue, self.aggregate_skill, aggregate_delay_s=self.settings.aggregate_delay_s
+        )
+
+    def after_commit(self) -> None:
+        """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""
+        self.dispatch()
+        if not self.settings.qdrant_url:
+            return
+        try:
+            self.catch_up()
+        except SkillrouteError as error:
+            # What was written is safe; the next search or write carries it over.
+            logger.warning("index server left behind", extra={"reason": str(error)})
+
+    def catch_up(self) -> int:
+        """Bring an index server up to date; return how many changes it had not seen."""
+        lag = self.replica.status().lag
+        with self.replica.current():
+            return lag
+
+    def close(self) -> None:
+        """Let go of the index and of idle connections."""
+        if "replica" in self.__dict__:
+            self.replica.close()
+        if "pool" in self.__dict__:
+            self.pool.close()

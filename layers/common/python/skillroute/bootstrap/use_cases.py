@@ -1,0 +1,203 @@
+"""The use cases over the parts, and the routes and consumers over the use cases."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from skillroute.bootstrap.parts import CoreParts
+from skillroute.settings import (
+    CatalogSettings,
+    ClassifierSettings,
+    RelaySettings,
+    SearchSettings,
+)
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.search.tools import ToolSearch
+    from skillroute.services.assign_skills import AssignSkills
+    from skillroute.services.catalogue import Catalogue
+    from skillroute.services.change_skill import ChangeSkill
+    from skillroute.services.classify_tools import ClassifyTools
+    from skillroute.services.create_skill import CreateSkill, PrepareSkill
+    from skillroute.services.describe_skill import DescribeSkill
+    from skillroute.services.embed_missing import EmbedMissing
+    from skillroute.services.failed_work import FailedWork
+    from skillroute.services.read_skills import ReadSkills
+    from skillroute.services.reindex import Reindex
+    from skillroute.services.relay import Relay
+    from skillroute.services.review_suggestions import ReviewSuggestions
+    from skillroute.services.suggest_skills import SuggestSkills
+    from skillroute.services.sync_tools import SyncTools
+
+
+class Parts(CoreParts):
+    """All parts of one process, each made when first asked for."""
+
+    @cached_property
+    def tool_search(self) -> ToolSearch:
+        from skillroute.search.enrich import SchemaLoader
+        from skillroute.search.tools import ToolSearch
+
+        settings = self.of(SearchSettings)
+        return ToolSearch(
+            self.replica,
+            self.query_embedder,
+            SchemaLoader(self.database, cache_size=settings.schema_cache_size),
+            default_ranking=settings.default_mode,
+            hybrid_skill_weight=settings.hybrid_skill_weight,
+        )
+
+    @cached_property
+    def _job(self) -> dict[str, Any]:
+        return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
+
+    @cached_property
+    def sync_tools(self) -> SyncTools:
+        from skillroute.services.sync_tools import SyncTools
+
+        return SyncTools(self.database, self.embedder, **self._job)
+
+    @cached_property
+    def embed_missing(self) -> EmbedMissing:
+        from skillroute.services.embed_missing import EmbedMissing
+
+        return EmbedMissing(self.database, self.embedder, **self._job)
+
+    @cached_property
+    def reindex(self) -> Reindex:
+        from skillroute.services.reindex import Reindex
+
+        return Reindex(self.database, self.embedder, self.aggregate_skill, **self._job)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        from skillroute.services.catalogue import Catalogue
+
+        return Catalogue(self.database, after_commit=self.after_commit)
+
+    @cached_property
+    def prepare_skill(self) -> PrepareSkill:
+        from skillroute.services.create_skill import PrepareSkill
+
+        return PrepareSkill(self.embedder, timeout_s=self.settings.query_timeout_s)
+
+    @cached_property
+    def create_skill(self) -> CreateSkill:
+        from skillroute.services.create_skill import CreateSkill
+
+        return CreateSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def change_skill(self) -> ChangeSkill:
+        from skillroute.services.change_skill import ChangeSkill
+
+        return ChangeSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def read_skills(self) -> ReadSkills:
+        from skillroute.services.read_skills import ReadSkills
+
+        return ReadSkills(self.database)
+
+    @cached_property
+    def assign_skills(self) -> AssignSkills:
+        from skillroute.services.assign_skills import AssignSkills
+
+        return AssignSkills(self.database, after_commit=self.after_commit)
+
+    @cached_property
+    def describe_skill(self) -> DescribeSkill:
+        from skillroute.services.describe_skill import DescribeSkill
+
+        timeout_s = self.of(ClassifierSettings).chat_timeout_s
+        return DescribeSkill(self.database, self.chat, self.notifier, timeout_s=timeout_s)
+
+    @cached_property
+    def suggest_skills(self) -> SuggestSkills:
+        from skillroute.services.suggest_skills import SuggestSkills
+
+        return SuggestSkills(
+            self.database,
+            self.prepare_skill,
+            self.notifier,
+            approve_after=self.of(ClassifierSettings).auto_approve_after,
+            after_commit=self.after_commit,
+        )
+
+    @cached_property
+    def review_suggestions(self) -> ReviewSuggestions:
+        from skillroute.services.review_suggestions import ReviewSuggestions
+
+        return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def classify_tools(self) -> ClassifyTools:
+        from skillroute.services.classify_tools import ClassifyTools
+        from skillroute.services.skill_profiles import SkillProfiles
+
+        return ClassifyTools(
+            self.database,
+            self.classifier,
+            SkillProfiles(self.database),
+            self.suggest_skills,
+            after_commit=self.after_commit,
+            timeout_s=self.of(ClassifierSettings).chat_timeout_s,
+        )
+
+    @cached_property
+    def failed_work(self) -> FailedWork:
+        from skillroute.services.failed_work import FailedWork
+
+        return FailedWork(self.database, self.notifier, max_receives=self.settings.queue_max_receives)
+
+    @cached_property
+    def relay(self) -> Relay:
+        from skillroute.services.relay import Relay
+
+        settings = self.of(RelaySettings)
+        return Relay(
+            self.database,
+            self.dispatch,
+            embed_missing=self.embed_missing,
+            catch_up=self.catch_up if settings.qdrant_url else None,
+            again_after_s=settings.requeue_after_s,
+            prune_after_s=settings.prune_after_s,
+        )
+
+    def search_routers(self) -> list[APIRouter]:
+        """Return the routes of the search function."""
+        from skillroute.web.health import health_router
+        from skillroute.web.search_routes import search_router
+
+        auth = self.of(SearchSettings).auth
+        return [search_router(self.tool_search, auth), health_router(self.replica, self.query_embedder)]
+
+    def catalog_routers(self) -> list[APIRouter]:
+        """Return the routes of the catalog function."""
+        from skillroute.web.catalog_routes import catalog_router
+
+        return [catalog_router(self.sync_tools, self.catalogue, self.of(CatalogSettings).auth)]
+
+    def skills_routers(self) -> list[APIRouter]:
+        """Return the routes of the skills function."""
+        from skillroute.web.skill_routes import skill_router
+        from skillroute.web.suggestion_routes import suggestion_router
+        from skillroute.web.tool_skill_routes import tool_skill_router
+
+        auth = self.of(CatalogSettings).auth
+        return [
+            # Before the skills: /skills/suggestions is no skill.
+            suggestion_router(self.review_suggestions, auth),
+            skill_router(
+                self.create_skill,
+                self.change_skill,
+                self.read_skills,
+                self.describe_skill,
+                self.classify_tools,
+                auth,
+            ),
+            tool_skill_router(self.assign_skills, auth),
+        ]

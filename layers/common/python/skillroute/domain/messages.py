@@ -1,0 +1,61 @@
+"""What a message of each queue carries: one id, and no data."""
+
+from __future__ import annotations
+
+import json
+
+from skillroute.domain.work import QueueName, Work
+from skillroute.errors import InvalidInput
+
+MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}
+"""The one field of a message."""
+
+_MAX_TOOL_ID = 2**63 - 1
+_MAX_SKILL_ID_LENGTH = 64
+
+
+def message_of(work: Work) -> dict[str, object]:
+    """Return the message for a piece of work: an id, no data.
+
+    Examples
+    --------
+    >>> message_of(Work(QueueName.CLASSIFY, "7", 1)), message_of(Work(QueueName.AGGREGATE, "files", 2))
+    ({'tool_id': 7}, {'skill_id': 'files'})
+    """
+    key: object = int(work.key) if work.queue is QueueName.CLASSIFY else work.key
+    return {MESSAGE_KEYS[work.queue]: key}
+
+
+def key_of(queue: QueueName, body: str) -> str:
+    """Return the key of the work that a message is about.
+
+    Anything but a JSON object with exactly the one field, of its type, is refused: a message that is guessed at would
+    be acknowledged, and with it would go what it was meant to say.
+
+    Raises
+    ------
+    InvalidInput
+        The message cannot be read; it says why.
+
+    Examples
+    --------
+    >>> key_of(QueueName.CLASSIFY, '{"tool_id": 7}'), key_of(QueueName.AGGREGATE, '{"skill_id": "files"}')
+    ('7', 'files')
+    """
+    name = MESSAGE_KEYS[queue]
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInput("body", "is not JSON") from None
+    if not isinstance(message, dict):
+        raise InvalidInput("body", "is not a JSON object")
+    if message.keys() != {name}:
+        raise InvalidInput("body", f"must have the field {name} and no other")
+    value = message[name]
+    if queue is QueueName.CLASSIFY:
+        # bool is an int to Python, not to JSON.
+        if type(value) is not int or not 0 < value <= _MAX_TOOL_ID:
+            raise InvalidInput(name, "must be a positive integer of 64 bits")
+    elif not isinstance(value, str) or not 0 < len(value) <= _MAX_SKILL_ID_LENGTH or not value.isprintable():
+        raise InvalidInput(name, f"must be a string of 1 to {_MAX_SKILL_ID_LENGTH} printable characters")
+    return str(value)

@@ -1,0 +1,82 @@
+"""Suggestions: what a classifier would like to exist, for people to decide (skill-contract BR-005)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from skillroute.domain.classification import SkillDraft, ToolProfile
+from skillroute.domain.skills import RESERVED_IDS, AssignmentSource
+from skillroute.domain.tool_text import split_name
+
+
+class SuggestionStatus(StrEnum):
+    """The states of a suggestion. Only a pending one can change, and it does so once."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    MERGED = "merged"
+
+
+class SuggestionKind(StrEnum):
+    """What a suggestion would change: a skill that is not there, or the description of one that is."""
+
+    NEW_SKILL = "new_skill"
+    DESCRIPTION = "description"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A suggestion as it is stored."""
+
+    id: int
+    org_id: str | None
+    kind: SuggestionKind
+    suggested_name: str
+    suggested_description: str
+    source_tool_id: int | None
+    source_tool_name: str | None
+    target_skill_id: str | None
+    reasoning: str | None
+    source: AssignmentSource
+    status: SuggestionStatus
+    resolved_skill_id: str | None
+    reviewed_by: str | None
+    review_reason: str | None
+    created_at: datetime
+    reviewed_at: datetime | None
+
+
+def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
+    """Return what to suggest for a tool that fits no skill: what the classifier proposed, else a skill of its server.
+
+    Texts are cut to what a skill may have; a person makes them good.
+    """
+    name = proposed.name.strip() if proposed else ""
+    description = proposed.description.strip() if proposed else ""
+    subject = split_name(tool.server or tool.name) or tool.name
+    gist = " ".join(tool.description.split()) or split_name(tool.name) or tool.name
+    return SkillDraft(
+        name=(name or subject.title())[:255],
+        description=(description or f"Tools like {tool.name}: {gist}")[:1000],
+        reasoning=proposed.reasoning if proposed else "no skill fits well enough",
+    )
+
+
+def skill_id_of(name: str) -> str:
+    """Return an id for a skill of that name, as `^[a-z][a-z0-9_]*$` and 64 characters demand.
+
+    Examples
+    --------
+    >>> skill_id_of("PDF & Documents"), skill_id_of("3D models"), skill_id_of("Классы"), skill_id_of("classify")
+    ('pdf_documents', 'skill_3d_models', 'skill', 'classify_skill')
+    """
+    words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not words or not words[0].isalpha():
+        words = f"skill_{words}".rstrip("_")
+    if words in RESERVED_IDS:
+        words = f"{words}_skill"
+    return words[:64].rstrip("_")

@@ -1,0 +1,1 @@
+"""Where people are told that something waits for them."""

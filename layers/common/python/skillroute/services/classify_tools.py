@@ -1,0 +1,174 @@
+"""Classifying tools into skills (skill-contract BR-002, BR-003; decisions 15 to 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.classification import HUMAN, MIN_CONFIDENCE, Classification, Decision, Outcome, SkillProfile
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.work import QueueName
+from skillroute.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.observability import Metric, count, logger
+from skillroute.ports import Classifier, Database, Session, ToClassify
+from skillroute.services.skill_profiles import SkillProfiles
+from skillroute.services.store_classifications import Answer, StoreClassifications, current_assignments
+from skillroute.services.suggest_skills import SuggestSkills
+
+Results = dict[int, Outcome | ClassifierUnavailable]
+
+
+class ClassifyTools:
+    """Asks a classifier about tools, and stores what becomes of its answers.
+
+    Parameters
+    ----------
+    suggest : SuggestSkills
+        Tells people of new suggestions, and approves those that were made often enough.
+    timeout_s : float
+        The most that one attempt at one tool may take.
+    min_confidence : float
+        What is less sure is not assigned.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        classifier: Classifier,
+        profiles: SkillProfiles,
+        suggest: SuggestSkills,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+        timeout_s: float = 10.0,
+        min_confidence: float = MIN_CONFIDENCE,
+    ) -> None:
+        self._database = database
+        self._classifier = classifier
+        self._profiles = profiles
+        self._suggest = suggest
+        self._after_commit = after_commit
+        self._timeout_s = timeout_s
+        self._store = StoreClassifications(classifier, min_confidence)
+
+    def __call__(self, tool_ids: Sequence[int], *, force: bool = False) -> Results:
+        """Classify tools and return what became of each.
+
+        A tool that says nothing new is skipped, and so is one that a person decided on, unless `force`d. Until the new
+        assignments are stored, the old ones are searched (decisions 19). Where the classifier fails, the tool keeps
+        what it has, and its work goes on waiting in the outbox.
+
+        Returns
+        -------
+        dict of int to Outcome or ClassifierUnavailable
+            One for each id.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            What was not stored goes on waiting in the outbox.
+        """
+        model = self._database.read(lambda session: session.index_state.stored_model())
+        found = self._database.read(lambda session: session.classifications.tools(tool_ids, model))
+        skipped = {id_: why for id_, each in found.items() if (why := self._skip(each, force)) is not None}
+        results: Results = {id_: Outcome(id_, Decision.GONE) for id_ in tool_ids if id_ not in found}
+        if skipped:
+            results |= self._database.transact(lambda session: _skipped(session, found, skipped))
+        todo = sorted((found[id_] for id_ in found.keys() - skipped.keys()), key=_order)
+        for org_id, group in groupby(todo, key=lambda each: each.tool.org_id):
+            results |= self._classify(list(group), org_id, model, force)
+        count(Metric.TOOLS_CLASSIFIED, sum(isinstance(each, Outcome) for each in results.values()))
+        self._after_commit()
+        return results
+
+    def for_caller(self, tool_id: int, caller: Caller, *, name: str | None = None, force: bool = False) -> Outcome:
+        """Classify one of the caller's own tools at once.
+
+        Parameters
+        ----------
+        name : str, optional
+            What the caller believes the tool to be called.
+
+        Raises
+        ------
+        NotFound, Forbidden
+            There is no such tool, or it is not the caller's.
+        InvalidInput
+            The tool has another name.
+        ClassifierUnavailable
+            The classifier failed; the tool waits in the queue as before.
+        Conflict
+            The tool is being changed at this moment.
+        """
+        item = self._database.read(lambda session: session.items.get(tool_id, caller.org_id))
+        if item is None:
+            raise NotFound(f"no item with id {tool_id}")
+        if item.org_id != caller.org_id:
+            raise Forbidden(f"item {tool_id} is global; organisations change only their own")
+        if name is not None and name != item.content.key.name:
+            raise InvalidInput("tool_name", f"tool {tool_id} is called {item.content.key.name!r}")
+        outcome = self([tool_id], force=force)[tool_id]
+        if isinstance(outcome, ClassifierUnavailable):
+            raise outcome
+        if outcome.decision is Decision.GONE:
+            raise NotFound(f"no item with id {tool_id}")
+        if outcome.decision is Decision.OVERTAKEN:
+            raise Conflict(f"tool {tool_id} is being changed: try again")
+        return outcome
+
+    def _skip(self, each: ToClassify, force: bool) -> Decision | None:
+        if force or each.decided_by is None:
+            return None
+        if each.decided_by == HUMAN:
+            return Decision.HUMAN
+        same = each.decided_by == self._classifier.name and each.decided_hash == each.tool.input_hash
+        return Decision.UNCHANGED if same else None
+
+    def _classify(
+        self, tools: list[ToClassify], org_id: str | None, model: EmbeddingModel | None, force: bool
+    ) -> Results:
+        skills = self._profiles(org_id, model)
+        offered = frozenset(skill.id for skill in skills)
+        results: Results = {}
+        answers: list[Answer] = []
+        for each, answer in zip(tools, self._ask(tools, skills), strict=True):
+            if isinstance(answer, ClassifierUnavailable):
+                logger.error("tool not classified", extra={"tool_id": each.tool.id, "reason": str(answer)})
+                results[each.tool.id] = answer
+            else:
+                answers.append(Answer(each, answer, offered))
+        if answers:
+            stored = self._database.transact(lambda session: self._store(session, answers, org_id, force=force))
+            self._suggest.announce(stored.suggested)
+            results |= {outcome.tool_id: outcome for outcome in stored.outcomes}
+        return results
+
+    def _ask(
+        self, tools: list[ToClassify], skills: Sequence[SkillProfile]
+    ) -> Iterable[Classification | ClassifierUnavailable]:
+        def ask(each: ToClassify) -> Classification | ClassifierUnavailable:
+            try:
+                return self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
+            except ClassifierUnavailable as error:
+                return error
+
+        workers = min(self._classifier.concurrency, len(tools))
+        if workers < 2:
+            return map(ask, tools)
+        with ThreadPoolExecutor(workers, thread_name_prefix="classify") as pool:
+            return list(pool.map(ask, tools))
+
+
+def _order(each: ToClassify) -> tuple[str, int]:
+    return each.tool.org_id or "", each.tool.id
+
+
+def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping[int, Decision]) -> Results:
+    """Say what skipped tools have, and take their work from the outbox."""
+    versions = {str(id_): found[id_].version for id_ in skipped}
+    session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+    return {
+        id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))
+        for id_, decision in skipped.items()
+    }

@@ -1,0 +1,41 @@
+"""Reading skills and their tools (skill-contract BR-007, BR-008)."""
+
+from __future__ import annotations
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.skills import Skill, SkillFilter, SkillMember
+from skillroute.errors import NotFound
+from skillroute.ports import Database, Session
+
+
+class ReadSkills:
+    """`GET /api/v1/skills` and what lies under it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, where: SkillFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+        """Return a page of the skills that the caller sees, by name, and how many there are in all."""
+        return self._database.read(
+            lambda session: session.skills.page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def get(self, skill_id: str, caller: Caller) -> Skill:
+        """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
+        return self._database.read(lambda session: _get(session, skill_id, caller))
+
+    def tools(self, skill_id: str, caller: Caller, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
+        """Return a page of a skill's tools, the surest first, and how many there are in all. Raises `NotFound`."""
+
+        def read(session: Session) -> tuple[list[SkillMember], int]:
+            _get(session, skill_id, caller)
+            return session.assignments.of_skill(skill_id, caller.org_id, limit=limit, offset=offset)
+
+        return self._database.read(read)
+
+
+def _get(session: Session, skill_id: str, caller: Caller) -> Skill:
+    skill = session.skills.get(skill_id, caller.org_id)
+    if skill is None:
+        raise NotFound(f"no skill with id {skill_id}")
+    return skill

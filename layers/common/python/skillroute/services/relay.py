@@ -1,0 +1,156 @@
+"""What runs every minute: whatever was left behind is taken up again (DESIGN section 1).
+
+Every step may run in several relays at once, and may be repeated: work is held while it is published, and embedding,
+pruning and catching up are idempotent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from skillroute.errors import DependencyUnavailable, SkillrouteError
+from skillroute.observability import Metric, count, gauge, logger
+from skillroute.ports import Database, OutboxDepth
+
+_LOST_BATCH = 1000
+
+
+@dataclass(slots=True)
+class RelayReport:
+    """What a run did, and how things stand.
+
+    Attributes
+    ----------
+    embedded : int
+        Rows that got the vector they waited for.
+    again : int
+        Work whose message should long have been done.
+    lost : int
+        Tools that nobody had decided on and that waited nowhere.
+    published, pruned : int
+        Messages sent; changes of items that are gone, forgotten.
+    index_lag : int or None
+        Changes that an index server has not seen; None for embedded replicas, which look for themselves.
+    failed : list of str
+        Steps that did not succeed; the next run tries them again.
+    """
+
+    embedded: int = 0
+    again: int = 0
+    lost: int = 0
+    published: int = 0
+    pruned: int = 0
+    index_lag: int | None = None
+    depths: list[OutboxDepth] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+class Relay:
+    """Takes up what was left behind.
+
+    Parameters
+    ----------
+    dispatch : callable
+        Publishes what waits, and returns how much.
+    embed_missing : callable or None
+        Embeds what was written while the model was away, and returns how many rows.
+    catch_up : callable or None
+        Brings an index server up to date, and returns its lag before. None for embedded replicas.
+    again_after_s, lost_after_s : float
+        After how long work that was published, and a tool that waits nowhere, are queued again: longer than a message
+        takes through all its attempts.
+    prune_after_s : float
+        How long changes of items that are gone are kept. An index that slept for longer reads everything anew.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        dispatch: Callable[[], int],
+        *,
+        embed_missing: Callable[[], int] | None = None,
+        catch_up: Callable[[], int] | None = None,
+        again_after_s: float = 1800.0,
+        lost_after_s: float = 600.0,
+        prune_after_s: float = 7 * 86_400.0,
+    ) -> None:
+        self._database = database
+        self._dispatch = dispatch
+        self._embed_missing = embed_missing
+        self._catch_up = catch_up
+        self._again_after_s = again_after_s
+        self._lost_after_s = lost_after_s
+        self._prune_after_s = prune_after_s
+
+    def __call__(self) -> RelayReport:
+        """Run every step; one that fails is logged and does not keep the others from running.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            PostgreSQL cannot be reached, so that no step can run.
+        """
+        report = RelayReport()
+        transact = self._database.transact
+        # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
+        report.again = transact(lambda session: session.outbox.publish_stale(older_than_s=self._again_after_s))
+        report.lost = transact(
+            lambda session: session.classifications.queue_lost(older_than_s=self._lost_after_s, limit=_LOST_BATCH)
+        )
+        with _Step("embed", report):
+            if self._embed_missing is not None:
+                report.embedded = self._embed_missing()
+        with _Step("publish", report):
+            report.published = self._dispatch()
+        with _Step("catch up", report):
+            if self._catch_up is not None:
+                report.index_lag = self._catch_up()
+        with _Step("prune", report):
+            report.pruned = transact(lambda session: session.index_state.prune(older_than_s=self._prune_after_s))
+        with _Step("measure", report):
+            report.depths = self._database.read(lambda session: session.outbox.depths())
+        _observe(report)
+        return report
+
+
+class _Step:
+    """Notes that a step failed instead of ending the run."""
+
+    def __init__(self, name: str, report: RelayReport) -> None:
+        self._name = name
+        self._report = report
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, exc_type: type[BaseException] | None, exc: BaseException | None, _: object) -> bool:
+        if not isinstance(exc, SkillrouteError):
+            return False
+        logger.warning("relay step failed", extra={"step": self._name, "reason": str(exc)})
+        if isinstance(exc, DependencyUnavailable):
+            count(Metric.RELAY_FAILED)
+        self._report.failed.append(self._name)
+        return True
+
+
+def _observe(report: RelayReport) -> None:
+    gauge(Metric.OUTBOX_WAITING, sum(each.waiting for each in report.depths))
+    gauge(Metric.OUTBOX_DEAD, sum(each.dead for each in report.depths))
+    gauge(Metric.OUTBOX_OLDEST, max((each.oldest_s for each in report.depths), default=0.0))
+    if report.index_lag is not None:
+        gauge(Metric.INDEX_LAG, report.index_lag)
+    logger.info(
+        "relay ran",
+        extra={
+            "embedded": report.embedded,
+            "again": report.again,
+            "lost": report.lost,
+            "published": report.published,
+            "pruned": report.pruned,
+            "index_lag": report.index_lag,
+            "failed": report.failed,
+            **{f"{each.queue.value}_waiting": each.waiting for each in report.depths},
+            **{f"{each.queue.value}_dead": each.dead for each in report.depths},
+        },
+    )

@@ -1,0 +1,45 @@
+"""The skills that a tool may be given, as classifiers see them, read again only when they changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from skillroute.domain.classification import SkillProfile
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.ports import Database, Session
+
+
+class SkillProfiles:
+    """Active skills by organisation. Each call sees what is committed: fingerprints are read, vectors only if need be.
+
+    A profile holds a few kilobytes, and a deployment at most 1,000 global skills and 1,000 of each organisation.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str | None, EmbeddingModel | None], Sequence[SkillProfile]] = {}
+
+    def __call__(self, org_id: str | None, model: EmbeddingModel | None) -> Sequence[SkillProfile]:
+        """Return the skills that items of an organisation may have, by id; the same object while nothing changed."""
+        key = (org_id, model)
+        with self._lock:
+            known = self._known.get(key, ())
+        profiles = self._database.read(lambda session: self._read(session, org_id, model, known))
+        with self._lock:
+            self._known[key] = profiles
+        return profiles
+
+    @staticmethod
+    def _read(
+        session: Session, org_id: str | None, model: EmbeddingModel | None, known: Sequence[SkillProfile]
+    ) -> Sequence[SkillProfile]:
+        fingerprints = dict(session.classifications.fingerprints(org_id, model))
+        same = {each.id: each for each in known if fingerprints.get(each.id) == each.fingerprint}
+        if len(same) == len(fingerprints) == len(known):
+            return known
+        changed = {id_: fingerprint for id_, fingerprint in fingerprints.items() if id_ not in same}
+        read = {each.id: each for each in session.classifications.profiles(changed, model)} if changed else {}
+        both = same | read
+        return tuple(both[id_] for id_ in sorted(both))

@@ -1,0 +1,154 @@
+"""Storing what classifiers answered: assignments replaced, suggestions queued, work taken off, all at once (BR-003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillroute.domain.classification import (
+    HUMAN,
+    Classification,
+    Decision,
+    Outcome,
+    Settled,
+    SkillDraft,
+    ToolProfile,
+    settle,
+)
+from skillroute.domain.skills import Assignment
+from skillroute.domain.suggestions import draft_for
+from skillroute.domain.work import QueueName
+from skillroute.observability import logger
+from skillroute.ports import Classifier, Session, ToClassify
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A classifier's answer, the tool as it was asked about, and the skills that it could choose from."""
+
+    seen: ToClassify
+    classification: Classification
+    offered: frozenset[str]
+
+    @property
+    def tool(self) -> ToolProfile:
+        """The tool that was asked about."""
+        return self.seen.tool
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A suggestion that was made, `is_first` when no other of its name was open."""
+
+    id: int
+    draft: SkillDraft
+    tool: ToolProfile
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of the answers."""
+
+    outcomes: list[Outcome]
+    suggested: list[Suggested]
+
+
+class StoreClassifications:
+    """Stores answers for tools of one organisation within a transaction."""
+
+    def __init__(self, classifier: Classifier, min_confidence: float) -> None:
+        self._classifier = classifier
+        self._min_confidence = min_confidence
+
+    def __call__(self, session: Session, answers: Sequence[Answer], org_id: str | None, *, force: bool) -> Stored:
+        """Replace the assignments of every tool that is still the one the classifier was asked about.
+
+        What a person decided meanwhile stays, unless `force`d. Skills that were deleted or deactivated meanwhile, and
+        such as have no room, are not assigned (skill-contract EC-002).
+        """
+        overtaken, current = self._still_current(session, answers, force=force)
+        settled = self._settle(session, current, org_id)
+        session.assignments.replace({id_: each.assignments for id_, each in settled.items()}, self._classifier.source)
+        session.classifications.record({each.tool.id: each.tool.input_hash for each in current}, self._classifier.name)
+        suggested = self._suggest(session, [each for each in current if not settled[each.tool.id].assignments])
+        session.suggestions.drop_of([id_ for id_, each in settled.items() if each.assignments])
+        versions = {str(each.tool.id): each.seen.version for each in answers}
+        session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+        drafts = {each.tool.id: each.draft for each in suggested}
+        outcomes = [
+            Outcome(
+                each.tool.id,
+                Decision.SUGGESTED if each.tool.id in drafts else Decision.CLASSIFIED,
+                each.tool.name,
+                settled[each.tool.id].assignments,
+                drafts.get(each.tool.id),
+            )
+            for each in current
+        ]
+        return Stored([*overtaken, *outcomes], suggested)
+
+    @staticmethod
+    def _still_current(
+        session: Session, answers: Sequence[Answer], *, force: bool
+    ) -> tuple[list[Outcome], list[Answer]]:
+        """Hold the tools, and part those that changed, went, or were decided on by a person since they were read."""
+        ids = [each.tool.id for each in answers]
+        session.classifications.hold(ids)
+        found = session.classifications.tools(ids, None)
+        overtaken: list[Outcome] = []
+        current: list[Answer] = []
+        for each in answers:
+            now = found.get(each.tool.id)
+            if now is None:
+                overtaken.append(Outcome(each.tool.id, Decision.GONE, each.tool.name))
+            elif now.decided_by == HUMAN and not force:
+                assigned = current_assignments(session, now.tool)
+                overtaken.append(Outcome(each.tool.id, Decision.HUMAN, each.tool.name, assigned))
+            elif now.tool.input_hash != each.tool.input_hash:
+                overtaken.append(Outcome(each.tool.id, Decision.OVERTAKEN, each.tool.name))
+            else:
+                current.append(each)
+        return overtaken, current
+
+    def _settle(self, session: Session, answers: Sequence[Answer], org_id: str | None) -> dict[int, Settled]:
+        ids = [each.tool.id for each in answers]
+        proposed = {
+            p.skill_id for each in answers for p in each.classification.assignments if p.skill_id in each.offered
+        }
+        session.assignments.hold_memberships(sorted(proposed | session.assignments.of_items(ids)))
+        usable = session.assignments.existing_skills(sorted(proposed), org_id, only_active=True)
+        full = session.assignments.full(sorted(usable), ids)
+        if full:
+            logger.warning("skills have no room for more tools", extra={"skill_ids": sorted(full)})
+        settled = {
+            each.tool.id: settle(each.classification.assignments, usable - full, min_confidence=self._min_confidence)
+            for each in answers
+        }
+        for id_, each_settled in settled.items():
+            _log(id_, each_settled)
+        return settled
+
+    def _suggest(self, session: Session, answers: Sequence[Answer]) -> list[Suggested]:
+        suggested = []
+        for each in answers:
+            draft = draft_for(each.tool, each.classification.suggestion)
+            id_, is_first = session.suggestions.add(draft, each.tool, self._classifier.source)
+            suggested.append(Suggested(id_, draft, each.tool, is_first))
+        return suggested
+
+
+def current_assignments(session: Session, tool: ToolProfile) -> tuple[Assignment, ...]:
+    """Return the skills that a tool has, the primary one first."""
+    assigned = session.assignments.of_item(tool.id, tool.org_id)
+    ranked = sorted(assigned, key=lambda each: (not each.is_primary, -each.confidence, each.skill_id))
+    return tuple(Assignment(each.skill_id, each.confidence, each.reasoning) for each in ranked)
+
+
+def _log(tool_id: int, settled: Settled) -> None:
+    if settled.rejected:
+        rejected = [(each.skill_id[:64], each.confidence) for each in settled.rejected]
+        logger.warning("proposed skills rejected", extra={"tool_id": tool_id, "rejected": rejected})
+    if settled.weak:
+        weak = [(each.skill_id, round(each.confidence, 3)) for each in settled.weak]
+        logger.info("weak matches not assigned", extra={"tool_id": tool_id, "weak": weak})

@@ -1,0 +1,65 @@
+"""The rows of mcp.outbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from skillroute.domain.work import QueueName, Work
+from skillroute.ports import Failure, OutboxDepth
+from skillroute.storage.postgres.connection import Connection
+
+
+class PostgresOutbox:
+    """`ports.OutboxRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def hold_unpublished(self, limit: int) -> list[Work]:
+        return [
+            Work(QueueName(queue), key, version) for queue, key, version in self._run("hold_unpublished", limit=limit)
+        ]
+
+    def mark_published(self, work: Sequence[Work]) -> None:
+        self._run("mark_published", rows=json.dumps([{"queue": each.queue, "key": each.key} for each in work]))
+
+    def enqueue(self, queue: QueueName, keys: Sequence[str]) -> None:
+        self._run("enqueue", queue=queue.value, keys=list(keys))
+
+    def versions(self, queue: QueueName, keys: Sequence[str]) -> dict[str, int]:
+        rows = self._run("waiting_work", queue=queue.value, keys=list(keys))
+        return {row[0]: row[1] for row in rows}
+
+    def waiting(self, queue: QueueName, limit: int) -> list[Work]:
+        rows = self._run("all_waiting", queue=queue.value, limit=limit)
+        return [Work(queue, key, version) for key, version in rows]
+
+    def done(self, queue: QueueName, versions: Mapping[str, int]) -> None:
+        rows = json.dumps([{"key": key, "version": version} for key, version in sorted(versions.items())])
+        removed = self._run("remove_done", queue=queue.value, rows=rows)
+        if len(removed) < len(versions):
+            self._run("publish_again", queue=queue.value, rows=rows)
+
+    def failed(self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str]) -> None:
+        rows = [{"key": key, "reason": reason, "is_last": key in dead} for key, reason in sorted(reasons.items())]
+        self._run("note_failures", queue=queue.value, rows=json.dumps(rows))
+
+    def failures(self, queue: QueueName, keys: Sequence[str]) -> list[Failure]:
+        return [Failure(*row) for row in self._run("failures", queue=queue.value, keys=list(keys))]
+
+    def dead(self, queue: QueueName, *, limit: int) -> list[Failure]:
+        return [Failure(*row) for row in self._run("dead", queue=queue.value, limit=limit)]
+
+    def publish_stale(self, *, older_than_s: float) -> int:
+        return len(self._run("publish_stale", older_than_s=older_than_s))
+
+    def revive(self, queue: QueueName, keys: Sequence[str] | None) -> list[str]:
+        rows = self._run("revive_dead", queue=queue.value, keys=None if keys is None else list(keys))
+        return [row[0] for row in rows]
+
+    def depths(self) -> list[OutboxDepth]:
+        return [
+            OutboxDepth(QueueName(queue), waiting, dead, oldest_s)
+            for queue, waiting, dead, oldest_s in self._run("outbox_depths")
+        ]

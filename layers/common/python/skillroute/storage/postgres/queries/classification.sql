@@ -1,0 +1,75 @@
+-- What classifiers need to know, and what became of it.
+
+-- name: tools_to_classify
+-- `decided_by` is who decided last, or 'human' when a person assigned one of its skills.
+SELECT t.id, t.org_id, t.name, t.description, t.server, t.input_schema, t.embedding_texts,
+       CASE WHEN (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int) THEN t.embedding END,
+       r.input_hash,
+       CASE WHEN EXISTS (SELECT FROM mcp.tool_skill_assignments a
+                         WHERE a.tool_id = t.id AND a.source IN ('human_manual', 'human_override'))
+            THEN 'human' ELSE r.classifier END,
+       o.version
+FROM mcp.tools t
+LEFT JOIN mcp.tool_classifications r ON r.tool_id = t.id
+LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
+WHERE t.id = ANY (:ids::bigint[])
+
+-- name: hold_tools
+SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: skill_fingerprints
+-- Changes with whatever a classifier knows of a skill: its texts, their vector, and the tools that people gave it.
+SELECT c.id::text,
+       concat_ws(':', c.text_hash, c.embedding_model, c.description_embedding IS NOT NULL, p.fingerprint)
+FROM mcp.skill_categories c
+LEFT JOIN (
+    SELECT a.skill_id,
+           count(*) || ':' || sum(hashtextextended(concat_ws(':', t.id, t.text_hash, a.confidence), 0)::numeric)
+               AS fingerprint
+    FROM mcp.tool_skill_assignments a
+    JOIN mcp.skill_categories s ON s.id = a.skill_id
+    JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = s.org_id) AND t.is_active
+        AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
+    WHERE a.source IN ('human_manual', 'human_override')
+    GROUP BY a.skill_id
+) p ON p.skill_id = c.id
+WHERE c.is_active AND (c.org_id IS NULL OR c.org_id = :org_id::text)
+ORDER BY c.id
+
+-- name: skills_to_offer
+SELECT c.id::text, c.org_id, c.name, c.description, c.keywords, c.examples,
+       CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
+            THEN c.description_embedding END
+FROM mcp.skill_categories c
+WHERE c.is_active AND c.id = ANY (:ids::text[])
+
+-- name: record_classifications
+INSERT INTO mcp.tool_classifications AS r (tool_id, input_hash, classifier)
+SELECT n.tool_id, n.input_hash, :classifier
+FROM json_to_recordset(:rows::json) AS n (tool_id bigint, input_hash text)
+ORDER BY n.tool_id
+ON CONFLICT (tool_id) DO UPDATE SET
+    input_hash = excluded.input_hash, classifier = excluded.classifier, classified_at = now()
+
+-- name: queue_unclassified
+-- Tools that nobody decided on and that wait in no queue: what was lost, however it was. Young ones are left alone.
+SELECT mcp.enqueue('classify', array_agg(lost.id::text)) IS NULL, count(*)
+FROM (
+    SELECT t.id FROM mcp.tools t
+    WHERE t.created_at < now() - make_interval(secs => :older_than_s::float8)
+      AND NOT EXISTS (SELECT FROM mcp.tool_classifications r WHERE r.tool_id = t.id)
+      AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id)
+      AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = t.id::text)
+    ORDER BY t.id
+    LIMIT :limit::int
+) lost
+
+-- name: forget_classifications
+DELETE FROM mcp.tool_classifications WHERE tool_id = ANY (:ids::bigint[])
+
+-- name: forget_unassigned
+-- What was classified and fits nowhere may fit a skill that came since.
+DELETE FROM mcp.tool_classifications r USING mcp.tools t
+WHERE t.id = r.tool_id AND t.org_id IS NOT DISTINCT FROM :org_id::text AND r.classifier <> 'human'
+  AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
+RETURNING r.tool_id

@@ -1,0 +1,70 @@
+-- Work that waits for a queue.
+
+-- name: hold_unpublished
+-- Oldest first. What another publisher holds is left to it.
+SELECT queue, key, version FROM mcp.outbox
+WHERE published_at IS NULL AND dead_at IS NULL
+ORDER BY created_at, queue, key
+LIMIT :limit::int
+FOR UPDATE SKIP LOCKED
+
+-- name: mark_published
+UPDATE mcp.outbox o SET published_at = clock_timestamp()
+FROM json_to_recordset(:rows::json) AS r (queue text, key text)
+WHERE o.queue = r.queue AND o.key = r.key
+
+-- name: enqueue
+SELECT mcp.enqueue(:queue, :keys::text[])
+
+-- name: waiting_work
+SELECT key, version FROM mcp.outbox WHERE queue = :queue AND key = ANY (:keys::text[])
+
+-- name: all_waiting
+-- Work of one queue, for a process that does it without messages.
+SELECT key, version FROM mcp.outbox WHERE queue = :queue AND dead_at IS NULL ORDER BY key LIMIT :limit::int
+
+-- name: remove_done
+DELETE FROM mcp.outbox o USING json_to_recordset(:rows::json) AS r (key text, version bigint)
+WHERE o.queue = :queue AND o.key = r.key AND o.version = r.version
+RETURNING o.key
+
+-- name: publish_again
+-- What changed while it was being done: its message has been used up.
+UPDATE mcp.outbox o SET published_at = NULL
+FROM json_to_recordset(:rows::json) AS r (key text, version bigint)
+WHERE o.queue = :queue AND o.key = r.key AND o.version <> r.version
+
+-- name: note_failures
+UPDATE mcp.outbox o
+SET attempts = attempts + 1, last_error = r.reason, dead_at = CASE WHEN r.is_last THEN now() END
+FROM json_to_recordset(:rows::json) AS r (key text, reason text, is_last boolean)
+WHERE o.queue = :queue AND o.key = r.key
+
+-- name: publish_stale
+-- Messages that should long have been done: the queue lost them, or whoever received them died again and again.
+UPDATE mcp.outbox SET published_at = NULL
+WHERE dead_at IS NULL AND published_at < now() - make_interval(secs => :older_than_s::float8)
+RETURNING queue, key
+
+-- name: revive_dead
+UPDATE mcp.outbox SET dead_at = NULL, published_at = NULL, attempts = 0
+WHERE dead_at IS NOT NULL AND queue = :queue AND (:keys::text[] IS NULL OR key = ANY (:keys::text[]))
+RETURNING key
+
+-- name: failures
+SELECT key, attempts, last_error, dead_at FROM mcp.outbox
+WHERE queue = :queue AND key = ANY (:keys::text[])
+
+-- name: dead
+SELECT key, attempts, last_error, dead_at FROM mcp.outbox
+WHERE queue = :queue AND dead_at IS NOT NULL
+ORDER BY dead_at, key
+LIMIT :limit::int
+
+-- name: outbox_depths
+SELECT q.queue, count(o.key) FILTER (WHERE o.dead_at IS NULL), count(o.key) FILTER (WHERE o.dead_at IS NOT NULL),
+       coalesce(extract(epoch FROM now() - min(o.created_at) FILTER (WHERE o.dead_at IS NULL)), 0)::float8
+FROM (VALUES ('classify'), ('aggregate')) AS q (queue)
+LEFT JOIN mcp.outbox o ON o.queue = q.queue
+GROUP BY q.queue
+ORDER BY q.queue

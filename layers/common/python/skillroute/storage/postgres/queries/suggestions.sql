@@ -1,0 +1,64 @@
+-- Suggestions of classifiers, which people decide.
+
+-- name: insert_suggestion
+-- A newer suggestion for the same tool takes the place of the open one, keeping its id.
+INSERT INTO mcp.skill_suggestions AS s (
+    org_id, suggested_name, suggested_description, source_tool_id, source_tool_name, reasoning, source)
+VALUES (:org_id::text, :name, :description, :tool_id::bigint, :tool_name, :reasoning::text, :source)
+ON CONFLICT (source_tool_id) WHERE status = 'pending' AND kind = 'new_skill' DO UPDATE SET
+    suggested_name = excluded.suggested_name, suggested_description = excluded.suggested_description,
+    reasoning = excluded.reasoning, source = excluded.source
+RETURNING id,
+    s.xmax = 0 AND NOT EXISTS (
+        SELECT FROM mcp.skill_suggestions other
+        WHERE other.status = 'pending' AND other.kind = 'new_skill' AND other.name_key = s.name_key
+          AND other.org_id IS NOT DISTINCT FROM s.org_id AND other.id <> s.id) AS is_first
+
+-- name: insert_description
+INSERT INTO mcp.skill_suggestions AS s (
+    org_id, suggested_name, suggested_description, reasoning, source, kind, target_skill_id)
+VALUES (:org_id::text, :name, :description, :reasoning::text, :source, 'description', :skill_id)
+ON CONFLICT (target_skill_id) WHERE status = 'pending' AND kind = 'description' DO UPDATE SET
+    suggested_description = excluded.suggested_description, reasoning = excluded.reasoning, source = excluded.source
+RETURNING id
+
+-- name: drop_suggestions_of
+-- The tools have skills now, or nothing to say any more.
+DELETE FROM mcp.skill_suggestions
+WHERE status = 'pending' AND kind = 'new_skill' AND source_tool_id = ANY (:tool_ids::bigint[])
+
+-- name: get_suggestion
+SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,
+       reasoning, source, status, resolved_skill_id, reviewed_by, review_reason, created_at, reviewed_at
+FROM mcp.skill_suggestions
+WHERE id = :id::bigint AND (org_id IS NULL OR org_id = :org_id::text)
+
+-- name: hold_suggestion
+SELECT status FROM mcp.skill_suggestions WHERE id = :id::bigint FOR UPDATE
+
+-- name: list_suggestions
+SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,
+       reasoning, source, status, resolved_skill_id, reviewed_by, review_reason, created_at, reviewed_at
+FROM mcp.skill_suggestions
+WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
+ORDER BY id
+LIMIT :limit::int OFFSET :offset::bigint
+
+-- name: count_suggestions
+SELECT count(*) FROM mcp.skill_suggestions
+WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
+
+-- name: same_suggestions
+-- Open suggestions of the same name for tools of the same organisation, oldest first.
+SELECT id, source_tool_id, source FROM mcp.skill_suggestions
+WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
+  AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
+ORDER BY id
+FOR UPDATE
+
+-- name: review_suggestions
+UPDATE mcp.skill_suggestions
+SET status = :status, resolved_skill_id = :skill_id::text, reviewed_by = :reviewer::text, review_reason = :reason::text,
+    reviewed_at = now()
+WHERE id = ANY (:ids::bigint[]) AND status = 'pending'
+RETURNING id

@@ -1,0 +1,106 @@
+"""The rows of mcp.skill_suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.domain.classification import SkillDraft, ToolProfile
+from skillroute.domain.skills import AssignmentSource, Skill
+from skillroute.domain.suggestions import Suggestion, SuggestionKind, SuggestionStatus
+from skillroute.storage.postgres.connection import Connection
+
+
+class PostgresSuggestions:
+    """`ports.SuggestionRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def add(self, draft: SkillDraft, tool: ToolProfile, source: AssignmentSource) -> tuple[int, bool]:
+        id_, is_first = self._run(
+            "insert_suggestion",
+            org_id=tool.org_id,
+            name=draft.name,
+            description=draft.description,
+            tool_id=tool.id,
+            tool_name=tool.name,
+            reasoning=draft.reasoning,
+            source=source.value,
+        )[0]
+        return id_, is_first
+
+    def add_description(self, skill: Skill, description: str, reasoning: str | None) -> int:
+        id_: int = self._run(
+            "insert_description",
+            org_id=skill.org_id,
+            name=skill.name,
+            description=description,
+            reasoning=reasoning,
+            source=AssignmentSource.LLM_AUTO.value,
+            skill_id=skill.id,
+        )[0][0]
+        return id_
+
+    def drop_of(self, item_ids: Sequence[int]) -> None:
+        self._run("drop_suggestions_of", tool_ids=list(item_ids))
+
+    def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
+        rows = self._run("same_suggestions", name=name, org_id=org_id)
+        return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
+
+    def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None:
+        rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
+        return _to_suggestion(rows[0]) if rows else None
+
+    def hold(self, suggestion_id: int) -> SuggestionStatus:
+        return SuggestionStatus(self._run("hold_suggestion", id=suggestion_id)[0][0])
+
+    def page(
+        self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[Suggestion], int]:
+        conditions = {"status": status.value if status else None, "org_id": org_id}
+        total: int = self._run("count_suggestions", **conditions)[0][0]
+        rows = self._run("list_suggestions", **conditions, limit=limit, offset=offset)
+        return [_to_suggestion(row) for row in rows], total
+
+    def review(
+        self,
+        suggestion_ids: Sequence[int],
+        status: SuggestionStatus,
+        *,
+        skill_id: str | None,
+        reviewer: str | None,
+        reason: str | None,
+    ) -> None:
+        self._run(
+            "review_suggestions",
+            ids=list(suggestion_ids),
+            status=status.value,
+            skill_id=skill_id,
+            reviewer=reviewer,
+            reason=reason,
+        )
+
+
+def _to_suggestion(row: list[Any]) -> Suggestion:
+    (id_, org_id, kind, name, description, tool_id, tool_name, target, reasoning, source, status, resolved, reviewer,
+     reason, created_at, reviewed_at) = row  # fmt: skip
+    return Suggestion(
+        id=id_,
+        org_id=org_id,
+        kind=SuggestionKind(kind),
+        suggested_name=name,
+        suggested_description=description,
+        source_tool_id=tool_id,
+        source_tool_name=tool_name,
+        target_skill_id=target,
+        reasoning=reasoning,
+        source=AssignmentSource(source),
+        status=SuggestionStatus(status),
+        resolved_skill_id=resolved,
+        reviewed_by=reviewer,
+        review_reason=reason,
+        created_at=created_at,
+        reviewed_at=reviewed_at,
+    )

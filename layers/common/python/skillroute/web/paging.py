@@ -1,0 +1,17 @@
+"""What lists share: a page by limit and offset, and the total in a header (decisions 28)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+
+TOTAL_HEADER = "X-Total-Count"
+TOTAL_DOC: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {TOTAL_HEADER: {"description": "How many there are in all.", "schema": {"type": "integer"}}}}
+}
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
+ItemId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The item's id, `db_id` in search results.")]
+SkillId = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_]*$", max_length=64, description="The skill's id.")]

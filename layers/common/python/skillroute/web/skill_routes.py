@@ -1,0 +1,114 @@
+"""`/api/v1/skills`: skills, their tools, and classification at once (skill-contract, API Contracts)."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.domain.search import Text
+from skillroute.domain.skills import NewSkill, SkillFilter
+from skillroute.services.change_skill import ChangeSkill
+from skillroute.services.classify_tools import ClassifyTools
+from skillroute.services.create_skill import CreateSkill
+from skillroute.services.describe_skill import DescribeSkill
+from skillroute.services.read_skills import ReadSkills
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.body import SafeJsonRoute
+from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, Limit, Offset, SkillId
+from skillroute.web.skill_schemas import (
+    ClassifyRequest,
+    ClassifyResponse,
+    SkillCreate,
+    SkillOut,
+    SkillPatch,
+    SkillPut,
+    SkillToolOut,
+    SuggestionOut,
+)
+
+IsActive = Literal["true", "false", "all"]
+_IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
+
+
+def skill_router(
+    create: CreateSkill,
+    change: ChangeSkill,
+    read: ReadSkills,
+    describe: DescribeSkill,
+    classify: ClassifyTools,
+    auth: AuthMode,
+) -> APIRouter:
+    """Return the routes over skills."""
+    router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+
+    @router.post("", status_code=201, summary="Create a skill", responses=CONFLICT)
+    def create_skill(body: SkillCreate, caller: AsWriter) -> SkillOut:
+        """Create a skill; until it has tools it is found by its description. Deleted ids can be used again."""
+        return SkillOut.of(create(NewSkill(**body.model_dump()), caller))
+
+    @router.get("", summary="List skills", responses=TOTAL_DOC)
+    def list_skills(
+        response: Response,
+        caller: AsReader,
+        is_active: IsActive = "true",
+        parent_domain: Annotated[Text | None, Query(max_length=64)] = None,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> list[SkillOut]:
+        """Return a page of skills by name."""
+        where = SkillFilter(is_active=_IS_ACTIVE[is_active], parent_domain=parent_domain)
+        skills, total = read.page(where, caller, limit=limit, offset=offset)
+        response.headers[TOTAL_HEADER] = str(total)
+        return [SkillOut.of(skill) for skill in skills]
+
+    @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
+    def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:
+        """Classify a tool without waiting for the queue. A person's decision stays, unless `force_reclassify`."""
+        outcome = classify.for_caller(body.tool_id, caller, name=body.tool_name, force=body.force_reclassify)
+        return ClassifyResponse.of(outcome, datetime.now(UTC))
+
+    @router.get("/{skill_id}", summary="Get a skill", responses=NOT_FOUND)
+    def get_skill(skill_id: SkillId, caller: AsReader) -> SkillOut:
+        """Return a skill, active or not."""
+        return SkillOut.of(read.get(skill_id, caller))
+
+    @router.put("/{skill_id}", summary="Write a skill over", responses=NOT_FOUND | CONFLICT)
+    def put_skill(skill_id: SkillId, body: SkillPut, caller: AsWriter) -> SkillOut:
+        """Write a skill over whole; its tools stay."""
+        changes = body.model_dump()
+        if changes["is_active"] is None:
+            del changes["is_active"]
+        return SkillOut.of(change(skill_id, changes, caller))
+
+    @router.patch("/{skill_id}", summary="Change a skill", responses=NOT_FOUND | CONFLICT)
+    def patch_skill(skill_id: SkillId, body: SkillPatch, caller: AsWriter) -> SkillOut:
+        """Change the fields given. An inactive skill is gone from the next search; its assignments are kept."""
+        return SkillOut.of(change(skill_id, body.model_dump(exclude_unset=True), caller))
+
+    @router.delete("/{skill_id}", status_code=204, summary="Delete a skill", responses=NOT_FOUND)
+    def delete_skill(skill_id: SkillId, caller: AsWriter) -> None:
+        """Delete a skill; its tools lose it, and those left without any are classified again."""
+        change.delete(skill_id, caller)
+
+    @router.get("/{skill_id}/tools", summary="List a skill's tools", responses=NOT_FOUND | TOTAL_DOC)
+    def list_tools(
+        skill_id: SkillId, response: Response, caller: AsReader, limit: Limit = 100, offset: Offset = 0
+    ) -> list[SkillToolOut]:
+        """Return a page of a skill's tools, the surest first."""
+        members, total = read.tools(skill_id, caller, limit=limit, offset=offset)
+        response.headers[TOTAL_HEADER] = str(total)
+        return [SkillToolOut.of(member) for member in members]
+
+    @router.post(
+        "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT
+    )
+    def describe_skill(skill_id: SkillId, caller: AsWriter) -> SuggestionOut:
+        """Let the language model describe a skill from its tools, as a suggestion to be approved or rejected."""
+        return SuggestionOut.of(describe(skill_id, caller))
+
+    return router

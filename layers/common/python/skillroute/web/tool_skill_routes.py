@@ -1,0 +1,34 @@
+"""`/api/v1/tools/{id}/skills`: a tool's skills, and people's decisions on them (skill-contract BR-006)."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.services.assign_skills import AssignSkills
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.body import SafeJsonRoute
+from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.web.paging import ItemId
+from skillroute.web.skill_schemas import ManualAssignments, ToolSkillOut
+
+
+def tool_skill_router(assign: AssignSkills, auth: AuthMode) -> APIRouter:
+    """Return the routes over a tool's skills."""
+    router = APIRouter(prefix="/api/v1/tools", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+
+    @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND)
+    def list_skills(item_id: ItemId, caller: AsReader) -> list[ToolSkillOut]:
+        """Return a tool's skills, the surest first."""
+        return [ToolSkillOut.of(each) for each in assign.of_item(item_id, caller)]
+
+    @router.put("/{item_id}/skills", summary="Assign a tool by hand", responses=NOT_FOUND | CONFLICT)
+    def put_skills(item_id: ItemId, body: ManualAssignments, caller: AsWriter) -> list[ToolSkillOut]:
+        """Make these the tool's only skills. No classifier changes them, unless `force_reclassify` asks for it."""
+        given = [each.assignment() for each in body.skills]
+        return [ToolSkillOut.of(each) for each in assign.of_tool(item_id, given, caller)]
+
+    return router

@@ -1,0 +1,111 @@
+"""`skillroute dlq`: work that was given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from skillroute.domain.work import QueueName
+
+from skillroute_local.commands.shared import AsJson, err, out, parts_here, print_json
+
+if TYPE_CHECKING:
+    from skillroute.services.dead_letters import DeadLetters, GivenUp
+
+app = typer.Typer(
+    help="Work that was given up: tools that could not be classified, and skills that could not be aggregated.\n\n"
+    "A message that fails five times goes to the dead-letter queue. `list` says why, `redrive` tries again once the "
+    "cause is gone, `drop` deletes messages that lead nowhere.",
+    no_args_is_help=True,
+)
+
+Queue = Annotated[
+    QueueName | None, typer.Argument(help="classify (tools) or aggregate (skills); default: both.", show_default=False)
+]
+
+
+@app.command("list")
+def list_(
+    queue: Queue = None,
+    limit: Annotated[int, typer.Option(help="How many of each queue at most.", min=1, max=10_000)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was given up, and why."""
+    with _dead_letters() as dead_letters:
+        found = [each for name in _names(queue) for each in dead_letters.given_up(name, limit=limit)]
+    if as_json:
+        print_json([asdict(each) for each in found])
+    elif not found:
+        out.print("nothing was given up")
+    else:
+        _show(found)
+        waiting = sum(each.is_waiting for each in found)
+        hints = ["`skillroute dlq redrive` tries again"] if waiting else []
+        hints += ["`skillroute dlq drop` deletes messages that lead nowhere"] if waiting < len(found) else []
+        out.print("; ".join(hints), highlight=False)
+
+
+@app.command()
+def redrive(
+    queue: Queue = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids of tools or skills; default: all of the queue.", show_default=False),
+    ] = None,
+) -> None:
+    """Try given-up work again, once its cause is gone."""
+    with _dead_letters() as dead_letters:
+        done = {name: dead_letters.redrive(name, keys or None) for name in _names(queue)}
+    for name, redriven in done.items():
+        out.print(f"{name}: {len(redriven)} tried again", highlight=False)
+    unknown = sorted(set(keys or []) - {key for redriven in done.values() for key in redriven})
+    if unknown:
+        err.print(f"nothing was given up for {', '.join(unknown)}", markup=False, highlight=False)
+        raise typer.Exit(1)
+
+
+@app.command()
+def drop(queue: Queue = None) -> None:
+    """Delete dead letters that lead nowhere: those that cannot be read, and those whose work was done meanwhile."""
+    with _dead_letters() as dead_letters:
+        dropped = [each for name in _names(queue) for each in dead_letters.drop(name)]
+    if dropped:
+        _show(dropped)
+    out.print(f"{len(dropped)} deleted", highlight=False)
+
+
+@contextmanager
+def _dead_letters() -> Iterator[DeadLetters]:
+    from skillroute.services.dead_letters import DeadLetters  # noqa: PLC0415
+
+    with parts_here() as parts:
+        yield DeadLetters(parts.database, parts.queue, parts.dispatch)
+
+
+def _names(queue: QueueName | None) -> list[QueueName]:
+    return [queue] if queue else list(QueueName)
+
+
+def _show(found: Iterable[GivenUp]) -> None:
+    table = Table("queue", "id", "tool", "attempts", "since", "reason", box=None, pad_edge=False)
+    for each in found:
+        # What others wrote is no markup of ours, whatever brackets stand in it.
+        table.add_row(
+            each.queue,
+            escape(each.key or each.message_id or ""),
+            escape(each.tool_name or ""),
+            "" if each.attempts is None else str(each.attempts),
+            _local_time(each.since),
+            escape(each.reason),
+        )
+    out.print(table)
+
+
+def _local_time(at: datetime | None) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else ""

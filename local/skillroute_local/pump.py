@@ -1,0 +1,225 @@
+"""The event pump: what Lambda does with queues and schedules, for a laptop. `python -m skillroute_local.pump`
+
+A process of its own, so that classification does not take turns at the interpreter with the web server. It receives
+from each queue, calls the handler that Lambda would call, deletes what succeeded, and leaves the rest to the queue,
+which hands it out again and moves it to the dead-letter queue at last. Two pumps at once do no harm: queues carry ids.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from skillroute.domain.work import QueueName
+from skillroute.errors import ConfigurationError, SkillrouteError
+from skillroute.observability import logger
+
+from skillroute_local.lambda_events import Invocation, schedule_event, sqs_event
+from skillroute_local.queue_server import VISIBILITY_TIMEOUT_S, sqs_client
+
+if TYPE_CHECKING:
+    from skillroute.bootstrap import Parts
+    from skillroute.consumers import Consumer
+
+RELAY_EVERY_S = 60.0
+"""As EventBridge's schedule in template.yaml."""
+
+_BATCH = 10
+# moto looks for messages every 10 ms while a receiver waits; asking anew as often would cost the web server more.
+_WAIT_S = 1
+_PAUSE_AFTER_ERROR_S = 1.0
+_RELAY_TIMEOUT_S = 60.0
+_FINISH_WITHIN_S = 3.0
+_NICENESS = 5
+
+
+class Loop(threading.Thread):
+    """Does something again and again until it is told to stop.
+
+    Attributes
+    ----------
+    is_busy : bool
+        Whether a handler is at work, which should be waited for.
+    """
+
+    def __init__(self, name: str, stop: threading.Event) -> None:
+        super().__init__(name=f"pump-{name}", daemon=True)
+        self._stopping = stop
+        self.is_busy = False
+
+    def run(self) -> None:
+        """Turn until `stop` is set."""
+        while not self._stopping.is_set():
+            self._stopping.wait(self._turn())
+
+    def _turn(self) -> float:
+        """Do it once, and return the seconds to rest."""
+        raise NotImplementedError
+
+
+class QueueLoop(Loop):
+    """Carries messages from a queue to a handler.
+
+    Parameters
+    ----------
+    client : object
+        An SQS client.
+    url : str
+        The queue's.
+    handler : Consumer
+        Gets batches as Lambda would deliver them, and answers with the messages that failed.
+    """
+
+    def __init__(self, queue: QueueName, client: Any, url: str, handler: Consumer, stop: threading.Event) -> None:
+        super().__init__(queue.value, stop)
+        self._queue = queue
+        self._client = client
+        self._url = url
+        self._handler = handler
+        account, name = url.rsplit("/", 2)[1:]
+        self._arn = f"arn:aws:sqs:{client.meta.region_name}:{account}:{name}"
+
+    def _turn(self) -> float:
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 (0.1 s)
+
+        try:
+            answer = self._client.receive_message(
+                QueueUrl=self._url,
+                MaxNumberOfMessages=_BATCH,
+                WaitTimeSeconds=_WAIT_S,
+                MessageSystemAttributeNames=["All"],
+            )
+            if messages := answer.get("Messages", []):
+                self._delete(self._handle(messages))
+        except (BotoCoreError, ClientError) as error:
+            if not self._stopping.is_set():
+                logger.warning("queue does not answer", extra={"queue": self._queue.value, "reason": str(error)})
+            return _PAUSE_AFTER_ERROR_S
+        return 0.0
+
+    def _handle(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Call the handler and return the messages that are done: none when it raises, as Lambda has it."""
+        context = Invocation(f"skillroute-{self._queue}", VISIBILITY_TIMEOUT_S)
+        self.is_busy = True
+        try:
+            answer = self._handler(sqs_event(self._arn, messages), context)
+        except Exception:  # noqa: BLE001 (logged; the messages come again)
+            logger.exception("handler failed", extra={"queue": self._queue.value})
+            return []
+        finally:
+            self.is_busy = False
+        failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        if not failed <= {message["MessageId"] for message in messages}:
+            logger.error("handler named messages that are not of its batch", extra={"queue": self._queue.value})
+            return []
+        return [message for message in messages if message["MessageId"] not in failed]
+
+    def _delete(self, messages: list[dict[str, Any]]) -> None:
+        entries = [{"Id": str(n), "ReceiptHandle": each["ReceiptHandle"]} for n, each in enumerate(messages)]
+        if entries:
+            self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
+
+class RelayLoop(Loop):
+    """Calls the relay's handler at once, and then as often as the schedule says."""
+
+    def __init__(self, handler: Consumer, stop: threading.Event, *, every_s: float = RELAY_EVERY_S) -> None:
+        super().__init__("relay", stop)
+        self._handler = handler
+        self._every_s = every_s
+
+    def _turn(self) -> float:
+        self.is_busy = True
+        try:
+            self._handler(schedule_event(), Invocation("skillroute-relay", _RELAY_TIMEOUT_S))
+        except SkillrouteError as error:
+            logger.warning("relay failed", extra={"reason": str(error)})
+        except Exception:  # noqa: BLE001 (logged; the next run may do better)
+            logger.exception("relay failed")
+        finally:
+            self.is_busy = False
+        return self._every_s
+
+
+def start_loops(
+    parts: Parts, client: Any, urls: Mapping[QueueName, str], stop: threading.Event, *, relay_every_s: float
+) -> list[Loop]:
+    """Start a loop for each queue and one for the relay."""
+    from skillroute.bootstrap import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
+
+    handlers = {
+        QueueName.CLASSIFY: classify_handler(parts=parts),
+        QueueName.AGGREGATE: aggregate_handler(parts=parts),
+    }
+    loops: list[Loop] = [RelayLoop(relay_handler(parts=parts), stop, every_s=relay_every_s)]
+    loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in handlers.items()]
+    for loop in loops:
+        loop.start()
+    return loops
+
+
+def main() -> None:
+    """Run a pump over the queues and the database of the environment, until SIGTERM, Ctrl-C, or its parent ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--relay-every-s", type=float, default=RELAY_EVERY_S)
+    parser.add_argument("--until-stdin-closes", action="store_true", help="end with the process that started this")
+    arguments = parser.parse_args()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    if arguments.until_stdin_closes:
+        threading.Thread(target=_await_end_of_stdin, args=(stop,), name="pump-parent", daemon=True).start()
+    # Searches go first: on a busy machine somebody waits for them, and for a classification nobody does.
+    os.nice(_NICENESS)
+    try:
+        _pump(stop, arguments.relay_every_s)
+    except ConfigurationError as error:
+        sys.exit(f"skillroute pump: {error}")
+
+
+def _pump(stop: threading.Event, relay_every_s: float) -> None:
+    from skillroute.bootstrap import Parts  # noqa: PLC0415 (loaded when the signals are taken care of)
+    from skillroute.settings import LocalSettings  # noqa: PLC0415
+
+    settings = LocalSettings.load()
+    endpoint, classify, aggregate = (
+        settings.sqs_endpoint_url,
+        settings.classify_queue_url,
+        settings.aggregate_queue_url,
+    )
+    if not endpoint or not classify or not aggregate:
+        raise ConfigurationError("the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of both queues")
+    parts = Parts(settings)
+    urls = {QueueName.CLASSIFY: classify, QueueName.AGGREGATE: aggregate}
+    loops = start_loops(parts, sqs_client(endpoint), urls, stop, relay_every_s=relay_every_s)
+    stop.wait()
+    _finish(loops)
+    # Not through the interpreter's own end, which waits for receivers that wait for messages. Nothing is lost: what was
+    # received and not deleted comes again.
+    logger.info("pump ends")
+    os._exit(0)
+
+
+def _finish(loops: list[Loop]) -> None:
+    """Wait for handlers that are at work, for a while."""
+    pause = threading.Event()
+    for _ in range(int(_FINISH_WITHIN_S / 0.02)):
+        if not any(loop.is_busy for loop in loops):
+            return
+        pause.wait(0.02)
+
+
+def _await_end_of_stdin(stop: threading.Event) -> None:
+    """Set `stop` when the pipe from the parent breaks, which it does however the parent ends."""
+    while os.read(0, 1024):
+        pass
+    stop.set()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Keeps the event pump running for as long as its parent does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Self
+
+from skillroute.observability import logger
+
+_SHORTEST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+_WAS_WELL_AFTER_S = 30.0
+_ENDS_WITHIN_S = 5.0
+
+
+class Pump:
+    """The pump's process, started again when it dies.
+
+    It reads a pipe that this process holds the other end of, so it ends with this process, however that ends.
+
+    Parameters
+    ----------
+    env : mapping of str to str
+        The pump's whole environment.
+    args : str
+        Further arguments of `skillroute_local.pump`.
+    """
+
+    def __init__(self, env: Mapping[str, str], *args: str) -> None:
+        self._env = dict(env)
+        self._command = [sys.executable, "-m", "skillroute_local.pump", "--until-stdin-closes", *args]
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._keep_running, name="pump", daemon=True)
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the pump that runs, None while none does."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def start(self) -> Self:
+        """Start it, in the background."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """End it. A handler at work gets some seconds to finish."""
+        self._stop.set()
+        with self._lock:
+            process = self._process
+        if process is not None:
+            _close_stdin(process)
+            try:
+                process.wait(_ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _keep_running(self) -> None:
+        pause_s = _SHORTEST_PAUSE_S
+        while process := self._started():
+            began = time.monotonic()
+            status = process.wait()
+            _close_stdin(process)
+            if self._stop.is_set():
+                return
+            pause_s = _SHORTEST_PAUSE_S if time.monotonic() - began > _WAS_WELL_AFTER_S else pause_s
+            logger.warning("the event pump ended and is started again", extra={"status": status, "in_s": pause_s})
+            self._stop.wait(pause_s)
+            pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+
+    def _started(self) -> subprocess.Popen[bytes] | None:
+        with self._lock:
+            if self._stop.is_set():
+                return None
+            self._process = subprocess.Popen(  # noqa: S603 (our own arguments)
+                self._command,
+                env=self._env,
+                stdin=subprocess.PIPE,
+                # Ctrl-C goes to the whole group of the terminal; who ends the pump is this process.
+                start_new_session=True,
+            )
+            return self._process
+
+
+def _close_stdin(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
