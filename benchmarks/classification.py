@@ -69,16 +69,7 @@ _WITHOUT = {
 
 
 class Part:
-    """Some of the rows of both sets.
-
-    Parameters
-    ----------
-    examples : Measurements
-    fields : sequence of Measurements
-        One a fold.
-    half : int or None
-        Which half of the servers and of the families of fields; None: both.
-    """
+    """Some of the rows of both sets: one half of the example servers and of the families of fields, or all (None)."""
 
     def __init__(self, examples: Measurements, fields: Sequence[Measurements], half: int | None, seed: int) -> None:
         self._examples, self._fields, self._seed = examples, fields, seed
@@ -205,11 +196,14 @@ def _timed(store: VectorStore, embedder: OnnxEmbedder) -> list[dict[str, Any]]:
     given = [skill(s.name, s.description, s.keywords, s.examples, s.id) for s in judged.skills]
     rng = random.Random(7)
     words = sorted({word for tool in tools for word in tool.description.lower().split()})
+
+    def drawn(count: int, mark: str) -> str:
+        return mark.join(rng.sample(words, count))
+
     many = [
-        skill(f"Skill {n}", " ".join(rng.sample(words, 20)), [" ".join(rng.sample(words, 2)) for _ in range(20)],
-              ["_".join(rng.sample(words, 2)) for _ in range(10)])
+        skill(f"Skill {n}", drawn(20, " "), [drawn(2, " ") for _ in range(20)], [drawn(2, "_") for _ in range(10)])
         for n in range(1000)
-    ]  # fmt: skip
+    ]
     return [speed(embedder, tools * (3 if skills is given else 1), skills) for skills in (given, many)]
 
 

@@ -17,6 +17,7 @@ from skillroute.errors import SkillrouteError
 from skillroute_local.commands import dlq
 from skillroute_local.commands.shared import AsJson, Token, Url, err, out, print_json, url_of
 from skillroute_local.commands.status import status
+from skillroute_local.commands.verify import verify
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home
 
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(dlq.app, name="dlq")
 app.command()(status)
+app.command()(verify)
 
 
 class Strategy(StrEnum):

@@ -47,6 +47,11 @@ class Client:
         answer: dict[str, Any] = self._call("GET", "/health")
         return answer
 
+    def verify(self) -> dict[str, Any]:
+        """Call `GET /api/v1/verify`."""
+        answer: dict[str, Any] = self._call("GET", "/api/v1/verify")
+        return answer
+
     def _call(self, method: str, path: str, body: object = None) -> Any:
         try:
             response = self._http.request(method, path, json=body)

@@ -1,4 +1,4 @@
-"""The web process of the laptop: both functions' routes in one app, on one port, with docs at /docs."""
+"""The web process of the laptop: the routes of all functions in one app, on one port, with docs at /docs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
         anyio.to_thread.current_default_thread_limiter().total_tokens = threads
         yield
 
-    app = create_app([*parts.search_routers(), *parts.catalog_routers()])
+    app = create_app([*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()])
     app.router.lifespan_context = lifespan
     return app
 

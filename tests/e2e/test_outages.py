@@ -173,7 +173,7 @@ class TestTheEmbeddingModel:
             "SKILLROUTE_OPENAI_BASE_URL": stub.url,
             "SKILLROUTE_EMBEDDING_RETRY_AFTER_S": "0.2",
         }
-        server = processes.bare(home, database_url, "--housekeeping-every-s", "0.1", **settings).ready()
+        server = processes.bare(home, database_url, "--relay-every-s", "0.1", **settings).ready()
         before, meanwhile = (
             {"name": "peel", "description": "Peels potatoes."},
             {"name": "iron", "description": "Irons shirts."},
@@ -227,7 +227,7 @@ class TestTheEmbeddingModel:
             "SKILLROUTE_EMBEDDING_RETRY_AFTER_S": "0.2",
         }
         stub.stop()
-        server = processes.bare(home, database_url, "--housekeeping-every-s", "0.1", **settings).ready()
+        server = processes.bare(home, database_url, "--relay-every-s", "0.1", **settings).ready()
         assert server.put({"name": "peel", "description": "Peels potatoes."})["degraded"] == ["embedding_unavailable"]
         assert server.search("potatoes", strategy="direct")["metadata"]["search_mode"] == "lexical-only"
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skillroute.services.review_suggestions import ReviewSuggestions
     from skillroute.services.suggest_skills import SuggestSkills
     from skillroute.services.sync_tools import SyncTools
+    from skillroute.services.verify import Verify
 
 
 class Parts(CoreParts):
@@ -167,13 +168,24 @@ class Parts(CoreParts):
             prune_after_s=settings.prune_after_s,
         )
 
+    @cached_property
+    def verify(self) -> Verify:
+        from skillroute.services.verify import Verify
+
+        return Verify(self.database, self.feed, self.replica, self.aggregate_skill)
+
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
         from skillroute.web.health import health_router
         from skillroute.web.search_routes import search_router
+        from skillroute.web.verify_routes import verify_router
 
         auth = self.of(SearchSettings).auth
-        return [search_router(self.tool_search, auth), health_router(self.replica, self.query_embedder)]
+        return [
+            search_router(self.tool_search, auth),
+            verify_router(self.verify, auth),
+            health_router(self.replica, self.query_embedder),
+        ]
 
     def catalog_routers(self) -> list[APIRouter]:
         """Return the routes of the catalog function."""

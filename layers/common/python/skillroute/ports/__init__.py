@@ -5,6 +5,10 @@ A port raises errors of `skillroute.errors` only, those of the branch `Dependenc
 
 from __future__ import annotations
 
+from skillroute.ports.checks import (
+    CheckRepository,
+    Finding,
+)
 from skillroute.ports.database import (
     Database,
     IndexStateRepository,
@@ -54,6 +58,7 @@ __all__ = [
     "AssignmentRepository",
     "ChangeFeed",
     "ChatModel",
+    "CheckRepository",
     "ClassificationRepository",
     "Classifier",
     "Clock",
@@ -63,6 +68,7 @@ __all__ = [
     "Embedder",
     "EmbeddingTask",
     "Failure",
+    "Finding",
     "IndexReplica",
     "IndexStateRepository",
     "IndexStatus",

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.items import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
+from skillroute.ports.checks import CheckRepository
 from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
 from skillroute.ports.queues import OutboxRepository
 from skillroute.ports.skills import (
@@ -128,6 +129,9 @@ class Session(Protocol):
 
     @property
     def outbox(self) -> OutboxRepository: ...
+
+    @property
+    def checks(self) -> CheckRepository: ...
 
     @property
     def index_state(self) -> IndexStateRepository: ...

@@ -38,12 +38,13 @@ class AggregateSkill:
         model = session.index_state.model() if exists else None
         changed = False
         if model is not None:
-            vector = self._vector(session, skill_id, model)
+            vector = self.vector(session, skill_id, model)
             changed = vector is not None and session.skills.set_embedding(skill_id, model, vector)
         session.outbox.done(QueueName.AGGREGATE, versions)
         return changed
 
-    def _vector(self, session: Session, skill_id: str, model: EmbeddingModel) -> Vector | None:
+    def vector(self, session: Session, skill_id: str, model: EmbeddingModel) -> Vector | None:
+        """Return what a skill should be found by, as its members are now; None when there is nothing to go by."""
         tools = weighted_mean(session.skills.members(skill_id, model))
         if tools is not None and self._description_share == 0.0:
             return tools

@@ -8,6 +8,7 @@ from typing import TypeVar
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.ports import Session
 from skillroute.storage.postgres.assignments import PostgresAssignments
+from skillroute.storage.postgres.checks import PostgresChecks
 from skillroute.storage.postgres.classifications import PostgresClassifications
 from skillroute.storage.postgres.connection import Connection, Pool
 from skillroute.storage.postgres.items import PostgresItems
@@ -53,6 +54,7 @@ class PostgresSession:
         self.classifications = PostgresClassifications(connection)
         self.suggestions = PostgresSuggestions(connection)
         self.outbox = PostgresOutbox(connection)
+        self.checks = PostgresChecks(connection)
         self.index_state = PostgresIndexState(connection)
 
 

@@ -1,0 +1,32 @@
+"""What a check of everything asks of PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.index import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that should not be: the rule, the tool or skill that breaks it, and how."""
+
+    rule: str
+    subject: str
+    detail: str
+
+
+class CheckRepository(Protocol):
+    """Rows that break a rule, and what an index should hold."""
+
+    def broken_rules(self, limit: int) -> list[Finding]: ...
+
+    def skill_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
+        """Return what a skill is found by; None while its aggregation waits."""
+        ...
+
+    def active(self, collection: Collection) -> set[str]:
+        """Return the keys of everything that an index should hold."""
+        ...

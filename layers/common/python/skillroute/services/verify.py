@@ -1,0 +1,124 @@
+"""Recomputing everything from the tables, and comparing it with what is stored and what the index holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.index import Collection, IndexFilter
+from skillroute.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
+from skillroute.services.aggregate_skill import AggregateSkill
+
+MOST_FINDINGS = 1000
+_TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less moves a mean of 10,000 by as much
+_EVERYTHING = 10_000_000
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """How much was checked, and what is wrong."""
+
+    tools: int
+    skills: int
+    findings: Sequence[Finding]
+
+
+class Verify:
+    """Checks the rules of assignments, the skills' embeddings, and that the index says what PostgreSQL does.
+
+    What is written while it runs is looked at again before it counts as a finding.
+    """
+
+    def __init__(self, database: Database, feed: ChangeFeed, replica: IndexReplica, aggregate: AggregateSkill) -> None:
+        self._database = database
+        self._feed = feed
+        self._replica = replica
+        self._aggregate = aggregate
+
+    def __call__(self) -> VerifyReport:
+        """Check everything.
+
+        Raises
+        ------
+        DatabaseUnavailable, IndexUnavailable, EmbeddingModelMismatch
+        """
+        findings = self._database.read(lambda session: session.checks.broken_rules(MOST_FINDINGS))
+        findings += self._embeddings()
+        checked = {}
+        for collection in Collection:
+            wrong, checked[collection] = self._compare(collection)
+            findings += wrong
+        return VerifyReport(checked[Collection.TOOLS], checked[Collection.SKILLS], findings[:MOST_FINDINGS])
+
+    def _embeddings(self) -> list[Finding]:
+        model = self._database.read(lambda session: session.index_state.stored_model())
+        if model is None:
+            return []
+        found = []
+        for skill_id in self._database.read(lambda session: session.skills.ids()):
+            # In a transaction that holds the skill, so that no aggregation comes between the two.
+            finding = self._database.transact(
+                lambda session, id_=skill_id: self._embedding(session, id_, model)  # type: ignore[misc]
+            )
+            found += [finding] if finding else []
+        return found
+
+    def _embedding(self, session: Session, skill_id: str, model: EmbeddingModel) -> Finding | None:
+        if not session.skills.lock(skill_id):
+            return None
+        expected = self._aggregate.vector(session, skill_id, model)
+        # Read last: whatever changed the members meanwhile has queued the skill, and then it does not count.
+        stored = session.checks.skill_embedding(skill_id, model)
+        if stored is None or expected is None:
+            return None
+        distance = math.dist(stored, expected)
+        if distance <= _TOLERANCE:
+            return None
+        return Finding("a skill is found by the mean of its tools", skill_id, f"it is {distance:.4f} away from it")
+
+    def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
+        keys: Sequence[str] | None = None
+        findings: list[Finding] = []
+        count = 0
+        for _ in range(3):
+            with self._replica.current() as index:
+                findings, seen = self._differences(index, collection, keys)
+            count = count or seen
+            if not findings:
+                break
+            keys = [finding.subject for finding in findings]
+        return findings, count
+
+    def _differences(
+        self, index: VectorIndex, collection: Collection, keys: Sequence[str] | None
+    ) -> tuple[list[Finding], int]:
+        """Compare the index with PostgreSQL, whole or for some keys only; return also how many were looked at."""
+        if keys is None:
+            active = self._database.read(lambda session: session.checks.active(collection))
+            held = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
+            keys = sorted(active | held)
+        findings = []
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            expected = {record.key: record.payload for record in self._feed.load(collection, page)}
+            held_payloads = index.payloads(collection, page)
+            for key in page:
+                detail = _difference(expected.get(key), held_payloads.get(key))
+                if detail:
+                    findings.append(Finding(f"the index {collection.value} says what PostgreSQL does", key, detail))
+        return findings, len(keys)
+
+
+def _difference(expected: object, held: object) -> str | None:
+    if expected is None and held is None:
+        return None
+    if expected is None:
+        return "it is in the index, but should not be"
+    if held is None:
+        return "it is not in the index"
+    assert isinstance(expected, dict) and isinstance(held, dict)  # noqa: S101 (payloads are)
+    wrong = sorted(name for name in expected if held.get(name) != expected[name])
+    return f"it differs in {', '.join(wrong)}" if wrong else None

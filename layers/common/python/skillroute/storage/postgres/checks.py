@@ -1,0 +1,27 @@
+"""Looking for rows that break a rule."""
+
+from __future__ import annotations
+
+from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
+from skillroute.domain.index import Collection
+from skillroute.ports import Finding
+from skillroute.storage.postgres.connection import Connection
+
+_ACTIVE = {Collection.TOOLS: "active_tool_ids", Collection.SKILLS: "active_skill_ids"}
+
+
+class PostgresChecks:
+    """`ports.CheckRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def broken_rules(self, limit: int) -> list[Finding]:
+        return [Finding(*row) for row in self._run("broken_rules", limit=limit)]
+
+    def skill_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
+        rows = self._run("stored_skill_embedding", id=skill_id, model=model.name, dimension=model.dimension)
+        return from_bytes(rows[0][0]) if rows else None
+
+    def active(self, collection: Collection) -> set[str]:
+        return {row[0] for row in self._run(_ACTIVE[collection])}

@@ -1,0 +1,65 @@
+-- What must hold of skills and assignments, looked for in the rows themselves.
+
+-- name: broken_rules
+-- Each row is a rule, what breaks it, and how. All of it is seen in one snapshot.
+SELECT 'one primary skill for each assigned tool', tool_id::text, count(*) FILTER (WHERE is_primary) || ' primary skills'
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id
+HAVING count(*) FILTER (WHERE is_primary) <> 1
+UNION ALL
+SELECT 'the primary skill is the surest', p.tool_id::text, p.skill_id || ' is less sure than ' || a.skill_id
+FROM mcp.tool_skill_assignments p
+JOIN mcp.tool_skill_assignments a ON a.tool_id = p.tool_id AND a.confidence > p.confidence
+WHERE p.is_primary
+UNION ALL
+SELECT 'no tool is in a skill twice', tool_id::text, skill_id
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id, skill_id
+HAVING count(*) > 1
+UNION ALL
+SELECT 'assignments are of tools and skills that exist', a.tool_id::text, a.skill_id
+FROM mcp.tool_skill_assignments a
+LEFT JOIN mcp.tools t ON t.id = a.tool_id
+LEFT JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.deleted_at IS NULL
+WHERE t.id IS NULL OR c.id IS NULL
+UNION ALL
+SELECT 'a tool has five skills at most', tool_id::text, count(*) || ' skills'
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id
+HAVING count(*) > 5
+UNION ALL
+SELECT 'a classifier gives three skills at most', tool_id::text, count(*) || ' skills'
+FROM mcp.tool_skill_assignments
+WHERE source NOT IN ('human_manual', 'human_override')
+GROUP BY tool_id
+HAVING count(*) > 3
+UNION ALL
+SELECT 'a skill has 10,000 tools at most', skill_id, count(*) || ' tools'
+FROM mcp.tool_skill_assignments
+GROUP BY skill_id
+HAVING count(*) > 10000
+UNION ALL
+SELECT 'a tool with skills has no open suggestion', s.source_tool_id::text, 'suggestion ' || s.id
+FROM mcp.skill_suggestions s
+WHERE s.status = 'pending' AND s.kind = 'new_skill'
+  AND EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = s.source_tool_id)
+UNION ALL
+SELECT 'every tool is decided on or waits', t.id::text, 'it waits nowhere'
+FROM mcp.tools t
+WHERE NOT EXISTS (SELECT FROM mcp.tool_classifications r WHERE r.tool_id = t.id)
+  AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = t.id::text)
+LIMIT :limit::int
+
+-- name: stored_skill_embedding
+-- None for a skill whose aggregation still waits: it may be behind.
+SELECT c.embedding FROM mcp.skill_categories c
+WHERE c.id = :id AND c.deleted_at IS NULL
+  AND (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = c.id)
+
+-- name: active_tool_ids
+SELECT id::text FROM mcp.tools WHERE is_active
+
+-- name: active_skill_ids
+SELECT id::text FROM mcp.skill_categories WHERE is_active

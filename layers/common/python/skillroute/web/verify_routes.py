@@ -1,0 +1,44 @@
+"""`/api/v1/verify`: the check of everything, where an index is at hand."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.services.verify import MOST_FINDINGS, Verify
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.docs import ERRORS
+
+
+class FindingOut(BaseModel):
+    """Something that should not be."""
+
+    rule: str
+    subject: str = Field(description="The id of the tool or skill that breaks the rule.")
+    detail: str
+
+
+class VerifyResponse(BaseModel):
+    """What was checked and what is wrong."""
+
+    ok: bool
+    tools: int
+    skills: int
+    findings: list[FindingOut] = Field(description=f"{MOST_FINDINGS} at most.")
+
+
+def verify_router(verify: Verify, auth: AuthMode) -> APIRouter:
+    """Return the route of the check."""
+    router = APIRouter(prefix="/api/v1/verify", tags=["operation"], responses=ERRORS)
+    AsAdmin = Annotated[Caller, Depends(require(Scope.ADMIN, auth))]  # noqa: N806 (a type)
+
+    @router.get("", summary="Check everything")
+    def check(caller: AsAdmin) -> VerifyResponse:
+        """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
+        report = verify()
+        findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
+        return VerifyResponse(ok=not findings, tools=report.tools, skills=report.skills, findings=findings)
+
+    return router

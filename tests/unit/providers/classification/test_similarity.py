@@ -1,0 +1,391 @@
+"""The embedded classifier: what it assigns, what it drafts, and what its answer depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from skillroute.domain.classification import MIN_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
+from skillroute.domain.embedding import Vector
+from skillroute.domain.skills import AssignmentSource
+from skillroute.domain.tool_text import ToolSaid, embedding_views
+from skillroute.errors import ClassifierUnavailable
+from skillroute.providers.classification.similarity import SimilarityClassifier
+from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.providers.embedding.onnx import OnnxEmbedder
+
+from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder, at
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+USE_NOTHING = """
+import sys
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.providers.classification.similarity import SimilarityClassifier
+from skillroute.providers.embedding.hashing import HashingEmbedder
+SimilarityClassifier(HashingEmbedder())
+print("numpy" in sys.modules)
+"""
+
+
+def a_tool(name: str = "tidy", description: str = "", server: str = "", vector: Vector | None = None) -> ToolProfile:
+    texts = embedding_views(ToolSaid(name, description, server=server))
+    return ToolProfile(1, None, name, description, server, None, texts, vector)
+
+
+def a_skill(id_: str = "mail", **fields: Any) -> SkillProfile:
+    profile: dict[str, Any] = {
+        "id": id_,
+        "org_id": None,
+        "name": id_.capitalize(),
+        "description": f"Everything about {id_}.",
+        "keywords": (),
+        "examples": (),
+        "description_embedding": None,
+        "centroid": None,
+    } | fields
+    return SkillProfile(**profile, fingerprint=repr(sorted(profile.items())))
+
+
+def away_from_all() -> TableEmbedder:
+    """Texts that the table does not know are at right angles to the first axis."""
+    embedder = TableEmbedder()
+    embedder.embed = lambda texts, *, timeout_s: [embedder.table.get(text, at(0.0, 7)) for text in texts]  # type: ignore[method-assign]
+    return embedder
+
+
+@pytest.fixture(scope="module")
+def onnx(model_dir: Path) -> SimilarityClassifier:
+    return SimilarityClassifier(OnnxEmbedder(model_dir))
+
+
+@pytest.fixture(scope="module")
+def example_skills() -> list[SkillProfile]:
+    lines = map(json.loads, (EXAMPLES / "skills.jsonl").read_text("utf-8").splitlines())
+    return [
+        a_skill(
+            line["id"],
+            name=line["name"],
+            description=line["description"],
+            keywords=tuple(line["keywords"]),
+            examples=tuple(line["examples"]),
+        )
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "server", "skill_id"),
+    [
+        ("combine", "Merge two PDF files into one.", "acrobat", "document_processing"),
+        ("get_pods", "Get all pods in a namespace.", "kubectl-mcp-server", "container_orchestration"),
+        ("sendMessage", "Send an email message to somebody.", "gmail-mcp", "communication"),
+        ("stock_history", "Daily closing prices of a share.", "yahoo", "market_data"),
+    ],
+)
+def test_a_tool_goes_to_the_skill_that_it_is_about(
+    onnx: SimilarityClassifier,
+    example_skills: list[SkillProfile],
+    name: str,
+    description: str,
+    server: str,
+    skill_id: str,
+) -> None:
+    answer = onnx.classify(a_tool(name, description, server), example_skills, timeout_s=60)
+
+    assert answer.assignments[0].skill_id == skill_id
+    assert answer.assignments[0].confidence > 0.8
+    assert answer.suggestion is None
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "server", "draft"),
+    [
+        ("zia_list_url_filtering_rules", "List URL filtering rules.", "zscaler-mcp-server", "Zscaler"),
+        ("replace_authorization_policy", "Replace a sign-on policy of an application.", "okta-mcp-server", "Okta"),
+        ("get_random_dice", "Roll a die with so many sides.", "toybox", "Toybox"),
+        ("chess_legal_moves", "All legal moves of a position.", "MCP Chess Server", "Chess"),
+    ],
+)
+def test_a_tool_that_fits_no_skill_gets_a_draft_named_after_its_server(
+    onnx: SimilarityClassifier,
+    example_skills: list[SkillProfile],
+    name: str,
+    description: str,
+    server: str,
+    draft: str,
+) -> None:
+    answer = onnx.classify(a_tool(name, description, server), example_skills, timeout_s=60)
+
+    assert all(each.confidence < MIN_CONFIDENCE for each in answer.assignments)
+    assert answer.suggestion is not None
+    assert answer.suggestion.name == draft
+    assert answer.suggestion.reasoning is not None
+    assert "the nearest is" in answer.suggestion.reasoning
+
+
+def test_a_reason_names_the_keyword_that_is_nearest(onnx: SimilarityClassifier) -> None:
+    skills = [
+        a_skill("trees", description="Look after trees.", keywords=("pruning", "apple orchard", "soil")),
+        a_skill("cars", description="Repair cars."),
+    ]
+
+    answer = onnx.classify(a_tool("prune_apple_tree", "Prune an apple tree in an orchard."), skills, timeout_s=60)
+
+    assert answer.assignments[0].reasoning is not None
+    assert "apple orchard" in answer.assignments[0].reasoning
+
+
+def test_it_says_what_it_is() -> None:
+    classifier = SimilarityClassifier(TableEmbedder())
+
+    assert (classifier.name, classifier.source, classifier.concurrency) == (
+        "similarity",
+        AssignmentSource.SIMILARITY,
+        1,
+    )
+
+
+def test_numpy_is_not_loaded_before_the_first_tool() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    run = subprocess.run(
+        [sys.executable, "-c", USE_NOTHING], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert run.stdout == "False\n"
+
+
+def test_the_nearer_skill_is_surer_and_comes_first() -> None:
+    # GIVEN a tool on the first axis, and skills nearer to it and further away
+    skills = [a_skill("far", description_embedding=at(0.5, 2)), a_skill("near", description_embedding=at(0.9, 1))]
+
+    # WHEN it is classified
+    answer = SimilarityClassifier(away_from_all()).classify(a_tool(vector=at(1.0)), skills, timeout_s=1)
+
+    # THEN the nearer one comes first
+    assert answer.assignments[0].skill_id == "near"
+    assert [each.confidence for each in answer.assignments] == sorted(
+        (each.confidence for each in answer.assignments), reverse=True
+    )
+    assert all(each.confidence >= WEAK_CONFIDENCE for each in answer.assignments)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"keywords": ("zebra",)},
+        {"examples": ("zebra",)},
+        {"centroid": at(0.95, 3)},
+    ],
+    ids=["keywords", "examples", "tools"],
+)
+def test_what_a_skill_is_known_by_speaks_for_it_where_it_is_near(known: dict[str, Any]) -> None:
+    # GIVEN a tool at a middling distance from a skill's description, and a keyword (example, tools) near it
+    embedder = away_from_all()
+    embedder.table["zebra"] = at(0.95, 3)
+    classifier = SimilarityClassifier(embedder)
+    plain = a_skill(description_embedding=at(0.35))
+
+    # WHEN it is classified without and with what the skill is known by
+    tool = a_tool(vector=at(1.0))
+    confidences = [
+        {each.skill_id: each.confidence for each in classifier.classify(tool, [skill], timeout_s=1).assignments}
+        for skill in (plain, replace(plain, **known, fingerprint="known"))
+    ]
+
+    # THEN it is surer with it
+    assert confidences[1]["mail"] > confidences[0].get("mail", 0.0)
+
+
+def test_a_rival_that_is_as_near_takes_confidence_away() -> None:
+    classifier, tool = SimilarityClassifier(away_from_all()), a_tool(vector=at(1.0))
+    mail, post = a_skill("mail", description_embedding=at(0.6)), a_skill("post", description_embedding=at(0.6, 2))
+
+    alone = classifier.classify(tool, [mail], timeout_s=1).assignments[0]
+    beside = classifier.classify(tool, [mail, post], timeout_s=1).assignments[0]
+
+    assert beside.confidence < alone.confidence
+
+
+def test_without_any_skill_there_is_a_draft() -> None:
+    answer = SimilarityClassifier(TableEmbedder()).classify(a_tool("list_dns_rules"), [], timeout_s=1)
+
+    assert answer.assignments == ()
+    assert answer.suggestion is not None
+    assert answer.suggestion.name == "Dns Rules"
+
+
+def test_a_tool_without_a_vector_is_embedded_as_it_would_be_stored() -> None:
+    embedder = HashingEmbedder()
+    from skillroute.services.embedding import embed_views
+
+    tool = a_tool("send_mail", "Send a letter to somebody.", "post")
+    [vector] = embed_views(embedder, [tool.embedding_texts], timeout_s=1)
+    skills = [a_skill("mail", keywords=("send letter",)), a_skill("cars")]
+    classifier = SimilarityClassifier(embedder)
+
+    assert classifier.classify(tool, skills, timeout_s=1) == classifier.classify(
+        replace(tool, embedding=vector), skills, timeout_s=1
+    )
+
+
+def test_vectors_of_another_model_count_as_none() -> None:
+    stale: Vector = [1.0, 0.0]
+    tool, skill = a_tool("send_mail"), a_skill(keywords=("send mail",))
+    classifier = SimilarityClassifier(HashingEmbedder())
+
+    fresh = classifier.classify(tool, [skill], timeout_s=1)
+    answer = classifier.classify(
+        replace(tool, embedding=stale),
+        [replace(skill, description_embedding=stale, centroid=stale, fingerprint="stale")],
+        timeout_s=1,
+    )
+
+    assert answer == fresh
+
+
+def test_texts_of_skills_are_embedded_once() -> None:
+    # GIVEN skills that were seen once
+    embedder = WatchedEmbedder(HashingEmbedder())
+    classifier = SimilarityClassifier(embedder)
+    skills = [a_skill("mail", keywords=("letter",)), a_skill("cars", keywords=("wheel",))]
+    tool = a_tool(vector=embedder.embed(["x"], timeout_s=1)[0])
+    classifier.classify(tool, skills, timeout_s=1)
+    embedder.calls.clear()
+
+    # WHEN they come again, and when one of them gets another keyword
+    classifier.classify(tool, skills, timeout_s=1)
+    again = embedder.texts
+    changed = replace(skills[0], keywords=("letter", "parcel"), fingerprint="changed")
+    classifier.classify(tool, [changed, skills[1]], timeout_s=1)
+
+    # THEN nothing is embedded again but the new keyword
+    assert again == []
+    assert embedder.texts == ["parcel"]
+
+
+def test_what_was_embedded_before_the_time_was_up_is_not_embedded_again() -> None:
+    # GIVEN more keywords than are embedded at a time, and a model that fails after some of them
+    embedder = WatchedEmbedder(HashingEmbedder())
+    classifier = SimilarityClassifier(embedder)
+    skill = a_skill(keywords=tuple(f"word{number}" for number in range(300)))
+    inner_embed = embedder.embed
+
+    def fail_later(texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        embedder.away = len(embedder.calls) >= 2
+        return inner_embed(texts, timeout_s=timeout_s)
+
+    embedder.embed = fail_later  # type: ignore[method-assign]
+    with pytest.raises(ClassifierUnavailable):
+        classifier.classify(a_tool(), [skill], timeout_s=1)
+    done = {text for call in embedder.calls[:2] for text in call.texts}
+
+    # WHEN the model is back
+    embedder.embed = inner_embed  # type: ignore[method-assign]
+    embedder.away = False
+    embedder.calls.clear()
+    classifier.classify(a_tool(), [skill], timeout_s=1)
+
+    # THEN only the rest is embedded
+    assert len(done) == 256
+    assert not done & set(embedder.texts)
+
+
+@pytest.mark.parametrize("seen_before", [False, True])
+def test_without_the_embedding_model_it_is_unavailable(seen_before: bool) -> None:
+    embedder = WatchedEmbedder(HashingEmbedder())
+    classifier = SimilarityClassifier(embedder)
+    if seen_before:
+        classifier.classify(a_tool(), [a_skill()], timeout_s=1)
+    embedder.away = True
+
+    with pytest.raises(ClassifierUnavailable, match="away"):
+        classifier.classify(a_tool("other"), [a_skill()], timeout_s=1)
+
+
+def test_no_time_is_no_answer() -> None:
+    embedder = WatchedEmbedder(HashingEmbedder(), FakeClock())
+
+    with pytest.raises(ClassifierUnavailable):
+        SimilarityClassifier(embedder).classify(a_tool(), [a_skill()], timeout_s=0)
+
+
+def test_only_so_many_vectors_and_lists_are_remembered() -> None:
+    # GIVEN a classifier that remembers little
+    embedder = WatchedEmbedder(HashingEmbedder())
+    classifier = SimilarityClassifier(embedder, max_texts=80, max_tables=1)
+    lists = [[a_skill(f"s{n}", keywords=tuple(f"word {n} {m}" for m in range(20)))] for n in range(3)]
+    answers = [classifier.classify(a_tool(), skills, timeout_s=1) for skills in lists]
+    embedder.calls.clear()
+
+    # WHEN the first list comes again
+    again = classifier.classify(a_tool(), lists[0], timeout_s=1)
+
+    # THEN its texts are embedded again, and the answer is the same
+    assert "word 0 0" in embedder.texts
+    assert again == answers[0]
+
+
+def test_many_threads_get_the_answers_that_one_gets() -> None:
+    skills = [a_skill(f"s{n}", keywords=(f"word{n}", "thing")) for n in range(20)]
+    tools = [a_tool(f"word{n}_thing", f"Does word{n}.") for n in range(20)] * 5
+    alone = SimilarityClassifier(HashingEmbedder())
+    expected = [alone.classify(tool, skills, timeout_s=10) for tool in tools]
+    shared = SimilarityClassifier(HashingEmbedder(), max_tables=1)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda tool: shared.classify(tool, skills, timeout_s=10), tools))
+
+    assert answers == expected
+
+
+words = st.text(alphabet="abcdefg _-é必0", max_size=12)
+
+
+@st.composite
+def skill_lists(draw: st.DrawFn) -> list[SkillProfile]:
+    count = draw(st.integers(1, 6))
+    vectors = [None, at(1.0), at(0.5), at(0.0), at(-0.7)]
+    return [
+        a_skill(
+            f"s{number}",
+            name=draw(words) or "x",
+            keywords=tuple(draw(st.lists(words.filter(bool), max_size=4))),
+            examples=tuple(draw(st.lists(words.filter(bool), max_size=3))),
+            description_embedding=draw(st.sampled_from(vectors)),
+            centroid=draw(st.sampled_from(vectors)),
+        )
+        for number in range(count)
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(skills=skill_lists(), name=words.filter(bool), server=words, description=words, seed=st.integers(0, 9))
+def test_any_answer_is_in_bounds_and_the_order_of_skills_does_not_matter(
+    skills: list[SkillProfile], name: str, server: str, description: str, seed: int
+) -> None:
+    tool = a_tool(name, description, server, at(0.8, 2))
+    shuffled = random.Random(seed).sample(skills, len(skills))
+
+    answer = SimilarityClassifier(TableEmbedder()).classify(tool, skills, timeout_s=1)
+    of_shuffled = SimilarityClassifier(TableEmbedder()).classify(tool, shuffled, timeout_s=1)
+
+    assert of_shuffled == answer
+    assert all(WEAK_CONFIDENCE <= each.confidence <= 1.0 for each in answer.assignments)
+    assert {each.skill_id for each in answer.assignments} <= {skill.id for skill in skills}
+    is_assigned = any(each.confidence >= MIN_CONFIDENCE for each in answer.assignments)
+    assert (answer.suggestion is None) == is_assigned
+    if answer.suggestion is not None:
+        assert 3 <= len(answer.suggestion.name) <= 60
+        assert 10 <= len(answer.suggestion.description) <= 1000
