@@ -38,8 +38,8 @@ _FINISH_WITHIN_S = 3.0
 _NICENESS = 5
 
 
-class Loop(threading.Thread):
-    """Does something again and again until it is told to stop.
+class Loop:
+    """Does something again and again, in a thread of its own, until it is told to stop.
 
     Attributes
     ----------
@@ -48,14 +48,21 @@ class Loop(threading.Thread):
     """
 
     def __init__(self, name: str, stop: threading.Event) -> None:
-        super().__init__(name=f"pump-{name}", daemon=True)
-        self._stopping = stop
+        self._stop = stop
+        self._thread = threading.Thread(target=self._run, name=f"pump-{name}", daemon=True)
         self.is_busy = False
 
-    def run(self) -> None:
-        """Turn until `stop` is set."""
-        while not self._stopping.is_set():
-            self._stopping.wait(self._turn())
+    def start(self) -> None:
+        """Begin, in the background."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the end, which comes some time after `stop` was set."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._stop.wait(self._turn())
 
     def _turn(self) -> float:
         """Do it once, and return the seconds to rest."""
@@ -97,7 +104,7 @@ class QueueLoop(Loop):
             if messages := answer.get("Messages", []):
                 self._delete(self._handle(messages))
         except (BotoCoreError, ClientError) as error:
-            if not self._stopping.is_set():
+            if not self._stop.is_set():
                 logger.warning("queue does not answer", extra={"queue": self._queue.value, "reason": str(error)})
             return _PAUSE_AFTER_ERROR_S
         return 0.0

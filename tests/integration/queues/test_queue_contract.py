@@ -208,9 +208,7 @@ class TestSqs:
         with closing(queue), pytest.raises(QueueUnavailable, match="^queue classify refused 4 of 12 messages$"):
             queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 13)])
 
-    def test_the_users_own_aws_settings_are_not_read(
-        self, sqs_endpoint: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_users_own_aws_settings_are_not_read(self, sqs_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_PROFILE", "of-the-user")
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "https://sqs.example.com")
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")

@@ -159,14 +159,14 @@ class TestOutage:
 
         def work(connection: Connection) -> None:
             runs.append(len(runs))
-            connection.script(f"INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '{len(runs)}')")
+            connection.script(f"INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '{len(runs)}')")
             if len(runs) == 1:
                 terminate_all(sql)
                 connection.run("count_skills")
 
         pool.transact(work)
         assert runs == [0, 1]
-        assert sql("SELECT body FROM mcp.outbox") == [[2]]
+        assert sql("SELECT key FROM mcp.outbox") == [["2"]]
 
     def test_a_connection_lost_on_a_fresh_one_is_told_not_tried_for_ever(self, pool: Pool, sql: Sql) -> None:
         runs: list[int] = []
@@ -318,7 +318,7 @@ def silent_server(relay_to: Address | None = None) -> Iterator[SilentServer]:
 class TestTransaction:
     def test_an_error_of_the_work_rolls_everything_back_and_keeps_the_connection(self, pool: Pool, sql: Sql) -> None:
         def work(connection: Connection) -> None:
-            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
+            connection.script("INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '1')")
             raise KeyError("mine")
 
         with pytest.raises(KeyError, match="mine"):
@@ -329,8 +329,8 @@ class TestTransaction:
 
     def test_a_refused_statement_names_state_and_constraint_and_rolls_back(self, pool: Pool, sql: Sql) -> None:
         def work(connection: Connection) -> None:
-            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
-            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('elsewhere', '1')")
+            connection.script("INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '1')")
+            connection.script("INSERT INTO mcp.outbox (queue, key) VALUES ('elsewhere', '1')")
 
         with pytest.raises(StatementRejected) as refused:
             pool.transact(work)
@@ -380,7 +380,7 @@ class TestTransaction:
 
     def test_what_is_not_committed_is_seen_by_nobody_else(self, pool: Pool, sql: Sql) -> None:
         def work(connection: Connection) -> list[list[object]]:
-            connection.script("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '1')")
+            connection.script("INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '1')")
             return sql("SELECT count(*) FROM mcp.outbox")
 
         assert pool.transact(work) == [[0]]

@@ -50,7 +50,7 @@ def test_two_that_start_together_apply_each_migration_once(empty_url: str) -> No
 
 def test_migrating_keeps_the_rows(database_url: str) -> None:
     with connected(database_url) as sql:
-        sql("INSERT INTO mcp.outbox (queue, body) VALUES ('classify', '{}')")
+        sql("INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '1')")
         migrate(database_url)
         assert sql("SELECT count(*) FROM mcp.outbox") == [[1]]
 
@@ -73,7 +73,7 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(empty_url: str) -> None
     # GIVEN something in the way of the second migration
     with connected(empty_url) as sql:
         sql("CREATE SCHEMA mcp")
-        sql("CREATE TABLE mcp.outbox (in_the_way int)")
+        sql("CREATE TABLE mcp.index_positions (in_the_way int)")
     # WHEN
     with pytest.raises(Exception, match="already exists"):
         migrate(empty_url)
@@ -84,7 +84,7 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(empty_url: str) -> None
             ["mcp.tools", None]
         ]
         # AND it goes on from there
-        sql("DROP TABLE mcp.outbox")
+        sql("DROP TABLE mcp.index_positions")
     assert migrate(empty_url) == FILES[1:]
 
 

@@ -23,6 +23,9 @@ _SKILL = INSERT_SKILL.format(name="first")
 _ASSIGN = "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, is_primary, source) VALUES "
 _SUGGEST = "INSERT INTO mcp.skill_suggestions (suggested_name, status, reviewed_at) VALUES "
 
+_SUGGEST_KIND = "INSERT INTO mcp.skill_suggestions (suggested_name, kind, target_skill_id) VALUES "
+_CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
+
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one.
 REFUSED = [
     (_TOOL, "tools_key"),
@@ -59,9 +62,18 @@ REFUSED = [
     ),
     ("UPDATE mcp.skill_categories SET org_id = ''", "skill_categories_org_not_blank"),
     ("UPDATE mcp.skill_categories SET deleted_at = now()", "skill_categories_deleted_is_inactive"),
-    (
-        "UPDATE mcp.skill_categories SET embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
-        "skill_categories_embedding_whole",
+    *(
+        (f"UPDATE mcp.skill_categories SET {columns}", "skill_categories_embedding_whole")
+        for columns in [
+            "embedding = '\\x00000000'",
+            "embedding = '\\x00000000', embedding_model = 'm'",
+            "embedding = '\\x00000000', embedding_dimension = 1",
+            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
+            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
+            # The vector of a description is never there alone, and never of another dimension.
+            "description_embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
+            "description_embedding = '\\x00', embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
+        ]
     ),
     ("UPDATE mcp.skill_categories SET embedding_model = 'm'", "skill_categories_embedding_whole"),
     (_ASSIGN + "(1, 'first', 0.5, false, 'llm_auto')", "tool_skill_assignments_key"),
@@ -94,9 +106,18 @@ REFUSED = [
     ("INSERT INTO mcp.index_state (only_row) VALUES (false)", "index_state_only_row"),
     ("UPDATE mcp.index_state SET embedding_model = 'm'", "index_state_model_whole"),
     ("INSERT INTO mcp.index_positions (index_name) VALUES ('p'), ('p')", "index_positions_pkey"),
-    ("INSERT INTO mcp.outbox (queue, body) VALUES ('elsewhere', '{}')", "outbox_queue_known"),
-    ("INSERT INTO mcp.outbox (id, queue, body) OVERRIDING SYSTEM VALUE VALUES (1,'classify','1'),(1,'classify','1')",
-     "outbox_pkey"),
+    ("INSERT INTO mcp.outbox (queue, key) VALUES ('elsewhere', '1')", "outbox_queue_known"),
+    ("INSERT INTO mcp.outbox (queue, key) VALUES ('aggregate', 'a'), ('aggregate', 'a')", "outbox_pkey"),
+    (_CLASSIFIED + "(99, 'h', 'c')", "tool_classifications_tool_id_fkey"),
+    (_CLASSIFIED + "(1, 'h', 'c'), (1, 'h', 'd')", "tool_classifications_pkey"),
+    (_SUGGEST_KIND + "('s', 'merge', NULL)", "skill_suggestions_kind_known"),
+    (_SUGGEST_KIND + "('s', 'new_skill', 'first')", "skill_suggestions_target"),
+    (_SUGGEST_KIND + "('s', 'description', NULL)", "skill_suggestions_target"),
+    (_SUGGEST_KIND + "('s', 'description', 'third')", "skill_suggestions_target_skill_id_fkey"),
+    (_SUGGEST_KIND + "('s', 'description', 'first'), ('t', 'description', 'first')",
+     "skill_suggestions_one_description"),
+    ("INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id) VALUES ('s', 1), ('t', 1)",
+     "skill_suggestions_one_for_a_tool"),
     (_ASSIGN.replace("(tool_id", "(id, tool_id").replace("VALUES", "OVERRIDING SYSTEM VALUE VALUES")
      + "(1, 1, 'second', 0.5, false, 'llm_auto')", "tool_skill_assignments_pkey"),
     ("INSERT INTO mcp.skill_suggestions (id, suggested_name) OVERRIDING SYSTEM VALUE VALUES (1, 'a'), (1, 'b')",
@@ -165,3 +186,34 @@ def test_deleting_a_skill_that_has_no_tools_keeps_the_suggestion_it_resolved(sql
 def test_a_schema_is_given_back_with_its_properties_in_the_author_s_order(sql: Sql) -> None:
     sql("""UPDATE mcp.tools SET input_schema = '{"z": 1, "a": 2}'""")
     assert list(sql("SELECT input_schema FROM mcp.tools")[0][0]) == ["z", "a"]
+
+
+def test_a_described_skill_may_wait_for_the_vector_of_its_new_description(sql: Sql) -> None:
+    sql(
+        "UPDATE mcp.skill_categories SET description_embedding = NULL, embedding = '\\x00000000', "
+        "embedding_model = 'm', embedding_dimension = 1"
+    )
+
+
+def test_a_tool_and_a_description_may_have_any_number_of_decided_suggestions(sql: Sql) -> None:
+    for kind, tool, skill in [("new_skill", "1", "NULL"), ("description", "NULL", "'first'")]:
+        for status, at in [("rejected", "now()"), ("rejected", "now()"), ("pending", "NULL")]:
+            sql(
+                "INSERT INTO mcp.skill_suggestions "
+                "(suggested_name, kind, source_tool_id, target_skill_id, status, reviewed_at) "
+                f"VALUES ('s', '{kind}', {tool}, {skill}, '{status}', {at})"
+            )
+    assert sql("SELECT count(*) FROM mcp.skill_suggestions") == [[6]]
+
+
+def test_names_are_the_same_when_they_are_case_spacing_and_separators_aside(sql: Sql) -> None:
+    sql("INSERT INTO mcp.skill_suggestions (suggested_name) VALUES ('PDF tools'), (' pdf_TOOLS'), ('Pdf-tools\t')")
+    assert sql("SELECT DISTINCT name_key FROM mcp.skill_suggestions") == [["pdftools"]]
+
+
+def test_deleting_a_tool_deletes_what_was_decided_on_it_and_the_work_that_waits_for_it(sql: Sql) -> None:
+    sql(_CLASSIFIED + "(1, 'h', 'c')")
+    assert sql("SELECT key FROM mcp.outbox WHERE queue = 'classify'") == [["1"]]
+    sql("DELETE FROM mcp.tools")
+    assert sql("SELECT count(*) FROM mcp.tool_classifications") == [[0]]
+    assert sql("SELECT key FROM mcp.outbox WHERE queue = 'classify'") == []

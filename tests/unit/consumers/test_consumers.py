@@ -217,7 +217,5 @@ def test_the_relay_answers_with_its_report() -> None:
 
     answer = relay_consumer(lambda: report)(named("schedule_relay"), None)
 
-    assert json.loads(json.dumps(answer))["depths"] == [
-        {"queue": "classify", "waiting": 1, "dead": 0, "oldest_s": 0.5}
-    ]
+    assert json.loads(json.dumps(answer))["depths"] == [{"queue": "classify", "waiting": 1, "dead": 0, "oldest_s": 0.5}]
     assert answer["published"] == 2

@@ -80,11 +80,11 @@ class SkillRepository(EmbeddedRows, Protocol):
         ...
 
     def members(
-        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False
+        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
     ) -> Iterator[tuple[Vector, float]]:
         """Yield the vectors of a skill's active items with their confidence, a page at a time.
 
-        With `by_people`, only those that people assigned.
+        With `by_people`, only those that people assigned; `without` names an item that does not count.
         """
         ...
 

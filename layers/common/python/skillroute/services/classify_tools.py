@@ -132,7 +132,7 @@ class ClassifyTools:
         offered = frozenset(skill.id for skill in skills)
         results: Results = {}
         answers: list[Answer] = []
-        for each, answer in zip(tools, self._ask(tools, skills), strict=True):
+        for each, answer in zip(tools, self._ask(tools, skills, model), strict=True):
             if isinstance(answer, ClassifierUnavailable):
                 logger.error("tool not classified", extra={"tool_id": each.tool.id, "reason": str(answer)})
                 results[each.tool.id] = answer
@@ -145,11 +145,14 @@ class ClassifyTools:
         return results
 
     def _ask(
-        self, tools: list[ToClassify], skills: Sequence[SkillProfile]
+        self, tools: list[ToClassify], skills: Sequence[SkillProfile], model: EmbeddingModel | None
     ) -> Iterable[Classification | ClassifierUnavailable]:
         def ask(each: ToClassify) -> Classification | ClassifierUnavailable:
+            offered = skills
+            if each.decided_by == HUMAN:  # forced: what the person decided must not decide again
+                offered = self._profiles.without(each.tool.id, skills, each.tool.org_id, model)
             try:
-                return self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
+                return self._classifier.classify(each.tool, offered, timeout_s=self._timeout_s)
             except ClassifierUnavailable as error:
                 return error
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skillroute.domain.classification import SkillProfile
-from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
 from skillroute.ports import Database, Session
 
 
@@ -30,6 +31,31 @@ class SkillProfiles:
         with self._lock:
             self._known[key] = profiles
         return profiles
+
+    def without(
+        self, tool_id: int, skills: Sequence[SkillProfile], org_id: str | None, model: EmbeddingModel | None
+    ) -> Sequence[SkillProfile]:
+        """Return the skills as they would be had no person assigned this tool: it is no evidence for itself."""
+        if model is None:
+            return skills
+
+        def read(session: Session) -> dict[str, Vector | None]:
+            assigned = session.assignments.of_item(tool_id, org_id)
+            return {
+                each.skill_id: weighted_mean(
+                    session.skills.members(each.skill_id, model, by_people=True, without=tool_id)
+                )
+                for each in assigned
+                if each.source.is_human
+            }
+
+        others = self._database.read(read)
+        return tuple(
+            replace(each, centroid=others[each.id], fingerprint=f"{each.fingerprint}:without {tool_id}")
+            if each.id in others
+            else each
+            for each in skills
+        )
 
     @staticmethod
     def _read(

@@ -74,7 +74,7 @@ class PostgresSkills:
         return bool(self._run("lock_skill", id=skill_id))
 
     def members(
-        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False
+        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
     ) -> Iterator[tuple[Vector, float]]:
         after = "0"
         while page := self._run(
@@ -83,6 +83,7 @@ class PostgresSkills:
             model=model.name,
             dimension=model.dimension,
             by_people=by_people,
+            without=without,
             after=after,
             limit=_MEMBER_PAGE,
         ):

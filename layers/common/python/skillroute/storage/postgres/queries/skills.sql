@@ -93,6 +93,7 @@ JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = c.org_i
 WHERE a.skill_id = :id AND a.tool_id > :after::text::bigint AND t.is_active
   AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
   AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
+  AND (:without::bigint IS NULL OR a.tool_id <> :without::bigint)
 ORDER BY a.tool_id
 LIMIT :limit::int
 

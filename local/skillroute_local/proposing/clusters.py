@@ -1,0 +1,180 @@
+"""Which tools belong together. Every choice here was measured: docs/adr/0011-proposing-skills.md."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skillroute_local.proposing.k_means import Labels, Matrix, k_means, normalised, refined, weighted_sums
+from skillroute_local.proposing.ward import cut, ward_merges
+
+NONE = -1
+"""The label of what is too far from every cluster."""
+
+_SEED = 7
+_MOST_POINTS = 1_500  # Ward's method is quadratic; from here on it merges small clusters instead of tools
+_GROUPS = 1_000
+_ROUNDS = 10
+_DAMPING = 0.25
+_GOOD_ENOUGH = 0.9
+_UNRELATED = 0.95
+_SAMPLE = 2_000
+
+Step = Callable[[int, int], object]
+"""Told how many steps are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """Clusters of vectors.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n,)
+        Each vector's cluster, 0 to k - 1, or `NONE`.
+    similarity : array of float, shape (n,)
+        Cosine of each vector with the centre of its cluster; of the nearest one where the label is `NONE`.
+    count : int
+        How many clusters there are.
+    silhouette : float
+        The mean silhouette, -1 to 1, of what is in a cluster.
+    """
+
+    labels: Labels
+    similarity: Matrix
+    count: int
+    silhouette: float
+
+
+def damped(sources: Sequence[Hashable]) -> Matrix:
+    """Return a weight for each tool: ``n ** -0.25``, where n is how many tools its source (its server) has.
+
+    So three hundred tools of one server weigh as much as seventy-two of as many servers: they may take several skills,
+    and do not take most of them.
+    """
+    sizes = Counter(sources)
+    return np.array([sizes[source] ** -_DAMPING for source in sources], np.float32)
+
+
+def cluster(
+    vectors: Matrix,
+    weights: Matrix,
+    *,
+    min_size: int = 3,
+    count: int | None = None,
+    step: Step = lambda done, total: None,
+) -> Clustering:
+    """Group vectors; the same input gives the same clusters.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, dimension)
+        L2 norm 1.
+    min_size : int
+        A smaller cluster is none; its vectors go to another one that is near enough.
+    count : int, optional
+        How many clusters at most. By default the fewest whose silhouette comes near to the best.
+    """
+    n = len(vectors)
+    if n < min_size:
+        return Clustering(np.full(n, NONE), np.zeros(n, np.float32), 0, 0.0)
+    group_of, merges = _hierarchy(vectors, weights)
+    counts = [min(count, len(merges) + 1)] if count else _candidates(n, len(merges) + 1)
+    sample = np.random.default_rng(_SEED).permutation(n)[:_SAMPLE]
+    tried = []
+    for done, k in enumerate(counts):
+        step(done, len(counts))
+        labels = refined(vectors, cut(merges, k)[group_of], k, weights=weights, rounds=_ROUNDS)
+        score = _criterion(vectors, labels, weights, sample, min_size)
+        tried.append((labels, score))
+    step(len(counts), len(counts))
+    enough = _GOOD_ENOUGH * max(score for _, score in tried)
+    labels = next(labels for labels, score in tried if score >= enough or score == max(s for _, s in tried))
+    return _settled(vectors, labels, weights, min_size)
+
+
+def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int, int]]]:
+    """Return the group of each vector, and the merges of the groups. Few vectors are a group each."""
+    n = len(vectors)
+    if n <= _MOST_POINTS:
+        return np.arange(n), ward_merges(vectors, weights)
+    small = k_means(vectors, _GROUPS, _SEED, weights=weights, rounds=5)
+    present, group_of = np.unique(small, return_inverse=True)
+    heavy = np.bincount(group_of, weights).astype(np.float32)
+    means = weighted_sums(vectors, group_of, len(present), weights) / heavy[:, None]
+    return group_of, ward_merges(means, heavy)
+
+
+def _candidates(n: int, most: int) -> list[int]:
+    """Return numbers of clusters to try, each a seventh more than the one before, up to twice the root of n."""
+    highest = min(max(2, round(2.0 * math.sqrt(n))), most)
+    counts = [1] if highest == 1 else [2]
+    while counts[-1] < highest:
+        counts.append(min(highest, max(counts[-1] + 1, round(counts[-1] * 8 / 7))))
+    return counts
+
+
+def _criterion(
+    vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArray[np.int64], min_size: int
+) -> float:
+    """Return the weighted mean silhouette, where a vector in a cluster that is too small counts as 0."""
+    sizes = np.bincount(labels)
+    kept = np.where(sizes[labels[sample]] < min_size, 0.0, _silhouettes(vectors, labels, weights, sample))
+    return float(np.average(kept, weights=weights[sample]))
+
+
+def _silhouettes(vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArray[np.int64]) -> Matrix:
+    """Return the silhouettes of a sample (Rousseeuw 1987), with cosine distances to all vectors.
+
+    The mean distance to a cluster needs only the sum of its vectors, so this is linear in n.
+    """
+    k = int(labels.max()) + 1
+    totals = np.bincount(labels, weights, minlength=k)
+    dots = vectors[sample] @ weighted_sums(vectors, labels, k, weights).T
+    rows, own, mine = np.arange(len(sample)), labels[sample], weights[sample]
+    others = totals[own] - mine
+    alone = others < 1e-6
+    inside = 1.0 - (dots[rows, own] - mine) / np.where(alone, 1.0, others)
+    distances = np.where(totals > 0.0, 1.0 - dots / np.where(totals > 0.0, totals, 1.0), np.inf)
+    distances[rows, own] = np.inf
+    outside = distances.min(axis=1)
+    scale = np.maximum(np.maximum(inside, outside), 1e-9)
+    return np.where(alone | ~np.isfinite(outside), 0.0, (outside - inside) / scale)
+
+
+def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) -> Clustering:
+    """Drop what is too small and too far, and number the clusters anew, the largest first."""
+    kept = np.flatnonzero(np.bincount(labels) >= min_size)
+    if not len(kept):
+        return Clustering(np.full(len(labels), NONE), np.zeros(len(labels), np.float32), 0, 0.0)
+    k = int(labels.max()) + 1
+    sums = weighted_sums(vectors, labels, k, weights)
+    nearness = vectors @ normalised(sums)[kept].T
+    placed = nearness.argmax(axis=1)
+    mine = kept[placed] == labels
+    # Of its own cluster a vector is no witness: in a small one it would pull the centre to itself.
+    without = normalised(sums[labels] - vectors * weights[:, None])
+    close = np.where(mine, (vectors * without).sum(axis=1), nearness.max(axis=1))
+    near = close >= _unrelated(nearness, placed)
+    sizes = np.where(near, placed, NONE)
+    order = [c for c, size in Counter(sizes[near].tolist()).most_common() if size >= min_size]
+    number_of = {c: number for number, c in enumerate(order)}
+    final = np.array([number_of.get(c, NONE) for c in sizes.tolist()], np.int64)
+    inside = np.flatnonzero(final != NONE)
+    silhouettes = _silhouettes(vectors[inside], final[inside], weights[inside], np.arange(len(inside)))
+    quality = float(np.average(silhouettes, weights=weights[inside])) if len(inside) else 0.0
+    return Clustering(final, nearness.max(axis=1), len(order), quality)
+
+
+def _unrelated(nearness: Matrix, placed: Labels) -> float:
+    """Return the cosine that 19 of 20 tools stay below with a cluster that is not theirs: what chance explains."""
+    if nearness.shape[1] < 2:
+        return 0.0
+    others = np.ones(nearness.shape, bool)
+    others[np.arange(len(placed)), placed] = False
+    return float(np.quantile(nearness[others], _UNRELATED))
