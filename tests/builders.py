@@ -5,19 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from skillroute.bootstrap import Parts
 from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
 from skillroute.domain.hashing import content_hash
 from skillroute.domain.items import ItemContent, ItemKey, ItemType
 from skillroute.domain.search import SearchRequest, SearchResponse
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, in_rank_order
-from skillroute.ports import Embedder, ItemRow
+from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill, in_rank_order
+from skillroute.domain.suggestions import Suggestion, SuggestionStatus
+from skillroute.ports import Classifier, Embedder, ItemRow, Queue
 from skillroute.search.embed import QueryEmbedder
 from skillroute.services import create_skill, sync_tools
-from skillroute.settings import SearchSettings
+from skillroute.settings import LocalSettings
 from skillroute.storage.index.embedded import EmbeddedReplica
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -25,13 +27,17 @@ from skillroute.storage.postgres.feed import PostgresFeed
 
 from tests.doubles import (
     EdgeIndexes,
+    FakeChat,
     FakeClock,
+    FakeNotifier,
     FaultyDatabase,
     FaultyFeed,
     FaultyIndex,
+    ScriptedClassifier,
     TableEmbedder,
     WatchedEmbedder,
 )
+from tests.integration.storage.rows import Sql
 
 QUERY = "schedule a meeting with John"
 
@@ -47,11 +53,22 @@ class System:
     Attributes
     ----------
     embedder, feed, database : the doubles before the real parts
+    classifier, chat, notifier : the doubles instead of real parts
     clock : FakeClock
         The one that the embedder's failures are remembered by.
     """
 
-    def __init__(self, url: str, edges: EdgeIndexes, *, embedder: Embedder | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        edges: EdgeIndexes,
+        *,
+        embedder: Embedder | None = None,
+        classifier: Classifier | None = None,
+        queue: Queue | None = None,
+        **settings: Any,
+    ) -> None:
+        self.url = url
         self.clock = FakeClock()
         self.embedder = WatchedEmbedder(embedder or TableEmbedder(), self.clock)
         self._edges = edges
@@ -59,7 +76,10 @@ class System:
         self.pool = Pool(url)
         self.database = FaultyDatabase(PostgresDatabase(self.pool))
         self.feed = FaultyFeed(PostgresFeed(self.pool))
-        self.settings = SearchSettings(database_url=url, **settings)  # type: ignore[arg-type]
+        self.settings = LocalSettings(database_url=url, **settings)  # type: ignore[arg-type]
+        self.classifier = ScriptedClassifier()
+        self.chat = FakeChat()
+        self.notifier = FakeNotifier()
         queries = QueryEmbedder(
             self.embedder,
             timeout_s=self.settings.query_timeout_s,
@@ -68,7 +88,16 @@ class System:
             clock=self.clock,
         )
         self.replica = EmbeddedReplica(self.feed, self._make_index, queries.model)
-        self.parts = Parts(self.settings, embedder=self.embedder, replica=self.replica, database=self.database)
+        self.parts = Parts(
+            self.settings,
+            embedder=self.embedder,
+            replica=self.replica,
+            database=self.database,
+            queue=queue,
+            classifier=classifier or self.classifier,
+            chat=self.chat,
+            notifier=self.notifier,
+        )
         self.parts.query_embedder = queries  # type: ignore[misc]
 
     def _make_index(self, model: EmbeddingModel) -> FaultyIndex:
@@ -85,8 +114,15 @@ class System:
         return self._index
 
     def close(self) -> None:
+        if "rows" in self.__dict__:
+            self.rows.close()
         self.parts.close()
         self.pool.close()
+
+    @cached_property
+    def rows(self) -> Sql:
+        """A connection of the test's own; called with a statement it returns the rows."""
+        return Sql(self.url)
 
     # Asking
 
@@ -159,6 +195,61 @@ class System:
     def sql(self, statement: str) -> None:
         """Change rows behind everybody's back; the change feed sees it all the same."""
         self.pool.transact(lambda connection: connection.script(statement))
+
+
+    # The skill service
+
+    def create(self, skill_id: str, caller: Caller = LAPTOP, **fields: Any) -> Skill:
+        """Create a skill as `POST /api/v1/skills` does."""
+        new = {"id": skill_id, "name": skill_id, "description": f"All about {skill_id}.", **fields}
+        return self.parts.create_skill(NewSkill(**new), caller)
+
+    def change(self, skill_id: str, caller: Caller = LAPTOP, **changes: Any) -> Skill:
+        """Change a skill as `PATCH /api/v1/skills/{id}` does."""
+        return self.parts.change_skill(skill_id, changes, caller)
+
+    def put(self, *names: str, caller: Caller = LAPTOP, **fields: Any) -> list[int]:
+        """Store items as `PUT /api/v1/tools` does, and return their ids."""
+        report = self.parts.sync_tools([item(name, **fields) for name in names], caller)
+        return [outcome.id for outcome in report.outcomes if outcome.id is not None]
+
+    def classify(self, *tool_ids: int, force: bool = False) -> list[Any]:
+        """Classify tools as the queue's consumer does, and return what became of each."""
+        results = self.parts.classify_tools(list(tool_ids), force=force)
+        return [results[tool_id] for tool_id in tool_ids]
+
+    def assign(self, tool_id: int, caller: Caller = LAPTOP, **confidences: float) -> None:
+        """Assign a tool by hand as `PUT /api/v1/tools/{id}/skills` does."""
+        given = [Assignment(skill_id, sure) for skill_id, sure in confidences.items()]
+        self.parts.assign_skills.of_tool(tool_id, given, caller)
+
+    def assigned(self, tool_id: int) -> dict[str, tuple[float, bool, str]]:
+        """Return confidence, primacy and source of each of a tool's skills, as they are stored."""
+        rows = self.rows(
+            "SELECT skill_id, confidence, is_primary, source FROM mcp.tool_skill_assignments "
+            "WHERE tool_id = :id ORDER BY confidence DESC, skill_id",
+            id=tool_id,
+        )
+        return {skill_id: (confidence, primary, source) for skill_id, confidence, primary, source in rows}
+
+    def skills_of(self, tool_id: int) -> list[str]:
+        """Return a tool's skills, the surest first."""
+        return list(self.assigned(tool_id))
+
+    def waiting(self, queue: str) -> list[str]:
+        """Return the keys of the work that waits in the outbox."""
+        rows = self.rows("SELECT key FROM mcp.outbox WHERE queue = :queue ORDER BY key", queue=queue)
+        return [row[0] for row in rows]
+
+    def vector(self, skill_id: str, column: str = "embedding") -> Vector | None:
+        """Return what a skill is found by."""
+        [[stored]] = self.rows(f"SELECT {column} FROM mcp.skill_categories WHERE id = :id", id=skill_id)
+        return None if stored is None else from_bytes(stored)
+
+    def suggestions(self, status: str | None = "pending", caller: Caller = LAPTOP) -> list[Suggestion]:
+        """Return the suggestions of a status, by id."""
+        wanted = SuggestionStatus(status) if status else None
+        return self.parts.review_suggestions.page(wanted, caller, limit=1000, offset=0)[0]
 
 
 @contextmanager

@@ -14,9 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from skillroute.domain.classification import (
+    Classification,
+    ProposedAssignment,
+    SkillDraft,
+    SkillProfile,
+    ToolProfile,
+)
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.domain.items import ItemSchemas
+from skillroute.domain.skills import AssignmentSource
 from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, SkillrouteError
 from skillroute.ports import ChangeFeed, Database, Embedder, Session, VectorIndex
 
@@ -226,7 +234,10 @@ class FaultyFeed:
 
 
 class FaultyDatabase:
-    """A `Database` that can be down, and that writes down which items' schemas are loaded."""
+    """A `Database` that can be down, and that writes down which items' schemas are loaded.
+
+    Its hooks are called before a read, before a transaction begins, and when all is written and nothing committed.
+    """
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
@@ -234,6 +245,8 @@ class FaultyDatabase:
         self.calls = 0
         self.schema_loads: list[list[int]] = []
         self.before_read: Callable[[], None] = lambda: None
+        self.before_transact: Callable[[], None] = lambda: None
+        self.before_commit: Callable[[], None] = lambda: None
 
     def read(self, work: Callable[[Session], T]) -> T:
         self._called()
@@ -242,7 +255,14 @@ class FaultyDatabase:
 
     def transact(self, work: Callable[[Session], T]) -> T:
         self._called()
-        return self._inner.transact(work)
+        self.before_transact()
+
+        def watched(session: Session) -> T:
+            result = work(session)
+            self.before_commit()
+            return result
+
+        return self._inner.transact(watched)
 
     def _called(self) -> None:
         self.calls += 1
@@ -273,6 +293,82 @@ class _WatchedItems:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._items, name)
+
+
+class ScriptedClassifier:
+    """A `Classifier` that answers what a test wrote down for a tool's name, and that nothing fits for every other.
+
+    Attributes
+    ----------
+    answers : dict of str to Classification, or SkillrouteError
+        By the tool's name; an error is raised.
+    asked : list of (tool, skills)
+    while_asked : callable
+        Called with the tool before each answer: what happens while a classifier thinks.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, Classification | SkillrouteError] | None = None,
+        *,
+        name: str = "scripted",
+        source: AssignmentSource = AssignmentSource.LLM_AUTO,
+        concurrency: int = 1,
+    ) -> None:
+        self.answers = dict(answers or {})
+        self.name = name
+        self.source = source
+        self.concurrency = concurrency
+        self.asked: list[tuple[ToolProfile, Sequence[SkillProfile]]] = []
+        self.while_asked: Callable[[ToolProfile], None] = lambda tool: None
+
+    def classify(self, tool: ToolProfile, skills: Sequence[SkillProfile], *, timeout_s: float) -> Classification:
+        self.asked.append((tool, skills))
+        self.while_asked(tool)
+        answer = self.answers.get(tool.name, Classification(()))
+        if isinstance(answer, SkillrouteError):
+            raise answer
+        return answer
+
+
+def proposing(suggest: str | SkillDraft | None = None, **confidences: float) -> Classification:
+    """Return a classifier's answer: skills with their confidences, or a new skill of this name."""
+    draft = SkillDraft(suggest, f"Tools for {suggest}.", "nothing fits") if isinstance(suggest, str) else suggest
+    return Classification(
+        tuple(ProposedAssignment(id_, sure, f"because of {id_}") for id_, sure in confidences.items()), draft
+    )
+
+
+class FakeChat:
+    """A `ChatModel` that gives one answer, or raises it, and writes down what it was asked."""
+
+    name = "fake/chat"
+
+    def __init__(self, answer: Mapping[str, Any] | SkillrouteError | None = None) -> None:
+        self.reply: Mapping[str, Any] | SkillrouteError = answer or {}
+        self.asked: list[tuple[str, str]] = []
+
+    def answer(
+        self, instructions: str, question: str, *, schema: Mapping[str, Any], timeout_s: float
+    ) -> Mapping[str, Any]:
+        self.asked.append((instructions, question))
+        if isinstance(self.reply, SkillrouteError):
+            raise self.reply
+        return self.reply
+
+
+class FakeNotifier:
+    """A `Notifier` that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, dict[str, Any]]] = []
+
+    def notify(self, event: str, subject: str, details: Mapping[str, Any]) -> None:
+        self.events.append((event, subject, dict(details)))
+
+    def details(self, event: str) -> list[dict[str, Any]]:
+        """Return what the events of a kind carried."""
+        return [details for kind, _, details in self.events if kind == event]
 
 
 @dataclass

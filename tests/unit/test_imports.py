@@ -166,9 +166,12 @@ HEAVY = {"qdrant_client", "qdrant_edge", "onnxruntime", "tokenizers", "numpy", "
         ("import skillroute.bootstrap", HEAVY | {"fastapi", "pg8000"}),
         ("from skillroute.bootstrap import catalog_app; catalog_app()", HEAVY),
         ("from skillroute.bootstrap import search_app; search_app()", HEAVY - {"qdrant_edge"}),
+        ("from skillroute.bootstrap import classify_handler; classify_handler()", HEAVY | {"fastapi"}),
+        ("from skillroute.bootstrap import aggregate_handler; aggregate_handler()", HEAVY | {"fastapi"}),
+        ("from skillroute.bootstrap import relay_handler; relay_handler()", HEAVY | {"fastapi"}),
         ("import skillroute.ports, skillroute.errors, skillroute.domain.search", HEAVY | {"fastapi", "pg8000"}),
     ],
-    ids=["bootstrap", "catalog_app", "search_app", "core"],
+    ids=["bootstrap", "catalog_app", "search_app", "classify", "aggregate", "relay", "core"],
 )
 def test_what_is_heavy_is_not_loaded_before_it_must(code: str, unloaded: set[str]) -> None:
     # A database that nobody listens on: building an application opens no connection.

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -333,10 +333,8 @@ class TestTheProcess:
             monkeypatch.setenv(name, value)
         _, pid = run_and_kill(_PARENT)
 
-        try:
+        with suppress(psutil.NoSuchProcess):
             assert has_ended(psutil.Process(int(pid)))
-        except psutil.NoSuchProcess:
-            pass
 
     def test_a_missing_setting_is_one_line(self, env: dict[str, str], capfd: pytest.CaptureFixture[str]) -> None:
         del env["SKILLROUTE_SQS_ENDPOINT_URL"]

@@ -205,7 +205,7 @@ class TestSqs:
 
         queue = SqsQueue({CLASSIFY: "https://sqs/1/classify"})
         queue._client = Refusing()
-        with closing(queue), pytest.raises(QueueUnavailable, match="^queue classify refused 4 of 12 messages$"):
+        with closing(queue), pytest.raises(QueueUnavailable, match=r"^queue classify refused 4 of 12 messages$"):
             queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 13)])
 
     def test_the_users_own_aws_settings_are_not_read(self, sqs_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:

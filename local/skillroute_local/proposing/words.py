@@ -1,0 +1,231 @@
+"""What groups of tools are about, in words: pure functions over names and descriptions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from skillroute.domain.tool_text import split_name
+
+_WORD = re.compile(r"[^\W\d_][^\W_]*")
+_SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
+_LONGEST_GIST = 200
+_LONGEST_WORD = 32
+_LONGEST_WITHOUT_SPACES = 4  # a "word" of a script that puts no spaces between them is a clause when it is longer
+_NAME_COUNTS, _GIST_COUNTS, _SERVER_COUNTS = 2.0, 1.0, 0.3
+_PHRASE_COUNTS = 1.2
+_WORTH = 0.15
+
+# What tools say whatever they are about: grammar, verbs, and talk about arguments, answers and servers.
+# fmt: off
+STOP_WORDS = frozenset("""
+a about above across after all allow allows also an and any are as at available back based be been before being below
+between both but by can complete comprehensive could current currently de different do does done during each either
+else etc every existing few first following for from full further get gets given gives has have having here how however
+if in including instead into is it its itself just key last latest let like made main many may method more most much
+multiple must my need needed needs new next no not note now of off on once one only optional or other our out over own
+per please possible provide provided provides required same see several should show shows simple since single so some
+specific specified such supported supports than that the their them then there these they this those through to too
+two type types under until up us use used useful user users uses using value values various very via want was we well
+were what when where why whether which while who will with within without would you your
+access action actions against among optionally strongly consider tell add added adding adds analyze apply ask assign build calculate call change check compute connect
+convert create created creates creating default define delete deleted deletes describe detail detailed details determine
+disable display edit enable ensure enter execute executes extract fetch fetches find finds format generate generates
+handle help helps initialize insert inspect inspects launch list listing lists load look lookup make manage manages
+modify move number obtain open operation operations output parse perform performs pick prepare process put query read
+reads receive remove removes reset resolve restore retrieve retrieved retrieves retrieving return
+returned returning returns run runs save search searches searching select send set sets setting start stop store submit
+take takes toggle track turn update updated updates upload validate verify view write writes
+able additional api apis argument arguments array boolean client count current example examples false field fields
+filter filters function functions id identifier ids info information input int integer item items json limit mcp name
+named names null object offset option options page pages parameter parameters param params properties property response
+result results server servers string strings system tool tools true unique uuid
+""".split())
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A tool as it is worded: its name, description and server, and the weight of its words."""
+
+    name: str
+    description: str = ""
+    server: str | None = None
+    weight: float = 1.0
+
+
+def gist(description: str) -> str:
+    """Return the first sentence of a description on one line, cut to 200 characters.
+
+    Examples
+    --------
+    >>> gist("Creates an event.\\nTakes a date (e.g. tomorrow)."), gist("  ")
+    ('Creates an event', '')
+    """
+    return " ".join(_SENTENCE_END.split(description.strip(), maxsplit=1)[0].split())[:_LONGEST_GIST].strip()
+
+
+def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[list[str]]:
+    """Return the words and pairs of words that tell each group from the others, the most telling first, lower case.
+
+    Class-based TF-IDF (Grootendorst 2022): ``tf * log(1 + A / f)``, where tf is the share of the group that a term
+    occurs in, f its sum over all groups, and A the mean of what the terms of a group sum up to. A term counts once a
+    tool, however often it stands there: twice as much in the name, a third where only the server is called so.
+
+    A group's terms stand in at least two of its tools, unless no term does.
+    """
+    known = {word for group in groups for said in group for word in _words(f"{split_name(said.name)} {said.description}")}
+    counted = [_counted(group, known) for group in groups]
+    spread: Counter[str] = Counter()
+    for shares, _ in counted:
+        spread.update(shares)
+    mean = sum(spread.values()) / len(groups) if groups else 0.0
+    return [_best(shares, tools, spread, mean, most) for shares, tools in counted]
+
+
+def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return how much each term counts in a group, 0 to 2, and how many tools it stands in."""
+    total = sum(said.weight for said in group)
+    shares: Counter[str] = Counter()
+    tools: Counter[str] = Counter()
+    for said in group:
+        counts = dict.fromkeys((term for term in terms(said.server or "", known) if " " not in term), _SERVER_COUNTS)
+        counts |= dict.fromkeys(terms(gist(said.description), known), _GIST_COUNTS)
+        counts |= dict.fromkeys(terms(split_name(said.name), known), _NAME_COUNTS)
+        tools.update(counts.keys())
+        for term, count in counts.items():
+            shares[term] += count * said.weight / total
+    return shares, tools
+
+
+def _best(
+    shares: Counter[str], tools: Counter[str], spread: Counter[str], mean: float, most: int
+) -> list[str]:
+    shared = {term for term in shares if tools[term] > 1} or set(shares)
+    scores = {
+        term: (_PHRASE_COUNTS if " " in term else 1.0) * shares[term] * math.log(1.0 + mean / spread[term])
+        for term in shared
+    }
+    worth = _WORTH * max(scores.values(), default=0.0)
+    chosen: list[str] = []
+    for term in sorted(shared, key=lambda term: (-scores[term], term)):
+        if len(chosen) == most or scores[term] < worth:
+            break
+        if not any(_says_no_more(term, other, tools) for other in chosen):
+            chosen.append(term)
+    return chosen
+
+
+def _says_no_more(term: str, other: str, tools: Counter[str]) -> bool:
+    """Tell whether a term adds little to one that was chosen: they share a word, and mostly their tools."""
+    if not set(term.split()) & set(other.split()):
+        return False
+    fewer, more = sorted((tools[term], tools[other]))
+    return " " in term or fewer > 0.6 * more
+
+
+def terms(text: str, known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the words of a text that say something, and the pairs of such words side by side; plurals as singulars.
+
+    Parameters
+    ----------
+    known : collection of str
+        Words that there are, lower case: a plural is one whose singular is among them.
+
+    Examples
+    --------
+    >>> list(terms("List the due dates of all open tasks", {"date", "task"}))
+    ['due', 'date', 'due date', 'task']
+    """
+    before = ""
+    for found in _words(text):
+        word = singular(found, known)
+        if STOP_WORDS & {word, found} or not _is_word(word):
+            before = ""
+            continue
+        yield word
+        if before and before != word and f"{before}{word}".isascii():
+            yield f"{before} {word}"
+        before = word
+
+
+def singular(word: str, known: Collection[str]) -> str:
+    """Return an English plural without its ending if that is a known word; whatever else it is given, as it is.
+
+    Examples
+    --------
+    >>> known = {"issue", "query", "box", "movie", "statu"}
+    >>> [singular(word, known) for word in ("issues", "queries", "boxes", "movies", "status", "kubernetes")]
+    ['issue', 'query', 'box', 'movie', 'status', 'kubernetes']
+    """
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "as")):
+        return word
+    candidates = [word[:-1], *([word[:-2]] if word.endswith("es") else []), f"{word[:-3]}y" if word.endswith("ies") else ""]
+    return next((candidate for candidate in candidates if candidate in known), word)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _is_word(word: str) -> bool:
+    if word.isascii():
+        return 2 < len(word) <= _LONGEST_WORD
+    spaceless = any("\u3040" <= character <= "\u9fff" for character in word)
+    return 1 < len(word) <= (_LONGEST_WITHOUT_SPACES if spaceless else _LONGEST_WORD)
+
+
+def spellings(group: Iterable[Said]) -> dict[str, str]:
+    """Return how a group's descriptions mostly write the words that have capitals of their own.
+
+    Examples
+    --------
+    >>> spellings([Said("a", "Read a PDF from GitHub.")])
+    {'pdf': 'PDF', 'github': 'GitHub'}
+    """
+    counts: dict[str, Counter[str]] = {}
+    for said in group:
+        for word in _WORD.findall(gist(said.description)):
+            counts.setdefault(word.lower(), Counter())[word] += 1
+    most = {word: forms.most_common(1)[0][0] for word, forms in counts.items()}
+    return {word: form for word, form in most.items() if form[1:] != form[1:].lower()}
+
+
+def title_of(keywords: Sequence[str], spelling: Mapping[str, str] | None = None, *, most: int = 3) -> str:
+    """Return a name for a group: its first keywords, with capitals.
+
+    Examples
+    --------
+    >>> title_of(["due date", "date", "pdf", "form", "invite"], {"pdf": "PDF"}), title_of([])
+    ('Due Date, PDF & Form', 'Other Tools')
+    """
+    known, said, named = spelling or {}, set[str](), list[str]()
+    for keyword in keywords:
+        words = keyword.split()
+        if len(named) < most and not said.issuperset(words):
+            said.update(words)
+            named.append(" ".join(known.get(word) or word[:1].upper() + word[1:] for word in words))
+    if not named:
+        return "Other Tools"
+    return " & ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+
+
+def examples_of(members: Iterable[tuple[Said, float]], *, most: int = 8, of_a_server: int = 3) -> list[Said]:
+    """Return the tools nearest to a group's centre, no name twice, at first at most three of a server.
+
+    Parameters
+    ----------
+    members : iterable of (Said, float)
+        The group's tools with their similarity to its centre.
+    """
+    ranked = [said for said, _ in sorted(members, key=lambda each: (-each[1], each[0].name, each[0].server or ""))]
+    once = list({said.name.lower(): said for said in reversed(ranked)}.values())[::-1]
+    of: Counter[str | None] = Counter()
+    first, later = [], []
+    for said in once:
+        of[said.server] += 1
+        (first if of[said.server] <= of_a_server else later).append(said)
+    return [*first, *later][:most]

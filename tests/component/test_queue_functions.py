@@ -1,0 +1,114 @@
+"""The handlers behind queues and the schedule, called with the events of events/, over real PostgreSQL and moto."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from skillroute.bootstrap import Parts
+from skillroute.domain.caller import LAPTOP
+from skillroute.domain.skills import NewSkill
+from skillroute.domain.work import QueueName
+from skillroute.settings import LocalSettings
+from skillroute_local.lambda_events import Invocation
+from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
+
+ROOT = Path(__file__).parents[2]
+
+Load = Callable[[str], ModuleType]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with QueueServer() as server:
+        yield server.url
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch, database_url: str, endpoint: str) -> Iterator[Parts]:
+    """What the catalog function works with, and the environment of all functions."""
+    for name, value in queue_environment(endpoint, ensure_queues(endpoint)).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", database_url)
+    monkeypatch.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
+    parts = Parts(LocalSettings.load())
+    yield parts
+    parts.close()
+    if parts.queue:
+        parts.queue.close()
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch, parts: Parts) -> Load:
+    """Load a function's module as Lambda does; what it is made of is lent by the test, which closes it."""
+    monkeypatch.setattr("skillroute.bootstrap.Parts", lambda _settings: parts)
+
+    def load(function: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"{function}_app", ROOT / "functions" / function / "app.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def call(module: ModuleType, name: str) -> dict[str, Any]:
+    event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
+    answer: dict[str, Any] = module.handler(event, Invocation("skillroute", 60))
+    return answer
+
+
+def waiting(parts: Parts, queue: QueueName) -> list[str]:
+    return [work.key for work in parts.database.read(lambda session: session.outbox.waiting(queue, 100))]
+
+
+def write(parts: Parts, number: int) -> None:
+    """Store a skill and as many tools, with the ids 1, 2, ..."""
+    parts.create_skill(NewSkill(id="communication", name="Communication", description="Sends messages."), LAPTOP)
+    items = [{"name": f"send_{n}", "description": "Sends a message."} for n in range(number)]
+    assert [each.id for each in parts.sync_tools(items, LAPTOP).outcomes] == list(range(1, number + 1))
+
+
+def test_the_classify_function_does_its_batch(load: Load, parts: Parts) -> None:
+    write(parts, 3)
+
+    assert call(load("classify"), "sqs_classify") == {"batchItemFailures": []}
+
+    assert waiting(parts, QueueName.CLASSIFY) == ["3"]
+
+
+def test_poison_alone_comes_again(load: Load, parts: Parts) -> None:
+    write(parts, 2)
+
+    answer = call(load("classify"), "sqs_classify_mixed")
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "2e1424d4-f796-459a-8184-9c92662be6da"}]}
+    assert waiting(parts, QueueName.CLASSIFY) == []
+
+
+def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None:
+    write(parts, 1)
+    parts.database.transact(lambda session: session.outbox.enqueue(QueueName.AGGREGATE, ["communication"]))
+
+    # One of the two skills does not exist, which is no failure: there is nothing to be done.
+    assert call(load("aggregate"), "sqs_aggregate") == {"batchItemFailures": []}
+
+    assert waiting(parts, QueueName.AGGREGATE) == []
+
+
+def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
+    write(parts, 2)
+    parts.database.transact(lambda session: session.outbox.publish_stale(older_than_s=0))
+
+    report = call(load("relay"), "schedule_relay")
+
+    assert report["published"] >= 2
+    assert report["failed"] == []
+    assert {each["queue"]: each["dead"] for each in report["depths"]} == {"classify": 0, "aggregate": 0}
