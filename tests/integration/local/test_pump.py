@@ -50,8 +50,8 @@ class World:
             dead_letter_urls={name: self.urls[f"skillroute-{name}-dlq"] for name in QueueName},
             endpoint_url=endpoint,
         )
-        settings = LocalSettings(  # type: ignore[call-arg]
-            database_url=database_url,  # type: ignore[arg-type]
+        settings = LocalSettings(
+            database_url=database_url,
             embedding_provider="hashing",
             aggregate_delay_s=0,
         )

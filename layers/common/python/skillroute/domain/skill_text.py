@@ -98,6 +98,21 @@ def draft_skill(tool: ToolProfile, taken: Collection[str], reasoning: str) -> Sk
     return SkillDraft(name, f"{text[: _LONGEST_TEXT - 1].rstrip(' .')}.", reasoning)
 
 
+def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
+    """Return what to suggest for a tool that fits no skill: what its classifier proposed, else a draft.
+
+    A proposal comes as it came; its texts are cut to what a skill may have.
+    """
+    drafted = draft_skill(tool, (), "no skill fits well enough")
+    if proposed is None:
+        return drafted
+    return SkillDraft(
+        name=proposed.name.strip()[:255] or drafted.name,
+        description=proposed.description.strip()[:_LONGEST_TEXT] or drafted.description,
+        reasoning=proposed.reasoning,
+    )
+
+
 def _subject(tool: ToolProfile) -> str:
     return embedding_views(ToolSaid(tool.name))[1]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 MAX_SKILLS_PER_TOOL = 5
 """skill-contract, Resource Limits."""
@@ -53,7 +53,17 @@ class Skill:
     updated_at: datetime
 
 
-Keyword = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^A-Z]*$")]
+
+def _lower_case(keyword: str) -> str:
+    # The pattern tells readers of the API's document; in any script lower case is what has no other.
+    if keyword != keyword.lower():
+        raise ValueError("must be lower case")
+    return keyword
+
+
+Keyword = Annotated[
+    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^A-Z]*$"), AfterValidator(_lower_case)
+]
 Example = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from skillroute.domain.classification import SkillDraft, ToolProfile
 from skillroute.domain.skills import RESERVED_IDS, AssignmentSource
-from skillroute.domain.tool_text import split_name
 
 
 class SuggestionStatus(StrEnum):
@@ -48,22 +46,6 @@ class Suggestion:
     review_reason: str | None
     created_at: datetime
     reviewed_at: datetime | None
-
-
-def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
-    """Return what to suggest for a tool that fits no skill: what the classifier proposed, else a skill of its server.
-
-    Texts are cut to what a skill may have; a person makes them good.
-    """
-    name = proposed.name.strip() if proposed else ""
-    description = proposed.description.strip() if proposed else ""
-    subject = split_name(tool.server or tool.name) or tool.name
-    gist = " ".join(tool.description.split()) or split_name(tool.name) or tool.name
-    return SkillDraft(
-        name=(name or subject.title())[:255],
-        description=(description or f"Tools like {tool.name}: {gist}")[:1000],
-        reasoning=proposed.reasoning if proposed else "no skill fits well enough",
-    )
 
 
 def skill_id_of(name: str) -> str:

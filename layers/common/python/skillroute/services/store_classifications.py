@@ -15,8 +15,8 @@ from skillroute.domain.classification import (
     ToolProfile,
     settle,
 )
+from skillroute.domain.skill_text import draft_for
 from skillroute.domain.skills import Assignment
-from skillroute.domain.suggestions import draft_for
 from skillroute.domain.work import QueueName
 from skillroute.observability import logger
 from skillroute.ports import Classifier, Session, ToClassify

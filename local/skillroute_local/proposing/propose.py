@@ -1,0 +1,239 @@
+"""Proposing skills for the tools that are there, and applying a proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from skillroute.domain.caller import Caller
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.items import Item, ItemFilter
+from skillroute.domain.skills import NewSkill, Skill
+from skillroute.domain.work import QueueName
+from skillroute.errors import Conflict
+from skillroute.ports import ChatModel, Database, Session
+
+from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
+from skillroute_local.proposing.k_means import Matrix
+from skillroute_local.proposing.wording import Topic, Worded, word
+from skillroute_local.proposing.words import Said, examples_of, keywords_of, spellings, title_of
+
+_PAGE = 500
+_LONGEST_DESCRIPTION = 1000  # only its first sentence is read
+
+Report = Callable[[str, int, int], object]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to propose.
+
+    Attributes
+    ----------
+    org_id : str or None
+        Whose tools; None for the global ones.
+    all_tools : bool
+        Also those that have skills.
+    min_tools : int
+        A group of fewer is no skill.
+    skills : int or None
+        How many skills at most; None to choose.
+    """
+
+    org_id: str | None = None
+    all_tools: bool = False
+    min_tools: int = 3
+    skills: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSkill:
+    """A skill that could be created.
+
+    Attributes
+    ----------
+    tool_count, server_count : int
+        How many tools are nearest to it, and of how many servers.
+    exists : bool
+        Whether there is a skill of this id.
+    """
+
+    skill: NewSkill
+    tool_count: int
+    server_count: int
+    worded_by: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What was found.
+
+    Attributes
+    ----------
+    skills : tuple of ProposedSkill
+        The largest first.
+    tool_count : int
+        How many tools were looked at.
+    fits_none : tuple of str
+        The names of those that are too far from every skill.
+    without_embedding : int
+        How many could not be looked at, as they wait for their vector.
+    silhouette : float
+        How well the groups are told apart: -1 to 1, and 0 when they are not.
+    without_skill : tuple of int
+        The tools that belong to no skill.
+    problems : tuple of str
+        What the language model did not do.
+    """
+
+    skills: tuple[ProposedSkill, ...]
+    tool_count: int
+    fits_none: tuple[str, ...]
+    without_embedding: int
+    silhouette: float
+    without_skill: tuple[int, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a proposal: ids of skills, why some were not created, and how many tools were queued."""
+
+    created: tuple[str, ...]
+    skipped: tuple[str, ...]
+    queued: int
+
+
+@dataclass(slots=True)
+class _Tools:
+    """The tools that are grouped, with their vectors, and those that are not."""
+
+    said: list[Said]
+    vectors: Matrix
+    weights: Matrix
+    without_embedding: int
+    without_skill: list[int]
+
+
+def propose(
+    database: Database,
+    chat: ChatModel | None,
+    wanted: Wanted,
+    *,
+    timeout_s: float = 10.0,
+    report: Report = lambda what, done, total: None,
+) -> Proposal:
+    """Group the tools by their vectors and make a skill of each group; nothing is written.
+
+    The same tools give the same groups. Raises `DatabaseUnavailable`.
+    """
+    tools = _read(database, wanted, partial(report, "reading tools"))
+    found = cluster(
+        tools.vectors,
+        tools.weights,
+        min_size=wanted.min_tools,
+        count=wanted.skills,
+        step=partial(report, "grouping"),
+    )
+    groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
+    worded, problems = word(
+        _topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming")
+    )
+    ids = [each.skill.id for each in worded]
+    existing = database.read(lambda session: session.assignments.existing_skills(ids, wanted.org_id))
+    return Proposal(
+        skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, strict=True)),
+        tool_count=len(tools.said),
+        fits_none=tuple(tools.said[i].name for i in np.flatnonzero(found.labels == NONE)),
+        without_embedding=tools.without_embedding,
+        silhouette=round(found.silhouette, 3),
+        without_skill=tuple(tools.without_skill),
+        problems=tuple(problems),
+    )
+
+
+def apply(
+    proposal: Proposal,
+    database: Database,
+    create_skill: Callable[[NewSkill, Caller], Skill],
+    dispatch: Callable[[], object],
+    caller: Caller,
+    *,
+    report: Report = lambda what, done, total: None,
+) -> Applied:
+    """Create the skills that are not there yet, and let the tools without any be classified, with the new ones too."""
+    created, skipped = [], []
+    for done, each in enumerate(proposal.skills, 1):
+        try:
+            created.append(create_skill(each.skill, caller).id)
+        except Conflict as error:
+            skipped.append(str(error))
+        report("creating skills", done, len(proposal.skills))
+
+    def queue(session: Session) -> int:
+        forgotten = session.classifications.forget_unassigned(caller.org_id)
+        waiting = sorted({*forgotten, *proposal.without_skill})
+        session.outbox.enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
+        return len(waiting)
+
+    queued = database.transact(queue) if created else 0
+    if queued:
+        dispatch()
+    return Applied(tuple(created), tuple(skipped), queued)
+
+
+def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]) -> _Tools:
+    model = database.read(lambda session: session.index_state.stored_model())
+    said, sources, vectors, missing, without_skill = [], [], [], 0, []
+    for item, vector in _items(database, wanted.org_id, model, step):
+        if not item.skill_ids:
+            without_skill.append(item.id)
+        elif not wanted.all_tools:
+            continue
+        if vector is None:
+            missing += 1
+            continue
+        content = item.content
+        server = content.key.server or None
+        said.append(Said(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
+        sources.append(server or item.id)
+        vectors.append(np.array(vector, np.float32))
+    matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
+    return _Tools(said, matrix, damped(sources), missing, without_skill)
+
+
+def _items(
+    database: Database, org_id: str | None, model: EmbeddingModel | None, step: Callable[[int, int], object]
+) -> Iterator[tuple[Item, Vector | None]]:
+    """Yield the organisation's own active items with their vectors, a page at a time: what is read is let go again."""
+    offset, total = 0, 1
+    while offset < total:
+
+        def page(session: Session, offset: int = offset) -> tuple[list[Item], int, dict[int, Vector | None]]:
+            items, total = session.items.page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
+            own = [item for item in items if item.org_id == org_id and item.is_active]
+            profiles = session.classifications.tools([item.id for item in own], model)
+            return own, total, {id_: each.tool.embedding for id_, each in profiles.items()}
+
+        own, total, vectors = database.read(page)
+        yield from ((item, vectors.get(item.id)) for item in own)
+        offset += _PAGE
+        step(min(offset, total), total)
+
+
+def _topics(tools: _Tools, found: Clustering, groups: list[list[Said]]) -> list[Topic]:
+    topics = []
+    for c, (group, keywords) in enumerate(zip(groups, keywords_of(groups), strict=True)):
+        members = np.flatnonzero(found.labels == c)
+        nearest = examples_of((tools.said[i], float(found.similarity[i])) for i in members)
+        topics.append(Topic(title_of(keywords, spellings(group)), tuple(keywords), tuple(nearest)))
+    return topics
+
+
+def _proposed(worded: Worded, group: list[Said], existing: Collection[str]) -> ProposedSkill:
+    servers = len({said.server for said in group})
+    return ProposedSkill(worded.skill, len(group), servers, worded.by, worded.skill.id in existing)
