@@ -119,9 +119,7 @@ def _candidates(n: int, most: int) -> list[int]:
     return counts
 
 
-def _criterion(
-    vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArray[np.int64], min_size: int
-) -> float:
+def _criterion(vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArray[np.int64], min_size: int) -> float:
     """Return the weighted mean silhouette, where a vector in a cluster that is too small counts as 0."""
     sizes = np.bincount(labels)
     kept = np.where(sizes[labels[sample]] < min_size, 0.0, _silhouettes(vectors, labels, weights, sample))

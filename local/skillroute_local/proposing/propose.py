@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -140,9 +140,7 @@ def propose(
         step=partial(report, "grouping"),
     )
     groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
-    worded, problems = word(
-        _topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming")
-    )
+    worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
     ids = [each.skill.id for each in worded]
     existing = database.read(lambda session: session.assignments.existing_skills(ids, wanted.org_id))
     return Proposal(
@@ -203,7 +201,9 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
         sources.append(server or item.id)
         vectors.append(np.array(vector, np.float32))
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
-    return _Tools(said, matrix, damped(sources), missing, without_skill)
+    weights = damped(sources)
+    said = [replace(each, weight=float(weight)) for each, weight in zip(said, weights, strict=True)]
+    return _Tools(said, matrix, weights, missing, without_skill)
 
 
 def _items(

@@ -21,7 +21,6 @@ KEYWORDS = "keywords"
 """What stands where a language model's name would: no model worded this."""
 
 _AT_ONCE = 4
-_TOOLS_SHOWN = 12
 _EXAMPLES = 8
 _LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_KEYWORD, _LONGEST_EXAMPLE = 255, 1000, 64, 256
 _LONGEST_ID = 64
@@ -133,7 +132,7 @@ class _Writer:
         return Worded(by_keywords(topic), KEYWORDS)
 
     def _question(self, topic: Topic) -> str:
-        tools = [{"name": said.name, "description": gist(said.description)} for said in topic.examples[:_TOOLS_SHOWN]]
+        tools = [{"name": said.name, "description": gist(said.description)} for said in topic.examples]
         return json.dumps(
             {
                 "typical_words": topic.keywords,

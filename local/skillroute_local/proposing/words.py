@@ -77,7 +77,9 @@ def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[lis
 
     A group's terms stand in at least two of its tools, unless no term does.
     """
-    known = {word for group in groups for said in group for word in _words(f"{split_name(said.name)} {said.description}")}
+    known = {
+        word for group in groups for said in group for word in _words(f"{split_name(said.name)} {said.description}")
+    }
     counted = [_counted(group, known) for group in groups]
     spread: Counter[str] = Counter()
     for shares, _ in counted:
@@ -101,9 +103,7 @@ def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[Counter[str
     return shares, tools
 
 
-def _best(
-    shares: Counter[str], tools: Counter[str], spread: Counter[str], mean: float, most: int
-) -> list[str]:
+def _best(shares: Counter[str], tools: Counter[str], spread: Counter[str], mean: float, most: int) -> list[str]:
     shared = {term for term in shares if tools[term] > 1} or set(shares)
     scores = {
         term: (_PHRASE_COUNTS if " " in term else 1.0) * shares[term] * math.log(1.0 + mean / spread[term])
@@ -163,7 +163,11 @@ def singular(word: str, known: Collection[str]) -> str:
     """
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "as")):
         return word
-    candidates = [word[:-1], *([word[:-2]] if word.endswith("es") else []), f"{word[:-3]}y" if word.endswith("ies") else ""]
+    candidates = [
+        word[:-1],
+        *([word[:-2]] if word.endswith("es") else []),
+        f"{word[:-3]}y" if word.endswith("ies") else "",
+    ]
     return next((candidate for candidate in candidates if candidate in known), word)
 
 

@@ -96,8 +96,9 @@ END $$;
 CREATE TRIGGER tools_queued_new AFTER INSERT ON mcp.tools
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_new_tools();
 
--- A tool that says something else of itself is classified again; one whose vector changed, or that is switched off or
--- on, changes the mean of its skills.
+-- A tool that says something else of itself is classified again, and so is one that gets the vector it lacked: a
+-- classifier that needs it may have given up meanwhile. One whose vector changed, or that is switched off or on, changes
+-- the mean of its skills.
 CREATE FUNCTION mcp.queue_changed_tools() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -105,7 +106,8 @@ BEGIN
         SELECT array_agg(after.id::text)
         FROM before JOIN after USING (id)
         WHERE (before.description, before.input_schema::text)
-              IS DISTINCT FROM (after.description, after.input_schema::text)));
+              IS DISTINCT FROM (after.description, after.input_schema::text)
+           OR (before.embedding IS NULL AND after.embedding IS NOT NULL)));
     PERFORM mcp.enqueue('aggregate', (
         SELECT array_agg(a.skill_id::text)
         FROM before JOIN after USING (id) JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
