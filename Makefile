@@ -52,6 +52,9 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
 	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
+	@$(BIN)/python benchmarks/description_share.py --data $(DATA) --json $(RESULTS)/description_share.json
+	@$(BIN)/python benchmarks/classification.py --data $(DATA) --json $(RESULTS)/classification.json
+	@$(BIN)/python benchmarks/skills.py --json $(RESULTS)/skills.json
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
 	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json

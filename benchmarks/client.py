@@ -5,8 +5,9 @@ the load runs: only their ends are kept, and the times in their metadata are rea
 
     python benchmarks/client.py PORT CONCURRENCY SECONDS REQUESTS.jsonl [WARMUP_SECONDS]
 
-REQUESTS.jsonl holds one body of POST /api/v1/search a line; they are sent in order, from the start again at the end.
-Prints one JSON object.
+Each line of REQUESTS.jsonl is a list of requests ``{"kind", "method", "path", "body"}`` that one connection sends one
+after the other; a connection that is through takes the next line, and after the last one the first. `body` may be left
+out. Times are told by kind. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -19,14 +20,21 @@ import selectors
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _TAIL = 900  # the metadata of an answer is its last 600 bytes or so
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _TIME = re.compile(rb'"(\w+)_time_ms":([0-9.e-]+)')
+
+
+class Request(NamedTuple):
+    """A request as it is sent, and what its time is told under."""
+
+    kind: str
+    data: bytes
 
 
 @dataclass(slots=True)
@@ -34,15 +42,24 @@ class Connection:
     """One kept connection and the answer that is coming in on it."""
 
     sock: socket.socket
+    lines: Iterator[list[Request]]
+    waiting: Iterator[Request] = field(default_factory=lambda: iter(()))
+    kind: str = ""
     buffer: bytearray = field(default_factory=bytearray)
     length: int = -1
     sent_at: float = 0.0
 
-    def send(self, request: bytes) -> None:
+    def send_next(self) -> None:
+        """Send the next request of its line, or the first one of the next line."""
+        request = next(self.waiting, None)
+        while request is None:
+            self.waiting = iter(next(self.lines))
+            request = next(self.waiting, None)
         self.buffer.clear()
         self.length = -1
+        self.kind = request.kind
         self.sent_at = time.perf_counter()
-        self.sock.sendall(request)
+        self.sock.sendall(request.data)
 
     def receive(self) -> bool:
         """Take what has arrived; True once the answer is whole."""
@@ -59,24 +76,27 @@ class Connection:
         return len(self.buffer) >= self.length
 
 
-def request_bytes(body: str, port: int) -> bytes:
-    """Return a whole request for a search."""
-    data = body.encode()
-    head = f"POST /api/v1/search HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n"
-    return f"{head}content-length: {len(data)}\r\n\r\n".encode() + data
+def request_of(given: Mapping[str, Any], port: int) -> Request:
+    """Return a whole request."""
+    body = given.get("body")
+    data = b"" if body is None else json.dumps(body).encode()
+    head = f"{given['method']} {given['path']} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+    if body is not None:
+        head += f"content-type: application/json\r\ncontent-length: {len(data)}\r\n"
+    return Request(given["kind"], f"{head}\r\n".encode() + data)
 
 
-def run(port: int, concurrency: int, seconds: float, requests: Iterator[bytes], warmup_s: float) -> dict[str, Any]:
+def run(port: int, concurrency: int, seconds: float, lines: Iterator[list[Request]], warmup_s: float) -> dict[str, Any]:
     """Load the server and return what was measured after the warm-up."""
     selector = selectors.DefaultSelector()
     for _ in range(concurrency):
-        connection = Connection(socket.create_connection(("127.0.0.1", port)))
+        connection = Connection(socket.create_connection(("127.0.0.1", port)), lines)
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         selector.register(connection.sock, selectors.EVENT_READ, connection)
-        connection.send(next(requests))
+        connection.send_next()
     begin = time.perf_counter() + warmup_s
     end = begin + seconds
-    answers: list[tuple[float, bytes]] = []
+    answers: list[tuple[str, float, bytes]] = []
     errors = 0
     while (now := time.perf_counter()) < end:
         for key, _ in selector.select(end - now):
@@ -85,16 +105,20 @@ def run(port: int, concurrency: int, seconds: float, requests: Iterator[bytes], 
                 continue
             done = time.perf_counter()
             if done >= begin:
-                answers.append(((done - connection.sent_at) * 1000.0, bytes(connection.buffer[-_TAIL:])))
-                errors += not connection.buffer.startswith(b"HTTP/1.1 200")
-            connection.send(next(requests))
+                elapsed_ms = (done - connection.sent_at) * 1000.0
+                answers.append((connection.kind, elapsed_ms, bytes(connection.buffer[-_TAIL:])))
+                errors += not connection.buffer.startswith(b"HTTP/1.1 2")
+            connection.send_next()
     usage = resource.getrusage(resource.RUSAGE_SELF)
+    whole_ms: dict[str, list[float]] = {}
+    for kind, elapsed_ms, _ in answers:
+        whole_ms.setdefault(kind, []).append(round(elapsed_ms, 3))
     return {
         "seconds": seconds,
         "errors": errors,
         "client_cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
-        "whole_ms": [round(elapsed_ms, 3) for elapsed_ms, _ in answers],
-        "stages_ms": _stages([tail for _, tail in answers]),
+        "whole_ms": whole_ms,
+        "stages_ms": _stages([tail for _, _, tail in answers]),
     }
 
 
@@ -109,8 +133,9 @@ def _stages(tails: list[bytes]) -> dict[str, list[float]]:
 def main() -> None:
     port, concurrency, seconds, file = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])
     warmup_s = float(sys.argv[5]) if len(sys.argv) > 5 else 1.0
-    bodies = [request_bytes(line, port) for line in file.read_text(encoding="utf-8").splitlines()]
-    json.dump(run(port, concurrency, seconds, itertools.cycle(bodies), warmup_s), sys.stdout)
+    read = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    lines = [[request_of(each, port) for each in line] for line in read]
+    json.dump(run(port, concurrency, seconds, itertools.cycle(lines), warmup_s), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from skillroute.domain.skills import Assignment, NewSkill
 from skillroute.ports import Embedder
 from skillroute.services.item_input import read_item
 from skillroute.services.sync_tools import indexed_text
+from skillroute_local.proposing.k_means import k_means
 
-_ROUNDS = 25
 _NAME_WORDS = 8
 _WORD = re.compile(r"[a-z]{4,}")
 _COMMON = frozenset(
@@ -51,8 +50,6 @@ _COMMON = frozenset(
     ]
 )
 
-Matrix = NDArray[np.float64]
-
 
 def cluster_skills(
     tools: Mapping[str, Mapping[str, Any]], embedder: Embedder, seed: int
@@ -70,24 +67,6 @@ def cluster_skills(
         skills.append(NewSkill(id=f"cluster_{cluster}", name=frequent[:255], description=f"Tools about {frequent}"))
     ids = list(tools)
     return skills, {id_: [Assignment(f"cluster_{label}", 1.0)] for id_, label in zip(ids, labels, strict=True)}
-
-
-def k_means(vectors: Matrix, k: int, seed: int) -> NDArray[np.int64]:
-    """Return each vector's cluster: spherical k-means, k-means++ start, 25 rounds at most."""
-    rng = np.random.default_rng(seed)
-    centres = vectors[[rng.integers(len(vectors))]]
-    while len(centres) < k:
-        away = np.clip(1.0 - (vectors @ centres.T).max(axis=1), 1e-12, None)
-        centres = np.vstack([centres, vectors[rng.choice(len(vectors), p=away / away.sum())]])
-    labels = np.full(len(vectors), -1)
-    for _ in range(_ROUNDS):
-        nearest = (vectors @ centres.T).argmax(axis=1)
-        if (nearest == labels).all():
-            break
-        labels = nearest
-        sums = np.array([vectors[labels == c].sum(axis=0) if (labels == c).any() else centres[c] for c in range(k)])
-        centres = sums / np.linalg.norm(sums, axis=1, keepdims=True)
-    return labels
 
 
 def _words(text: str) -> set[str]:

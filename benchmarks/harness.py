@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -172,13 +172,14 @@ class Server:
         self._psutil = psutil.Process(process.pid)
 
     def request(self, method: str, path: str, body: object = None, *, timeout_s: float = _READY_WITHIN_S) -> Any:
-        """Send a request and return the answer's JSON."""
+        """Send a request and return the answer's JSON, None of an empty answer."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"}
         url = f"http://127.0.0.1:{self.port}{path}"
         request = urllib.request.Request(url, data, headers, method=method)
         with urllib.request.urlopen(request, timeout=timeout_s) as response:
-            return json.load(response)
+            answer = response.read()
+        return json.loads(answer) if answer else None
 
     def wait_for_index(self) -> None:
         """Return when the index is built and, where it is large enough for one, its graph as well."""
@@ -221,6 +222,21 @@ def serving(database_url: str, *options: str) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(timeout=60)
+
+
+def write_requests(file: Path, lines: Iterable[Sequence[Mapping[str, Any]]]) -> Path:
+    """Write what `client.py` sends: a list of requests a line."""
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
+
+
+def drive(server: Server, requests: Path, concurrency: int, seconds: float) -> dict[str, Any]:
+    """Load the server from another process; return what `client.py` measured, and the server's processor time."""
+    command = [sys.executable, "-S", str(HERE / "client.py"), str(server.port), str(concurrency), str(seconds)]
+    before = server.cpu_s()
+    done = subprocess.run([*command, str(requests)], check=True, capture_output=True, text=True)
+    measured: dict[str, Any] = json.loads(done.stdout)
+    return measured | {"server_cpu_s": round(server.cpu_s() - before, 2)}
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], server: Server) -> None:

@@ -23,10 +23,12 @@ from app_process import add_server_options, server_options
 from corpus import Corpus, Filler
 from harness import (
     HERE,
+    SEARCH,
     Server,
     arguments,
     child_environment,
     console,
+    drive,
     fresh_database,
     numbers,
     percentiles,
@@ -35,6 +37,7 @@ from harness import (
     save,
     serving,
     words,
+    write_requests,
 )
 
 _DISTINCT = 40_000  # more than any run sends
@@ -44,28 +47,30 @@ _STAGES = ("query_embedding", "skill_search", "tool_search", "schema_load", "ind
 Row = dict[str, Any]
 
 
-def write_requests(file: Path, queries: Sequence[str], strategy: str) -> Path:
+def write_events(file: Path, queries: Sequence[str], strategy: str) -> Path:
     """Write the bodies of searches, one a line."""
     lines = (json.dumps({"query": query, "strategy": strategy}) for query in queries)
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file
 
 
+def search_request(query: str, strategy: str) -> Row:
+    """Return a search as `client.py` sends it."""
+    return {"kind": "search", "method": "POST", "path": SEARCH, "body": {"query": query, "strategy": strategy}}
+
+
 def load(server: Server, requests: Path, concurrency: int, seconds: float) -> Row:
-    """Load the server from another process and return what came of it."""
-    command = [sys.executable, "-S", str(HERE / "client.py"), str(server.port), str(concurrency), str(seconds)]
-    before = server.cpu_s()
-    done = subprocess.run([*command, str(requests)], check=True, capture_output=True, text=True)
-    measured = json.loads(done.stdout)
-    answers = len(measured["whole_ms"])
+    """Load the server with searches and return what came of it."""
+    measured = drive(server, requests, concurrency, seconds)
+    whole_ms = measured["whole_ms"].get("search", [])
     return {
-        "answers": answers,
+        "answers": len(whole_ms),
         "errors": measured["errors"],
-        "searches/s": round(answers / seconds, 1),
-        "whole_ms": percentiles(measured["whole_ms"]),
+        "searches/s": round(len(whole_ms) / seconds, 1),
+        "whole_ms": percentiles(whole_ms),
         "stages_ms": {stage: percentiles(measured["stages_ms"].get(stage, [])) for stage in _STAGES},
         "client_cpu_s": measured["client_cpu_s"],
-        "server_cpu_s": round(server.cpu_s() - before, 2),
+        "server_cpu_s": measured["server_cpu_s"],
     }
 
 
@@ -82,7 +87,8 @@ def over_http(args: argparse.Namespace, url: str, queries: Sequence[str], folder
             if kind == "distinct":  # each run has queries that no run before it had
                 chosen = queries[used : used + _DISTINCT // len(runs)]
                 used += len(chosen)
-            requests = write_requests(folder / "requests.jsonl", chosen, strategy)
+            lines = [[search_request(query, strategy)] for query in chosen]
+            requests = write_requests(folder / "requests.jsonl", lines)
             measured = load(server, requests, concurrency, args.seconds)
             rows.append({"strategy": strategy, "queries": kind, "concurrency": concurrency, **measured})
     return rows
@@ -92,7 +98,7 @@ def through_lambda(args: argparse.Namespace, url: str, queries: Sequence[str], f
     """Measure the handler, one event at a time, without a network."""
     rows = []
     for strategy in args.strategies:
-        requests = write_requests(folder / "events.jsonl", queries[-args.events :], strategy)
+        requests = write_events(folder / "events.jsonl", queries[-args.events :], strategy)
         done = subprocess.run(
             [sys.executable, str(HERE / "lambda_process.py"), str(requests)],
             check=True,

@@ -105,11 +105,60 @@ def _tune(results: Json) -> str:
     return by_weight + "\n\n### By set\n\n" + table(results["rows"])
 
 
+_CLASSIFICATION = {
+    "quality": "Held out: the other half of servers and families",
+    "uncalibrated": "Before calibration: the mean cosine as the confidence",
+    "reliability": "Reliability of the surest skill's confidence, half of the tools with their own skills taken away",
+    "ablations": "Features alone, and all but one; skills have everything",
+    "transfer": "Constants fitted on the other set",
+    "speed": "Speed, one thread",
+}
+
+
+def _classification(results: Json) -> str:
+    about = (
+        "Constants are fitted on other rows than those they are judged on; what is measured, and what the columns "
+        "mean, stands in `benchmarks/classification.py`; what follows from it in "
+        "[ADR 8](adr/0008-similarity-classifier.md)."
+    )
+    return "\n\n".join([about, *_titled(_CLASSIFICATION, results)])
+
+
+_SKILLS = {
+    "mixed": "A mixed load over HTTP: create, get, list, patch and delete, a fifth each",
+    "reading": "Reading over HTTP",
+    "aggregation": "Updates of a skill's embedding, one after the other",
+    "classification": "Classification by similarity, storage included",
+    "dispatch": "Publishing the outbox to moto",
+}
+
+
+def _skills(results: Json) -> str:
+    about = "Milliseconds as p50 / p95. What the rows are, and the goals, stands in `benchmarks/skills.py`."
+    return "\n\n".join([about, *_titled(_SKILLS, results)])
+
+
+def _description_share(results: Json) -> str:
+    titles = {"mean": "Mean over the sets", "rows": "By set"}
+    about = (
+        "Hierarchical, semantic. `no_skill` is the share of queries for which no skill was near enough, which are "
+        "searched directly; the row `direct` searches without skills. Without thresholds every query is narrowed."
+    )
+    return "\n\n".join([about, *_titled(titles, results)])
+
+
+def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
+    return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
+
+
 _SECTIONS = {
     "retrieval": ("Retrieval quality", _retrieval),
     "latency": ("Latency and throughput", _latency),
     "ingest": ("Import, index, cold start, memory", _ingest),
     "tune_hybrid": ("The weight of the hybrid strategy", _tune),
+    "description_share": ("How much of a skill is its description", _description_share),
+    "classification": ("The similarity classifier", _classification),
+    "skills": ("The skill service", _skills),
     "corpus": ("Corpus", lambda results: table([results])),
 }
 

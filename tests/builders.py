@@ -196,7 +196,6 @@ class System:
         """Change rows behind everybody's back; the change feed sees it all the same."""
         self.pool.transact(lambda connection: connection.script(statement))
 
-
     # The skill service
 
     def create(self, skill_id: str, caller: Caller = LAPTOP, **fields: Any) -> Skill:

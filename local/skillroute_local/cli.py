@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from skillroute.errors import SkillrouteError
 
-from skillroute_local.commands import dlq
+from skillroute_local.commands import dlq, skills
 from skillroute_local.commands.shared import AsJson, Token, Url, err, out, print_json, url_of
 from skillroute_local.commands.status import status
 from skillroute_local.commands.verify import verify
@@ -29,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(skills.app, name="skills")
 app.command()(status)
 app.command()(verify)
 

@@ -92,6 +92,9 @@ class QueueServer:
                 )
                 from werkzeug.serving import make_server  # noqa: PLC0415
 
+                from skillroute_local.quick_queues import install  # noqa: PLC0415
+
+                install()
                 logging.getLogger("werkzeug").setLevel(logging.ERROR)  # else a line for every request
                 app = DomainDispatcherApplication(create_backend_app)
                 self._server = make_server(HOST, self._port, app, threaded=True, fd=sock.fileno())

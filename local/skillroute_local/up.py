@@ -38,10 +38,10 @@ _NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None}
 
 
 def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -> None:
-    """Start PostgreSQL, the queues, the web server and the event pump, and serve until Ctrl-C, SIGTERM, or the terminal
-    is closed. Whatever was started is stopped then.
+    """Start PostgreSQL, the queues, the web server and the event pump, and serve until Ctrl-C or SIGTERM.
 
-    Without the pump no queue is used: skills are aggregated at once, and tools wait to be classified.
+    A terminal that is closed ends it too. Whatever was started is stopped then. Without the pump no queue is used:
+    skills are aggregated at once, and tools wait to be classified.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Both applications in one, over a real database and a real index, asked over HTTP."""
+"""All applications in one, over a real database and a real index, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from tests.doubles import EdgeIndexes
 
 
 def app_over(system: System) -> FastAPI:
-    """Return the search and the catalogue routes as one app."""
-    return create_app(system.parts.search_routers() + system.parts.catalog_routers())
+    """Return the search, the catalogue and the skill routes as one app."""
+    parts = system.parts
+    return create_app(parts.search_routers() + parts.catalog_routers() + parts.skills_routers())
 
 
 @pytest.fixture

@@ -30,7 +30,11 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def api_schema(shared_system: System) -> Any:
-    shared_system.tool("first", None)
+    # What most questions are about is there: a skill, a tool in it, and suggestions that wait.
+    shared_system.create("mail")
+    shared_system.tool("first", None, skills=["mail"])
+    shared_system.classify(*shared_system.put("second", "third"))
+    shared_system.chat.reply = {"description": "Reading and sending letters."}
     return schemathesis.openapi.from_asgi("/openapi.json", app_over(shared_system))
 
 
@@ -42,6 +46,21 @@ ROUTES = [
     ("GET", "/api/v1/tools"),
     ("GET", "/api/v1/tools/{item_id}"),
     ("DELETE", "/api/v1/tools/{item_id}"),
+    ("POST", "/api/v1/skills"),
+    ("GET", "/api/v1/skills"),
+    ("POST", "/api/v1/skills/classify"),
+    ("GET", "/api/v1/skills/{skill_id}"),
+    ("PUT", "/api/v1/skills/{skill_id}"),
+    ("PATCH", "/api/v1/skills/{skill_id}"),
+    ("DELETE", "/api/v1/skills/{skill_id}"),
+    ("GET", "/api/v1/skills/{skill_id}/tools"),
+    ("POST", "/api/v1/skills/{skill_id}/describe"),
+    ("GET", "/api/v1/skills/suggestions"),
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"),
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"),
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"),
+    ("GET", "/api/v1/tools/{item_id}/skills"),
+    ("PUT", "/api/v1/tools/{item_id}/skills"),
     ("GET", "/health"),
     ("GET", "/ready"),
 ]

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import psutil
 from skillroute_local.queue_server import find_queues, sqs_client
 
 from tests.e2e.processes import HASHING, Processes, Up, cli, eventually, has_ended
+from tests.e2e.work import is_idle, pump_of, queues
 
 _TOOL = {"server": "garden", "name": "water_plants", "description": "Opens the valves of the irrigation."}
-
-
-def pump_of(server: Up) -> int | None:
-    """Return the process id of a server's pump."""
-    try:
-        children = psutil.Process(server.pid).children()
-        return next((each.pid for each in children if "skillroute_local.pump" in each.cmdline()), None)
-    except psutil.NoSuchProcess:  # one of them ended in between
-        return None
-
-
-def queues(server: Up) -> dict[str, dict[str, Any]]:
-    """Return what `skillroute status` says of each queue."""
-    done = cli(server.home.path, "status", "--json")
-    assert done.returncode == 0, done.stderr
-    return {each["queue"]: each for each in json.loads(done.stdout)["queues"]}
-
-
-def is_idle(server: Up) -> bool:
-    return all(each["waiting"] == each["ready"] == each["under_way"] == 0 for each in queues(server).values())
 
 
 def test_the_examples_are_classified_in_the_background(running: Up) -> None:

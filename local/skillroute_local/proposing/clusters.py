@@ -20,9 +20,11 @@ _SEED = 7
 _MOST_POINTS = 1_500  # Ward's method is quadratic; from here on it merges small clusters instead of tools
 _GROUPS = 1_000
 _ROUNDS = 10
+_ROUNDS_TRIED = 3  # enough to compare numbers of clusters by
 _DAMPING = 0.25
 _GOOD_ENOUGH = 0.9
 _UNRELATED = 0.95
+_UNRELATED_AT_BEST = 0.99
 _SAMPLE = 2_000
 
 Step = Callable[[int, int], object]
@@ -49,6 +51,10 @@ class Clustering:
     similarity: Matrix
     count: int
     silhouette: float
+
+    def cohesions(self) -> list[float]:
+        """Return the mean similarity within each cluster."""
+        return [float(self.similarity[self.labels == c].mean()) for c in range(self.count)]
 
 
 def damped(sources: Sequence[Hashable]) -> Matrix:
@@ -89,13 +95,14 @@ def cluster(
     tried = []
     for done, k in enumerate(counts):
         step(done, len(counts))
-        labels = refined(vectors, cut(merges, k)[group_of], k, weights=weights, rounds=_ROUNDS)
+        labels = refined(vectors, cut(merges, k)[group_of], k, weights=weights, rounds=_ROUNDS_TRIED)
         score = _criterion(vectors, labels, weights, sample, min_size)
         tried.append((labels, score))
     step(len(counts), len(counts))
-    enough = _GOOD_ENOUGH * max(score for _, score in tried)
-    labels = next(labels for labels, score in tried if score >= enough or score == max(s for _, s in tried))
-    return _settled(vectors, labels, weights, min_size)
+    best = max(score for _, score in tried)
+    labels = next(labels for labels, score in tried if score >= min(best, _GOOD_ENOUGH * best))
+    k = int(labels.max()) + 1
+    return _settled(vectors, refined(vectors, labels, k, weights=weights, rounds=_ROUNDS), weights, min_size)
 
 
 def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int, int]]]:
@@ -103,7 +110,7 @@ def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int
     n = len(vectors)
     if n <= _MOST_POINTS:
         return np.arange(n), ward_merges(vectors, weights)
-    small = k_means(vectors, _GROUPS, _SEED, weights=weights, rounds=5)
+    small = k_means(vectors, _GROUPS, _SEED, weights=weights, rounds=2)
     present, group_of = np.unique(small, return_inverse=True)
     heavy = np.bincount(group_of, weights).astype(np.float32)
     means = weighted_sums(vectors, group_of, len(present), weights) / heavy[:, None]
@@ -111,11 +118,11 @@ def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int
 
 
 def _candidates(n: int, most: int) -> list[int]:
-    """Return numbers of clusters to try, each a seventh more than the one before, up to twice the root of n."""
+    """Return numbers of clusters to try, each a sixth more than the one before, up to twice the root of n."""
     highest = min(max(2, round(2.0 * math.sqrt(n))), most)
     counts = [1] if highest == 1 else [2]
     while counts[-1] < highest:
-        counts.append(min(highest, max(counts[-1] + 1, round(counts[-1] * 8 / 7))))
+        counts.append(min(highest, max(counts[-1] + 1, round(counts[-1] * 7 / 6))))
     return counts
 
 
@@ -141,8 +148,9 @@ def _silhouettes(vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArr
     distances = np.where(totals > 0.0, 1.0 - dots / np.where(totals > 0.0, totals, 1.0), np.inf)
     distances[rows, own] = np.inf
     outside = distances.min(axis=1)
-    scale = np.maximum(np.maximum(inside, outside), 1e-9)
-    return np.where(alone | ~np.isfinite(outside), 0.0, (outside - inside) / scale)
+    counts = ~alone & np.isfinite(outside)  # alone in its cluster, or in the only one, a vector has a silhouette of 0
+    outside = np.where(counts, outside, inside)
+    return np.where(counts, (outside - inside) / np.maximum(np.maximum(inside, outside), 1e-9), 0.0)
 
 
 def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) -> Clustering:
@@ -158,7 +166,9 @@ def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) ->
     # Of its own cluster a vector is no witness: in a small one it would pull the centre to itself.
     without = normalised(sums[labels] - vectors * weights[:, None])
     close = np.where(mine, (vectors * without).sum(axis=1), nearness.max(axis=1))
-    near = close >= _unrelated(nearness, placed)
+    unrelated, at_best = _unrelated(nearness, placed, mine)
+    # Among many clusters the nearest of those that are not one's own is near by chance more often than a given one.
+    near = close >= np.where(mine, unrelated, at_best)
     sizes = np.where(near, placed, NONE)
     order = [c for c, size in Counter(sizes[near].tolist()).most_common() if size >= min_size]
     number_of = {c: number for number, c in enumerate(order)}
@@ -169,10 +179,14 @@ def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) ->
     return Clustering(final, nearness.max(axis=1), len(order), quality)
 
 
-def _unrelated(nearness: Matrix, placed: Labels) -> float:
-    """Return the cosine that 19 of 20 tools stay below with a cluster that is not theirs: what chance explains."""
-    if nearness.shape[1] < 2:
-        return 0.0
+def _unrelated(nearness: Matrix, placed: Labels, mine: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the cosines that 19 of 20, and 99 of 100, tools stay below with a cluster that is not theirs.
+
+    So what is far is told by the vectors themselves; a fixed cosine would suit one embedding model.
+    """
     others = np.ones(nearness.shape, bool)
-    others[np.arange(len(placed)), placed] = False
-    return float(np.quantile(nearness[others], _UNRELATED))
+    others[np.flatnonzero(mine), placed[mine]] = False
+    if not others.any():
+        return 0.0, 0.0
+    unrelated, at_best = np.quantile(nearness[others], (_UNRELATED, _UNRELATED_AT_BEST))
+    return float(unrelated), float(at_best)

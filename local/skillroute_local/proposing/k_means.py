@@ -35,7 +35,7 @@ def k_means(
 
 
 def refined(vectors: Matrix, labels: Labels, k: int, *, weights: Matrix, rounds: int) -> Labels:
-    """Return labels after rounds of k-means that start from `labels`; a cluster that loses all its vectors stays empty."""
+    """Return labels after rounds of k-means from `labels` on; a cluster that loses all its vectors stays empty."""
     for _ in range(rounds):
         centres = normalised(weighted_sums(vectors, labels, k, weights))
         nearest = (vectors @ centres.T).argmax(axis=1)

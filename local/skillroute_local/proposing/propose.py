@@ -17,95 +17,12 @@ from skillroute.ports import ChatModel, Database, Session
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
 from skillroute_local.proposing.k_means import Matrix
+from skillroute_local.proposing.proposal import Applied, Proposal, ProposedSkill, Report, Wanted
 from skillroute_local.proposing.wording import Topic, Worded, word
 from skillroute_local.proposing.words import Said, examples_of, keywords_of, spellings, title_of
 
 _PAGE = 500
 _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
-
-Report = Callable[[str, int, int], object]
-"""Told what is being done, how much of it is done, and of how much."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to propose.
-
-    Attributes
-    ----------
-    org_id : str or None
-        Whose tools; None for the global ones.
-    all_tools : bool
-        Also those that have skills.
-    min_tools : int
-        A group of fewer is no skill.
-    skills : int or None
-        How many skills at most; None to choose.
-    """
-
-    org_id: str | None = None
-    all_tools: bool = False
-    min_tools: int = 3
-    skills: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedSkill:
-    """A skill that could be created.
-
-    Attributes
-    ----------
-    tool_count, server_count : int
-        How many tools are nearest to it, and of how many servers.
-    exists : bool
-        Whether there is a skill of this id.
-    """
-
-    skill: NewSkill
-    tool_count: int
-    server_count: int
-    worded_by: str
-    exists: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What was found.
-
-    Attributes
-    ----------
-    skills : tuple of ProposedSkill
-        The largest first.
-    tool_count : int
-        How many tools were looked at.
-    fits_none : tuple of str
-        The names of those that are too far from every skill.
-    without_embedding : int
-        How many could not be looked at, as they wait for their vector.
-    silhouette : float
-        How well the groups are told apart: -1 to 1, and 0 when they are not.
-    without_skill : tuple of int
-        The tools that belong to no skill.
-    problems : tuple of str
-        What the language model did not do.
-    """
-
-    skills: tuple[ProposedSkill, ...]
-    tool_count: int
-    fits_none: tuple[str, ...]
-    without_embedding: int
-    silhouette: float
-    without_skill: tuple[int, ...]
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of a proposal: ids of skills, why some were not created, and how many tools were queued."""
-
-    created: tuple[str, ...]
-    skipped: tuple[str, ...]
-    queued: int
 
 
 @dataclass(slots=True)
@@ -144,7 +61,7 @@ def propose(
     ids = [each.skill.id for each in worded]
     existing = database.read(lambda session: session.assignments.existing_skills(ids, wanted.org_id))
     return Proposal(
-        skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, strict=True)),
+        skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, found.cohesions(), strict=True)),
         tool_count=len(tools.said),
         fits_none=tuple(tools.said[i].name for i in np.flatnonzero(found.labels == NONE)),
         without_embedding=tools.without_embedding,
@@ -178,9 +95,8 @@ def apply(
         session.outbox.enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
         return len(waiting)
 
-    queued = database.transact(queue) if created else 0
-    if queued:
-        dispatch()
+    queued = database.transact(queue)
+    dispatch()
     return Applied(tuple(created), tuple(skipped), queued)
 
 
@@ -234,6 +150,12 @@ def _topics(tools: _Tools, found: Clustering, groups: list[list[Said]]) -> list[
     return topics
 
 
-def _proposed(worded: Worded, group: list[Said], existing: Collection[str]) -> ProposedSkill:
-    servers = len({said.server for said in group})
-    return ProposedSkill(worded.skill, len(group), servers, worded.by, worded.skill.id in existing)
+def _proposed(worded: Worded, group: list[Said], cohesion: float, existing: Collection[str]) -> ProposedSkill:
+    return ProposedSkill(
+        skill=worded.skill,
+        tool_count=len(group),
+        server_count=len({said.server for said in group}),
+        cohesion=round(cohesion, 3),
+        worded_by=worded.by,
+        exists=worded.skill.id in existing,
+    )

@@ -72,8 +72,8 @@ class Worded:
 def by_keywords(topic: Topic) -> NewSkill:
     """Word a skill without a language model.
 
-    The description holds keywords and names, and no sentence of anybody's: with the sentences of three tools it would be
-    nearer to its tools, but one tool would speak for all to every classifier (docs/adr/0011).
+    The description holds keywords and names, and no sentence of anybody's: with those of three tools it would be nearer
+    to its tools, but one stranger would speak for all of them to every classifier (docs/adr/0011).
     """
     about = ", ".join(topic.keywords)
     names = ", ".join(dict.fromkeys(split_name(said.name) or said.name for said in topic.examples[:_EXAMPLES]))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.domain.tool_text import split_name
+
+from skillroute_local.proposing.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*")
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
@@ -18,33 +20,6 @@ _LONGEST_WITHOUT_SPACES = 4  # a "word" of a script that puts no spaces between 
 _NAME_COUNTS, _GIST_COUNTS, _SERVER_COUNTS = 2.0, 1.0, 0.3
 _PHRASE_COUNTS = 1.2
 _WORTH = 0.15
-
-# What tools say whatever they are about: grammar, verbs, and talk about arguments, answers and servers.
-# fmt: off
-STOP_WORDS = frozenset("""
-a about above across after all allow allows also an and any are as at available back based be been before being below
-between both but by can complete comprehensive could current currently de different do does done during each either
-else etc every existing few first following for from full further get gets given gives has have having here how however
-if in including instead into is it its itself just key last latest let like made main many may method more most much
-multiple must my need needed needs new next no not note now of off on once one only optional or other our out over own
-per please possible provide provided provides required same see several should show shows simple since single so some
-specific specified such supported supports than that the their them then there these they this those through to too
-two type types under until up us use used useful user users uses using value values various very via want was we well
-were what when where why whether which while who will with within without would you your
-access action actions against among optionally strongly consider tell add added adding adds analyze apply ask assign build calculate call change check compute connect
-convert create created creates creating default define delete deleted deletes describe detail detailed details determine
-disable display edit enable ensure enter execute executes extract fetch fetches find finds format generate generates
-handle help helps initialize insert inspect inspects launch list listing lists load look lookup make manage manages
-modify move number obtain open operation operations output parse perform performs pick prepare process put query read
-reads receive remove removes reset resolve restore retrieve retrieved retrieves retrieving return
-returned returning returns run runs save search searches searching select send set sets setting start stop store submit
-take takes toggle track turn update updated updates upload validate verify view write writes
-able additional api apis argument arguments array boolean client count current example examples false field fields
-filter filters function functions id identifier ids info information input int integer item items json limit mcp name
-named names null object offset option options page pages parameter parameters param params properties property response
-result results server servers string strings system tool tools true unique uuid
-""".split())
-# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +56,18 @@ def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[lis
         word for group in groups for said in group for word in _words(f"{split_name(said.name)} {said.description}")
     }
     counted = [_counted(group, known) for group in groups]
-    spread: Counter[str] = Counter()
+    spread: dict[str, float] = defaultdict(float)
     for shares, _ in counted:
-        spread.update(shares)
+        for term, share in shares.items():
+            spread[term] += share
     mean = sum(spread.values()) / len(groups) if groups else 0.0
     return [_best(shares, tools, spread, mean, most) for shares, tools in counted]
 
 
-def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[Counter[str], Counter[str]]:
+def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[dict[str, float], Counter[str]]:
     """Return how much each term counts in a group, 0 to 2, and how many tools it stands in."""
     total = sum(said.weight for said in group)
-    shares: Counter[str] = Counter()
+    shares: dict[str, float] = defaultdict(float)
     tools: Counter[str] = Counter()
     for said in group:
         counts = dict.fromkeys((term for term in terms(said.server or "", known) if " " not in term), _SERVER_COUNTS)
@@ -103,7 +79,7 @@ def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[Counter[str
     return shares, tools
 
 
-def _best(shares: Counter[str], tools: Counter[str], spread: Counter[str], mean: float, most: int) -> list[str]:
+def _best(shares: dict[str, float], tools: Counter[str], spread: dict[str, float], mean: float, most: int) -> list[str]:
     shared = {term for term in shares if tools[term] > 1} or set(shares)
     scores = {
         term: (_PHRASE_COUNTS if " " in term else 1.0) * shares[term] * math.log(1.0 + mean / spread[term])
@@ -226,10 +202,13 @@ def examples_of(members: Iterable[tuple[Said, float]], *, most: int = 8, of_a_se
         The group's tools with their similarity to its centre.
     """
     ranked = [said for said, _ in sorted(members, key=lambda each: (-each[1], each[0].name, each[0].server or ""))]
-    once = list({said.name.lower(): said for said in reversed(ranked)}.values())[::-1]
+    once: dict[str, Said] = {}
+    for said in ranked:
+        once.setdefault(said.name.lower(), said)
     of: Counter[str | None] = Counter()
-    first, later = [], []
-    for said in once:
+    first: list[Said] = []
+    later: list[Said] = []
+    for said in once.values():
         of[said.server] += 1
         (first if of[said.server] <= of_a_server else later).append(said)
     return [*first, *later][:most]

@@ -11,6 +11,8 @@ from skillroute_local.errors import LocalError
 from skillroute_local.loopback import free_port, listen, port_free
 from skillroute_local.queue_server import QUEUES, QueueServer, ensure_queues, sqs_client
 
+from tests.doubles import in_threads
+
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
@@ -75,3 +77,66 @@ def test_stop_frees_the_port_even_right_after_start() -> None:
 def test_queues_where_nothing_answers_are_an_error() -> None:
     with pytest.raises(LocalError, match=r"^the queues at .* cannot be made"):
         ensure_queues(f"http://127.0.0.1:{free_port()}")
+
+
+def test_every_count_is_told_by_name_and_among_all(endpoint: str) -> None:
+    client = sqs_client(endpoint)
+    url = client.create_queue(QueueName="counted")["QueueUrl"]
+    for delay_s in (0, 0, 60):
+        client.send_message(QueueUrl=url, MessageBody="1", DelaySeconds=delay_s)
+    client.receive_message(QueueUrl=url)
+    counts = {
+        "ApproximateNumberOfMessages": "1",
+        "ApproximateNumberOfMessagesDelayed": "1",
+        "ApproximateNumberOfMessagesNotVisible": "1",
+    }
+
+    for names in (["All"], list(counts)):
+        told = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+        assert {name: told[name] for name in counts} == counts
+    client.close()
+
+
+def test_messages_that_come_and_go_at_once_are_received_once_each(endpoint: str) -> None:
+    # GIVEN two that send and two that receive, all at the same time
+    client = sqs_client(endpoint)
+    url = client.create_queue(QueueName="busy")["QueueUrl"]
+    received: list[str] = []
+
+    def work(place: int) -> None:
+        if place < 2:
+            for batch in range(30):
+                entries = [{"Id": str(n), "MessageBody": f"{place}-{batch}-{n}"} for n in range(10)]
+                client.send_message_batch(QueueUrl=url, Entries=entries)
+            return
+        while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1).get(
+            "Messages"
+        ):
+            received.extend(message["Body"] for message in messages)
+            receipts = [{"Id": str(n), "ReceiptHandle": each["ReceiptHandle"]} for n, each in enumerate(messages)]
+            assert client.delete_message_batch(QueueUrl=url, Entries=receipts)["Failed"] == []
+
+    in_threads(4, work)
+
+    # THEN each message came, and no message twice
+    assert len(received) == len(set(received)) == 600
+    client.close()
+
+
+def test_a_full_queue_is_as_quick_as_an_empty_one(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from moto.sqs.models import Message
+
+    looks: list[None] = []
+    visible = Message.visible.fget
+    monkeypatch.setattr(Message, "visible", property(lambda self: looks.append(None) or visible(self)))
+    client = sqs_client(endpoint)
+    url = client.create_queue(QueueName="full")["QueueUrl"]
+
+    # It looks at what it sends and hands out, and at no more than a hundred more each time; not at 500 each time.
+    for batch in range(50):
+        entries = [{"Id": str(n), "MessageBody": f"{batch}-{n}"} for n in range(10)]
+        client.send_message_batch(QueueUrl=url, Entries=entries)
+    assert len(looks) == 0
+    client.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
+    assert len(looks) < 150
+    client.close()

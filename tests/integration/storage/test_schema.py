@@ -72,7 +72,8 @@ REFUSED = [
             "embedding = '', embedding_model = 'm', embedding_dimension = 0",
             # The vector of a description is never there alone, and never of another dimension.
             "description_embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
-            "description_embedding = '\\x00', embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
+            "description_embedding = '\\x00', embedding = '\\x00000000', embedding_model = 'm', "
+            "embedding_dimension = 1",
         ]
     ),
     ("UPDATE mcp.skill_categories SET embedding_model = 'm'", "skill_categories_embedding_whole"),

@@ -174,8 +174,10 @@ class CoreParts:
             return lag
 
     def close(self) -> None:
-        """Let go of the index and of idle connections."""
+        """Let go of the index, of the queues and of idle connections."""
         if "replica" in self.__dict__:
             self.replica.close()
+        if "queue" in self.__dict__ and self.queue is not None:
+            self.queue.close()
         if "pool" in self.__dict__:
             self.pool.close()

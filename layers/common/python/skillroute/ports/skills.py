@@ -110,8 +110,8 @@ class AssignmentRepository(Protocol):
         """Return those of the ids that are skills, global or of the organisation."""
         ...
 
-    def full(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> set[str]:
-        """Return the skills that have no room for all of the items beside the tools they have."""
+    def room(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> dict[str, int]:
+        """Return how many of the items each skill can have beside its other items."""
         ...
 
     def replace(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
@@ -197,7 +197,7 @@ class SuggestionRepository(Protocol):
     def add(self, draft: SkillDraft, tool: ToolProfile, source: AssignmentSource) -> tuple[int, bool]:
         """Suggest a skill for a tool, in place of its open one.
 
-        Returns the suggestion's id, and whether no other of its name is open.
+        Returns the suggestion's id, and whether its name is new: no other of it is open, nor was this one before.
         """
         ...
 
@@ -207,14 +207,18 @@ class SuggestionRepository(Protocol):
         """Remove open suggestions that were made for these tools."""
         ...
 
+    def drop_description_of(self, skill_id: str) -> None:
+        """Remove the open suggestion of a description for a skill."""
+        ...
+
     def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
         """Hold the open suggestions of a name, and return id, tool and source of each, oldest first."""
         ...
 
     def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None: ...
 
-    def hold(self, suggestion_id: int) -> SuggestionStatus:
-        """Hold a suggestion to the end of the transaction, and return its status."""
+    def hold(self, suggestion_id: int) -> SuggestionStatus | None:
+        """Hold a suggestion to the end of the transaction, and return its status; None when it is gone."""
         ...
 
     def page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.domain.caller import Caller
@@ -16,6 +17,7 @@ from skillroute.domain.skills import (
 )
 from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
 from skillroute.ports import Database, Session
+from skillroute.services.item_input import check_json
 
 
 class AssignSkills:
@@ -51,7 +53,7 @@ class AssignSkills:
         Raises
         ------
         InvalidInput
-            More than five skills, a skill named twice, or a confidence outside 0..1.
+            More than five skills, a skill named twice, a confidence outside 0..1, or a text with NUL in it.
         NotFound
             An item or a skill does not exist, or is not the caller's to use. Nothing was written.
         Conflict
@@ -97,7 +99,9 @@ def assign(
     named = {assignment.skill_id for given in ranked.values() for assignment in given}
     assignments.hold_memberships(sorted(named | assignments.of_items(list(ranked))))
     _require(named, assignments.existing_skills(sorted(named), caller.org_id), "skill")
-    full = assignments.full(sorted(named), list(ranked))
+    wanted = Counter(assignment.skill_id for given in ranked.values() for assignment in given)
+    room = assignments.room(sorted(named), list(ranked))
+    full = [skill_id for skill_id, number in wanted.items() if number > room[skill_id]]
     if full:
         raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
     tools = session.classifications.tools(list(ranked), None)
@@ -128,6 +132,7 @@ def _check(item_id: int, given: Sequence[Assignment]) -> None:
     for assignment in given:
         if not 0.0 <= assignment.confidence <= 1.0:
             raise InvalidInput("confidence", f"item {item_id}: {assignment.confidence} is not within 0..1")
+        check_json({"reasoning": assignment.reasoning})
 
 
 def _require(wanted: set[int] | set[str], existing: set[int] | set[str], what: str) -> None:

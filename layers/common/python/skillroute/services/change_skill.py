@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +17,15 @@ from skillroute.services.create_skill import PreparedSkill, PrepareSkill
 from skillroute.services.embedding import claim_model
 
 _ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A skill as it was read, and as it is to be."""
+
+    prepared: PreparedSkill
+    is_active: bool
+    before: Skill
 
 
 class ChangeSkill:
@@ -32,10 +42,22 @@ class ChangeSkill:
         self._prepare = prepare
         self._after_commit = after_commit
 
-    def __call__(self, skill_id: str, changes: Mapping[str, Any], caller: Caller) -> Skill:
+    def __call__(
+        self,
+        skill_id: str,
+        changes: Mapping[str, Any],
+        caller: Caller,
+        *,
+        together_with: Callable[[Session], object] = lambda session: None,
+    ) -> Skill:
         """Write over the fields given, `is_active` among them, and leave the others.
 
         The index follows at once: an inactive skill is gone from the next search, its assignments are kept.
+
+        Parameters
+        ----------
+        together_with : callable
+            Done in the same transaction; what it raises undoes the change.
 
         Raises
         ------
@@ -52,9 +74,14 @@ class ChangeSkill:
             before = self._of_caller(skill_id, caller, wants_state="is_active" in changes)
             fields, is_active = _merged(before, changes)
             prepared = self._prepared(before, fields)
-            after = self._database.transact(
-                lambda session, args=(prepared, is_active, before, caller): _write(session, *args)  # type: ignore[misc]
-            )
+
+            def write(session: Session, change: _Change = _Change(prepared, is_active, before)) -> Skill | None:
+                after = _write(session, change, caller)
+                if after is not None:
+                    together_with(session)
+                return after
+
+            after = self._database.transact(write)
             if after is not None:
                 self._after_commit()
                 return after
@@ -73,6 +100,7 @@ class ChangeSkill:
             session.assignments.hold_memberships([skill_id])
             if not session.skills.delete(skill_id, caller.org_id):
                 return False
+            session.suggestions.drop_description_of(skill_id)
             bare = session.assignments.remove_members(skill_id)
             session.outbox.enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
             return True
@@ -114,7 +142,8 @@ def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, boo
         raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
 
 
-def _write(session: Session, prepared: PreparedSkill, is_active: bool, before: Skill, caller: Caller) -> Skill | None:
+def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
+    prepared = change.prepared
     if prepared.model is not None:
         claim_model(session, prepared.model)
     changed = session.skills.change(
@@ -122,7 +151,7 @@ def _write(session: Session, prepared: PreparedSkill, is_active: bool, before: S
         prepared.text,
         prepared.model,
         prepared.vector,
-        is_active=is_active,
-        seen=before.updated_at,
+        is_active=change.is_active,
+        seen=change.before.updated_at,
     )
     return session.skills.get(prepared.skill.id, caller.org_id) if changed else None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.messages import message_of
+from skillroute.domain.work import QueueName
 from skillroute.errors import DependencyUnavailable
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Database, Queue, Session
 from skillroute.services.aggregate_skill import AggregateSkill
 
 _BATCH = 100
-
-MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}
-"""What a message of each queue carries."""
-
 
 class Dispatch:
     """Publishes what waits, right after the commit that made it wait. The relay does it again for what was left.
@@ -70,15 +67,3 @@ class Dispatch:
         for work in waiting:
             self._aggregate(work.key)
         return len(waiting)
-
-
-def message_of(work: Work) -> dict[str, object]:
-    """Return the message for a piece of work: an id, no data.
-
-    Examples
-    --------
-    >>> message_of(Work(QueueName.CLASSIFY, "7", 1)), message_of(Work(QueueName.AGGREGATE, "files", 2))
-    ({'tool_id': 7}, {'skill_id': 'files'})
-    """
-    key: object = int(work.key) if work.queue is QueueName.CLASSIFY else work.key
-    return {MESSAGE_KEYS[work.queue]: key}

@@ -17,6 +17,7 @@ from skillroute.ports import Database, Session
 from skillroute.services.assign_skills import assign
 from skillroute.services.change_skill import ChangeSkill
 from skillroute.services.create_skill import PrepareSkill, store
+from skillroute.services.item_input import check_json
 from skillroute.services.suggest_skills import enough
 
 _FULL_CONFIDENCE = 1.0
@@ -90,9 +91,9 @@ class ReviewSuggestions:
         prepared = self._prepare(_skill_of(suggestion, edits, caller))
 
         def approve(session: Session) -> Reviewed:
-            _hold(session, suggestion_id)
+            held = _hold(session, suggestion_id, caller)
             skill = store(session, prepared)
-            return _resolve(session, suggestion, skill, SuggestionStatus.APPROVED, caller)
+            return _resolve(session, held, skill, SuggestionStatus.APPROVED, caller)
 
         return self._committed(approve)
 
@@ -103,20 +104,21 @@ class ReviewSuggestions:
             raise Conflict(f"suggestion {suggestion_id} is a description: approve or reject it")
 
         def merge(session: Session) -> Reviewed:
-            _hold(session, suggestion_id)
+            held = _hold(session, suggestion_id, caller)
             skill = session.skills.get(skill_id, caller.org_id)
             if skill is None:
                 raise NotFound(f"no skill with id {skill_id}")
-            return _resolve(session, suggestion, skill, SuggestionStatus.MERGED, caller)
+            return _resolve(session, held, skill, SuggestionStatus.MERGED, caller)
 
         return self._committed(merge)
 
     def reject(self, suggestion_id: int, reason: str | None, caller: Caller) -> Suggestion:
         """Discard a suggestion; its tool stays without skills. Raises as `approve` does."""
+        check_json({"reason": reason})
         self._pending(suggestion_id, caller)
 
         def reject(session: Session) -> Suggestion:
-            _hold(session, suggestion_id)
+            _hold(session, suggestion_id, caller)
             session.suggestions.review(
                 [suggestion_id], SuggestionStatus.REJECTED, skill_id=None, reviewer=caller.name, reason=reason
             )
@@ -129,16 +131,18 @@ class ReviewSuggestions:
             raise InvalidInput(sorted(set(edits) - {"description"})[0], "only the description can be edited")
         description = edits.get("description", suggestion.suggested_description)
         assert suggestion.target_skill_id is not None  # noqa: S101 (a constraint says so)
-        skill = self._change(suggestion.target_skill_id, {"description": description}, caller)
+        skill_id = suggestion.target_skill_id
+        accepted: list[Suggestion] = []
 
-        def accept(session: Session) -> Reviewed:
-            _hold(session, suggestion.id)
+        def accept(session: Session) -> None:
+            _hold(session, suggestion.id, caller)
             session.suggestions.review(
-                [suggestion.id], SuggestionStatus.APPROVED, skill_id=skill.id, reviewer=caller.name, reason=None
+                [suggestion.id], SuggestionStatus.APPROVED, skill_id=skill_id, reviewer=caller.name, reason=None
             )
-            return Reviewed(_found(session, suggestion.id, caller), skill, None, 0, "Description accepted")
+            accepted.append(_found(session, suggestion.id, caller))
 
-        return self._database.transact(accept)
+        skill = self._change(skill_id, {"description": description}, caller, together_with=accept)
+        return Reviewed(accepted[-1], skill, None, 0, "Description accepted")
 
     def _pending(self, suggestion_id: int, caller: Caller) -> Suggestion:
         suggestion = self._database.read(lambda session: _found(session, suggestion_id, caller))
@@ -161,11 +165,22 @@ def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     return suggestion
 
 
-def _hold(session: Session, suggestion_id: int) -> None:
-    """Hold a suggestion to the end of the transaction. Raises `Conflict` when somebody else decided meanwhile."""
+def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
+    """Hold a suggestion to the end of the transaction, and return it as it is now.
+
+    Raises
+    ------
+    Conflict
+        Somebody else decided meanwhile.
+    NotFound
+        It is gone: its tool found a skill meanwhile.
+    """
     status = session.suggestions.hold(suggestion_id)
+    if status is None:
+        raise NotFound(f"no suggestion with id {suggestion_id}")
     if status is not SuggestionStatus.PENDING:
         raise Conflict(f"suggestion {suggestion_id} is {status.value} already")
+    return _found(session, suggestion_id, caller)
 
 
 def _skill_of(suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) -> NewSkill:

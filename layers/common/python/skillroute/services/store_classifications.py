@@ -118,15 +118,19 @@ class StoreClassifications:
         }
         session.assignments.hold_memberships(sorted(proposed | session.assignments.of_items(ids)))
         usable = session.assignments.existing_skills(sorted(proposed), org_id, only_active=True)
-        full = session.assignments.full(sorted(usable), ids)
-        if full:
-            logger.warning("skills have no room for more tools", extra={"skill_ids": sorted(full)})
-        settled = {
-            each.tool.id: settle(each.classification.assignments, usable - full, min_confidence=self._min_confidence)
-            for each in answers
-        }
-        for id_, each_settled in settled.items():
-            _log(id_, each_settled)
+        room = session.assignments.room(sorted(usable), ids)
+        settled: dict[int, Settled] = {}
+        for each in answers:
+            open_ = {skill_id for skill_id in usable if room[skill_id] > 0}
+            full = {p.skill_id for p in each.classification.assignments} & (usable - open_)
+            if full:
+                extra = {"tool_id": each.tool.id, "skill_ids": sorted(full)}
+                logger.warning("skills have no room for more tools", extra=extra)
+            chosen = settle(each.classification.assignments, open_, min_confidence=self._min_confidence)
+            for assignment in chosen.assignments:
+                room[assignment.skill_id] -= 1
+            _log(each.tool.id, chosen)
+            settled[each.tool.id] = chosen
         return settled
 
     def _suggest(self, session: Session, answers: Sequence[Answer]) -> list[Suggested]:

@@ -3,14 +3,14 @@
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 
 from skillroute.domain.caller import Caller, Scope
 from skillroute.services.assign_skills import AssignSkills
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.web.paging import ItemId
+from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, ItemId
 from skillroute.web.skill_schemas import ManualAssignments, ToolSkillOut
 
 
@@ -20,10 +20,12 @@ def tool_skill_router(assign: AssignSkills, auth: AuthMode) -> APIRouter:
     AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
 
-    @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND)
-    def list_skills(item_id: ItemId, caller: AsReader) -> list[ToolSkillOut]:
-        """Return a tool's skills, the surest first."""
-        return [ToolSkillOut.of(each) for each in assign.of_item(item_id, caller)]
+    @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND | TOTAL_DOC)
+    def list_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:
+        """Return all of a tool's skills, the surest first: there are five at most, so there are no pages."""
+        skills = assign.of_item(item_id, caller)
+        response.headers[TOTAL_HEADER] = str(len(skills))
+        return [ToolSkillOut.of(each) for each in skills]
 
     @router.put("/{item_id}/skills", summary="Assign a tool by hand", responses=NOT_FOUND | CONFLICT)
     def put_skills(item_id: ItemId, body: ManualAssignments, caller: AsWriter) -> list[ToolSkillOut]:

@@ -25,9 +25,9 @@ class PostgresAssignments:
         rows = self._run("existing_skill_ids", ids=list(skill_ids), org_id=org_id, only_active=only_active)
         return {row[0] for row in rows}
 
-    def full(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> set[str]:
-        rows = self._run("full_skills", ids=list(skill_ids), tool_ids=list(item_ids), most=MAX_TOOLS_PER_SKILL)
-        return {row[0] for row in rows}
+    def room(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> dict[str, int]:
+        rows = self._run("room_of_skills", ids=list(skill_ids), tool_ids=list(item_ids), most=MAX_TOOLS_PER_SKILL)
+        return {row[0]: row[1] for row in rows}
 
     def replace(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
         rows = json.dumps(

@@ -93,7 +93,8 @@ class PostgresSkills:
 
     def description_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
         rows = self._run("description_embedding", id=skill_id, model=model.name, dimension=model.dimension)
-        return from_bytes(rows[0][0]) if rows else None
+        # There is none while the vector of a new description is waited for.
+        return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def set_embedding(self, skill_id: str, model: EmbeddingModel, vector: Vector) -> bool:
         changed = self._run(

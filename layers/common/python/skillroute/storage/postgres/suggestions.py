@@ -45,6 +45,9 @@ class PostgresSuggestions:
     def drop_of(self, item_ids: Sequence[int]) -> None:
         self._run("drop_suggestions_of", tool_ids=list(item_ids))
 
+    def drop_description_of(self, skill_id: str) -> None:
+        self._run("drop_description_of", skill_id=skill_id)
+
     def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
         rows = self._run("same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
@@ -53,8 +56,9 @@ class PostgresSuggestions:
         rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
         return _to_suggestion(rows[0]) if rows else None
 
-    def hold(self, suggestion_id: int) -> SuggestionStatus:
-        return SuggestionStatus(self._run("hold_suggestion", id=suggestion_id)[0][0])
+    def hold(self, suggestion_id: int) -> SuggestionStatus | None:
+        rows = self._run("hold_suggestion", id=suggestion_id)
+        return SuggestionStatus(rows[0][0]) if rows else None
 
     def page(
         self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int

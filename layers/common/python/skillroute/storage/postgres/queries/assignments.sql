@@ -16,12 +16,12 @@ SELECT id::text FROM mcp.skill_categories
 WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
   AND (NOT :only_active::boolean OR is_active)
 
--- name: full_skills
--- Those of the skills that have no room for all the tools named beside the tools they have.
-SELECT a.skill_id::text FROM mcp.tool_skill_assignments a
-WHERE a.skill_id = ANY (:ids::text[])
-GROUP BY a.skill_id
-HAVING count(*) FILTER (WHERE a.tool_id <> ALL (:tool_ids::bigint[])) + cardinality(:tool_ids::bigint[]) > :most::bigint
+-- name: room_of_skills
+-- How many of the tools named each skill can have beside its other tools.
+SELECT s.id, :most::bigint - count(a.tool_id)
+FROM unnest(:ids::text[]) AS s (id)
+LEFT JOIN mcp.tool_skill_assignments a ON a.skill_id = s.id AND a.tool_id <> ALL (:tool_ids::bigint[])
+GROUP BY s.id
 
 -- name: delete_assignments
 -- What a tool no longer has. What stays is updated in place, so that a search never finds the tool without skills.

@@ -2,6 +2,10 @@
 
 -- name: insert_suggestion
 -- A newer suggestion for the same tool takes the place of the open one, keeping its id.
+WITH old AS (
+    SELECT name_key FROM mcp.skill_suggestions
+    WHERE status = 'pending' AND kind = 'new_skill' AND source_tool_id = :tool_id::bigint
+)
 INSERT INTO mcp.skill_suggestions AS s (
     org_id, suggested_name, suggested_description, source_tool_id, source_tool_name, reasoning, source)
 VALUES (:org_id::text, :name, :description, :tool_id::bigint, :tool_name, :reasoning::text, :source)
@@ -9,7 +13,7 @@ ON CONFLICT (source_tool_id) WHERE status = 'pending' AND kind = 'new_skill' DO 
     suggested_name = excluded.suggested_name, suggested_description = excluded.suggested_description,
     reasoning = excluded.reasoning, source = excluded.source
 RETURNING id,
-    s.xmax = 0 AND NOT EXISTS (
+    NOT EXISTS (SELECT FROM old WHERE old.name_key = s.name_key) AND NOT EXISTS (
         SELECT FROM mcp.skill_suggestions other
         WHERE other.status = 'pending' AND other.kind = 'new_skill' AND other.name_key = s.name_key
           AND other.org_id IS NOT DISTINCT FROM s.org_id AND other.id <> s.id) AS is_first
@@ -26,6 +30,11 @@ RETURNING id
 -- The tools have skills now, or nothing to say any more.
 DELETE FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND source_tool_id = ANY (:tool_ids::bigint[])
+
+-- name: drop_description_of
+-- The skill is deleted; whoever creates one under its id says themselves what it is.
+DELETE FROM mcp.skill_suggestions
+WHERE status = 'pending' AND kind = 'description' AND target_skill_id = :skill_id
 
 -- name: get_suggestion
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,

@@ -1,0 +1,95 @@
+"""What is asked of a proposal, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skillroute.domain.skills import NewSkill
+
+Report = Callable[[str, int, int], object]
+"""Told what is being done, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to propose.
+
+    Attributes
+    ----------
+    org_id : str or None
+        Whose tools; None for the global ones.
+    all_tools : bool
+        Also those that have skills.
+    min_tools : int
+        A group of fewer is no skill.
+    skills : int or None
+        How many skills at most; None to choose.
+    """
+
+    org_id: str | None = None
+    all_tools: bool = False
+    min_tools: int = 3
+    skills: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSkill:
+    """A skill that could be created.
+
+    Attributes
+    ----------
+    tool_count, server_count : int
+        How many tools are nearest to it, and of how many servers.
+    cohesion : float
+        The mean cosine of these tools with their centre: the lower, the less they have in common.
+    exists : bool
+        Whether there is a skill of this id.
+    """
+
+    skill: NewSkill
+    tool_count: int
+    server_count: int
+    cohesion: float
+    worded_by: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What was found.
+
+    Attributes
+    ----------
+    skills : tuple of ProposedSkill
+        The largest first.
+    tool_count : int
+        How many tools were looked at.
+    fits_none : tuple of str
+        The names of those that are too far from every skill.
+    without_embedding : int
+        How many could not be looked at, as they wait for their vector.
+    silhouette : float
+        How well the groups are told apart: -1 to 1, and 0 when they are not.
+    without_skill : tuple of int
+        The tools that belong to no skill.
+    problems : tuple of str
+        What the language model did not do.
+    """
+
+    skills: tuple[ProposedSkill, ...]
+    tool_count: int
+    fits_none: tuple[str, ...]
+    without_embedding: int
+    silhouette: float
+    without_skill: tuple[int, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a proposal: ids of skills, why some were not created, and how many tools were queued."""
+
+    created: tuple[str, ...]
+    skipped: tuple[str, ...]
+    queued: int

@@ -1,0 +1,159 @@
+"""Many clients change the same tools and skills at once: nobody sees an error, and afterwards all agrees."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+from skillroute_local.examples import EXAMPLES, read_jsonl
+
+from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, answered
+from tests.e2e.work import AT_ONCE, create_skill, is_idle, settle, skills_of, verified
+
+CLIENTS = 10
+FOR_S = 30.0 if SOAK else 3.0
+SETTINGS = {} if SOAK else HASHING  # the long version runs with the real model
+
+_SKILLS = tuple(itertools.islice(read_jsonl(EXAMPLES / "skills.jsonl"), 6))
+_SERVERS = ("calendar", "mail", "tasks", "documents")
+_TOOLS = tuple(
+    {**row, "server": f"raced {row['server']}"}
+    for server in _SERVERS
+    for row in itertools.islice((row for row in read_jsonl(EXAMPLES / "tools.jsonl") if row["server"] == server), 4)
+)
+
+
+class Client:
+    """Calls one thing after the other, by chance, and counts what was answered."""
+
+    def __init__(self, server: Server, seed: int, ids: dict[str, int]) -> None:
+        self._http = server.client()
+        self._random = random.Random(seed)
+        self._ids = ids  # of all clients: what one has written the others use
+        self._calls: tuple[tuple[int, Callable[[], httpx.Response], set[int]], ...] = (
+            (5, self.classify, {200, 404, 409}),
+            (5, self.assign, {200, 404, 409}),
+            (2, self.write_tool, {200}),
+            (1, self.delete_tool, {204, 404}),
+            (1, self.delete_skill, {204, 404}),
+            (3, self.create_skill, {201, 409}),
+            (3, self.switch, {200, 404, 409}),
+            (1, self.review, {200, 404, 409}),
+            (1, self.search, {200}),
+        )
+        self.statuses: Counter[tuple[str, int]] = Counter()
+        self.wrong: list[str] = []
+
+    def call_on(self, until: float) -> None:
+        """Call until the time is up."""
+        weights = [weight for weight, _, _ in self._calls]
+        with self._http:
+            while time.monotonic() < until:
+                [(_, call, expected)] = self._random.choices(self._calls, weights)
+                response = call()
+                self.statuses[call.__name__, response.status_code] += 1
+                if response.status_code not in expected:
+                    self.wrong.append(f"{call.__name__}: {response.status_code} {response.text[:300]}")
+
+    def classify(self) -> httpx.Response:
+        body = {"tool_id": self._tool_id(), "force_reclassify": self._random.random() < 0.5}
+        return self._http.post("/api/v1/skills/classify", json=body)
+
+    def assign(self) -> httpx.Response:
+        chosen = self._random.sample(_SKILLS, self._random.randint(0, 4))
+        given = [{"skill_id": each["id"], "confidence": self._random.choice([0.2, 0.5, 1.0])} for each in chosen]
+        return self._http.put(f"/api/v1/tools/{self._tool_id()}/skills", json={"skills": given})
+
+    def write_tool(self) -> httpx.Response:
+        items = [dict(each) for each in self._random.sample(_TOOLS, 2)]
+        if self._random.random() < 0.5:
+            items[0]["description"] += f" Edition {self._random.randint(1, 9)}."
+        response = self._http.put("/api/v1/tools", json={"items": items})
+        if response.is_success:
+            results = response.json()["results"]
+            self.wrong += [f"write_tool: {result}" for result in results if result["status"] == "failed"]
+            self._ids |= {f"{result['server']}/{result['name']}": result["id"] for result in results if result["id"]}
+        return response
+
+    def delete_tool(self) -> httpx.Response:
+        return self._http.delete(f"/api/v1/tools/{self._tool_id()}")
+
+    def delete_skill(self) -> httpx.Response:
+        return self._http.delete(f"/api/v1/skills/{self._skill()['id']}")
+
+    def create_skill(self) -> httpx.Response:
+        return self._http.post("/api/v1/skills", json=self._skill())
+
+    def switch(self) -> httpx.Response:
+        # More often on than off, so that there is something to classify into.
+        is_active = self._random.random() < 0.7
+        return self._http.patch(f"/api/v1/skills/{self._skill()['id']}", json={"is_active": is_active})
+
+    def review(self) -> httpx.Response:
+        response = self._http.get("/api/v1/skills/suggestions")
+        if not response.json():
+            return response
+        url = f"/api/v1/skills/suggestions/{self._random.choice(response.json())['id']}"
+        decision = self._random.choice(["merge", "reject"])
+        body = {"skill_id": self._skill()["id"]} if decision == "merge" else {}
+        return self._http.post(f"{url}/{decision}", json=body)
+
+    def search(self) -> httpx.Response:
+        query = self._random.choice(_TOOLS)["description"]
+        return self._http.post("/api/v1/search", json={"query": query, "include_schemas": False})
+
+    def _tool_id(self) -> int:
+        return self._random.choice(list(self._ids.values()))
+
+    def _skill(self) -> dict[str, Any]:
+        return self._random.choice(_SKILLS)
+
+
+def test_nobody_sees_an_error_and_afterwards_all_agrees(home: Path, processes: Processes) -> None:
+    server = processes.up(home, "--no-examples", **SETTINGS, **AT_ONCE).ready()
+    for skill in _SKILLS:
+        create_skill(server, skill["id"], **{name: value for name, value in skill.items() if name != "id"})
+    ids = {f"{each['server']}/{each['name']}": each["id"] for each in server.put(*_TOOLS)["results"]}
+
+    clients = [Client(server, seed, ids) for seed in range(CLIENTS)]
+    until = time.monotonic() + FOR_S
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        for done in [pool.submit(client.call_on, until) for client in clients]:
+            done.result()
+
+    statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
+    sys.stdout.write(f"{statuses.total()} calls: {dict(sorted(statuses.items()))}\n")
+    assert [wrong for client in clients for wrong in client.wrong] == []
+    for call in ("classify", "assign", "create_skill", "delete_skill", "switch"):
+        assert any(name == call and status < 300 for name, status in statuses), f"{call} never succeeded"
+    settle(server)
+    assert is_idle(server)
+    report = verified(server)
+    assert report["tools"] == len(server.items())
+    assert_consistent(server)
+    assert "Traceback" not in server.output
+
+
+def assert_consistent(server: Up) -> None:
+    """What the API says of tools agrees with what it says of skills."""
+    skills = answered(server.http.get("/api/v1/skills", params={"is_active": "all", "limit": 1000}))
+    by_skill = set()
+    for skill in skills:
+        response = server.http.get(f"/api/v1/skills/{skill['id']}/tools", params={"limit": 1000})
+        members = answered(response)
+        assert skill["tool_count"] == int(response.headers["X-Total-Count"]) == len(members)
+        by_skill |= {(each["tool_id"], skill["id"], each["confidence"], each["is_primary"]) for each in members}
+    by_tool = set()
+    for item in server.items():
+        assigned = skills_of(server, item["id"])
+        assert sum(each["is_primary"] for each in assigned) == min(1, len(assigned))
+        by_tool |= {(item["id"], each["skill_id"], each["confidence"], each["is_primary"]) for each in assigned}
+    assert by_tool == by_skill

@@ -1,0 +1,129 @@
+"""What waits behind a server: its pump, its queues, and its outbox, as the tests look at them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+from skillroute_local.home import Run
+from skillroute_local.queue_server import QUEUES, find_queues, sqs_client
+
+from tests.e2e.processes import Server, Up, answered, cli, eventually
+from tests.integration.storage.rows import Sql, connected
+
+AT_ONCE = {"SKILLROUTE_AGGREGATE_DELAY_S": "0"}
+"""Settings of a server whose skills follow their tools without a rest of two seconds."""
+
+CLASSIFY = "skillroute-classify"
+
+
+def pump_of(server: Up) -> int | None:
+    """Return the process id of a server's pump."""
+    try:
+        children = psutil.Process(server.pid).children()
+        return next((each.pid for each in children if "skillroute_local.pump" in each.cmdline()), None)
+    except psutil.NoSuchProcess:  # one of them ended in between
+        return None
+
+
+def status(server: Up) -> dict[str, Any]:
+    """Return what `skillroute status` says."""
+    done = cli(server.home.path, "status", "--json")
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def queues(server: Up) -> dict[str, dict[str, Any]]:
+    """Return what `skillroute status` says of each queue."""
+    return {each["queue"]: each for each in status(server)["queues"]}
+
+
+def is_idle(server: Up) -> bool:
+    """Tell whether `skillroute status` knows of nothing that waits."""
+    return all(each["waiting"] == each["ready"] == each["under_way"] == 0 for each in queues(server).values())
+
+
+@contextmanager
+def rows_of(server: Up) -> Iterator[Sql]:
+    """Lend a connection to a server's database."""
+    with connected(_run(server).database_url) as sql:
+        yield sql
+
+
+def settle(server: Up, *, within_s: float = 60.0) -> None:
+    """Wait until no work is left in the outbox but what was given up. Cheaper to ask than `skillroute status`."""
+    with rows_of(server) as sql:
+        eventually(
+            lambda: sql("SELECT count(*) FROM mcp.outbox WHERE dead_at IS NULL") == [[0]],
+            "nothing waits",
+            within_s=within_s,
+        )
+
+
+def given_up(server: Up) -> list[str]:
+    """Return the keys of the work that was given up. Cheaper to ask than `skillroute dlq list`."""
+    with rows_of(server) as sql:
+        return [key for [key] in sql("SELECT key FROM mcp.outbox WHERE dead_at IS NOT NULL ORDER BY key")]
+
+
+def make_impatient(server: Up, visibility_s: int) -> None:
+    """Let messages whose receiver failed, or was killed, come again after so long, and not after three minutes."""
+    with _sqs(server) as (client, urls):
+        for name in QUEUES:
+            client.set_queue_attributes(QueueUrl=urls[name], Attributes={"VisibilityTimeout": str(visibility_s)})
+
+
+def send_to_classify(server: Up, *tool_ids: int) -> None:
+    """Send tools to the classify queue, as the outbox does, and wait until they were received and deleted."""
+    with _sqs(server) as (client, urls):
+        url = urls[CLASSIFY]
+        for tool_id in tool_ids:
+            client.send_message(QueueUrl=url, MessageBody=json.dumps({"tool_id": tool_id}))
+        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+
+        def is_empty() -> bool:
+            depths = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+            return set(depths.values()) == {"0"}
+
+        eventually(is_empty, "the queue is empty")
+
+
+def verified(server: Server) -> dict[str, Any]:
+    """Return what `GET /api/v1/verify` reports, which must be that all is as it should be."""
+    report: dict[str, Any] = answered(server.http.get("/api/v1/verify"))
+    assert report["ok"], report["findings"]
+    return report
+
+
+def skills_of(server: Server, tool_id: int) -> list[dict[str, Any]]:
+    """Return a tool's skills, the surest first."""
+    found: list[dict[str, Any]] = answered(server.http.get(f"/api/v1/tools/{tool_id}/skills"))
+    return found
+
+
+def create_skill(server: Server, skill_id: str, **fields: Any) -> dict[str, Any]:
+    """Create a skill; it must be new."""
+    name = skill_id.replace("_", " ").title()
+    skill = {"id": skill_id, "name": name, "description": f"Everything about {name.lower()}.", **fields}
+    created: dict[str, Any] = answered(server.http.post("/api/v1/skills", json=skill), 201)
+    return created
+
+
+def _run(server: Up) -> Run:
+    run = server.home.running()
+    assert run is not None
+    return run
+
+
+@contextmanager
+def _sqs(server: Up) -> Iterator[tuple[Any, dict[str, str]]]:
+    endpoint = _run(server).sqs_url
+    client = sqs_client(endpoint)
+    try:
+        yield client, find_queues(endpoint)
+    finally:
+        client.close()
