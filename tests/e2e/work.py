@@ -17,7 +17,7 @@ from tests.integration.storage.rows import Sql, connected
 AT_ONCE = {"SKILLROUTE_AGGREGATE_DELAY_S": "0"}
 """Settings of a server whose skills follow their tools without a rest of two seconds."""
 
-CLASSIFY = "skillroute-classify"
+CLASSIFY, AGGREGATE = "skillroute-classify", "skillroute-aggregate"
 
 
 def pump_of(server: Up) -> int | None:
@@ -75,21 +75,29 @@ def make_impatient(server: Up, visibility_s: int) -> None:
     with _sqs(server) as (client, urls):
         for name in QUEUES:
             client.set_queue_attributes(QueueUrl=urls[name], Attributes={"VisibilityTimeout": str(visibility_s)})
+        # Whoever waits for messages already goes by what was set before; he is given one that means nothing.
+        _carry(client, {urls[CLASSIFY]: [{"tool_id": 2**62}], urls[AGGREGATE]: [{"skill_id": "no_such_skill"}]})
 
 
 def send_to_classify(server: Up, *tool_ids: int) -> None:
     """Send tools to the classify queue, as the outbox does, and wait until they were received and deleted."""
     with _sqs(server) as (client, urls):
-        url = urls[CLASSIFY]
-        for tool_id in tool_ids:
-            client.send_message(QueueUrl=url, MessageBody=json.dumps({"tool_id": tool_id}))
-        names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        _carry(client, {urls[CLASSIFY]: [{"tool_id": tool_id} for tool_id in tool_ids]})
 
-        def is_empty() -> bool:
-            depths = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
-            return set(depths.values()) == {"0"}
 
-        eventually(is_empty, "the queue is empty")
+def _carry(client: Any, messages: dict[str, list[dict[str, Any]]]) -> None:
+    """Send messages to queues, and wait until all are received and deleted."""
+    for url, bodies in messages.items():
+        for body in bodies:
+            client.send_message(QueueUrl=url, MessageBody=json.dumps(body))
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+
+    def is_empty(url: str) -> bool:
+        depths = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+        return set(depths.values()) == {"0"}
+
+    for url in messages:
+        eventually(lambda url=url: is_empty(url), "the queue is empty")
 
 
 def verified(server: Server) -> dict[str, Any]:

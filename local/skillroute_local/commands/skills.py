@@ -60,7 +60,7 @@ def propose(
     Tools are grouped by their embeddings; each group becomes a skill with an id, a name, a description, keywords and
     examples. A language model words them where one is configured (SKILLROUTE_CHAT_PROVIDER), else they are worded from
     what tells the group's words from the others'. Tools too far from every group fit none. The same tools give the same
-    groups. In the column "alike" is the mean cosine of a group's tools with their centre: a low one has little in common.
+    groups. "alike" is the mean cosine of the tools of a group with their centre: where it is low, they share little.
 
     Without --apply nothing is written. With it the skills are created, except those whose id there is already, and the
     tools without any skill wait to be classified into the new ones: the classifier decides, not the grouping.

@@ -92,7 +92,7 @@ class SharedReplica:
             while True:
                 page = self._feed.poll(self._opened.position if self._opened else 0)
                 opened = self._open(page)
-                if page.epoch != opened.epoch or opened.applied.fresh(page):
+                if page.epoch != opened.epoch or opened.applied.fresh(page) or not page.is_complete:
                     page = self._catch_up(opened)
                 # A reindex may have come between the two looks; then the other model's collections are caught up.
                 if self._model_of(page) == opened.model:

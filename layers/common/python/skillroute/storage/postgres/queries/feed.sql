@@ -78,6 +78,9 @@ WHERE index_name = :index_name
 WITH pruned AS (
     DELETE FROM mcp.index_changes c
     WHERE c.changed_at < now() - make_interval(secs => :older_than_s::float8)
+      -- Positions stop at the oldest open transaction. What lies beyond it is kept: else an index that has just read
+      -- everything would stand before it, and would have to do so again at every look.
+      AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND NOT EXISTS (SELECT FROM mcp.tools t WHERE c.collection = 'mcp_unified_search' AND t.id::text = c.item_id)
       AND NOT EXISTS (SELECT FROM mcp.skill_categories s
                       WHERE c.collection = 'mcp_skills' AND s.id = c.item_id AND s.deleted_at IS NULL)
