@@ -109,6 +109,9 @@ def run(port: int, concurrency: int, seconds: float, lines: Iterator[list[Reques
                 answers.append((connection.kind, elapsed_ms, bytes(connection.buffer[-_TAIL:])))
                 errors += not connection.buffer.startswith(b"HTTP/1.1 2")
             connection.send_next()
+    for key in selector.get_map().values():  # so that nothing is under way when this ends
+        while not key.data.receive():
+            pass
     usage = resource.getrusage(resource.RUSAGE_SELF)
     whole_ms: dict[str, list[float]] = {}
     for kind, elapsed_ms, _ in answers:

@@ -86,18 +86,18 @@ class SkillLoad:
                 # Room for what the mixed load creates; reading needs none.
                 ids += corpus.add([_TOOLS_EACH] * (min(size, MAX_SKILLS - _ROOM) - len(ids)))
                 with serving(url) as server:
-                    mixed += self._mixed(server, size)
+                    mixed += self._mixed(server, len(ids))
                     ids += corpus.add([_TOOLS_EACH] * (size - len(ids)))
                     reading += self._reading(server, ids)
             parts.close()
         return mixed, reading
 
-    def _mixed(self, server: Server, size: int) -> list[Row]:
+    def _mixed(self, server: Server, skills: int) -> list[Row]:
         rows = []
         with progress() as bar:
-            for connections in bar.track(self.connections, description=f"mixed load, {size} skills"):
+            for connections in bar.track(self.connections, description=f"mixed load, {skills} skills"):
                 runs = [f"run{connections}_{number}" for number in range(self.rounds)]
-                about = {"skills": size, "connections": connections}
+                about = {"skills": skills, "connections": connections}
                 rows.append(median_of([about | self._mixed_round(server, run, connections) for run in runs]))
         return rows
 

@@ -51,23 +51,34 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def aggregation(sizes: Sequence[int], rounds: int, seed: int) -> list[Row]:
-    """Aggregate skills of each size, each changed since the last time, one after the other."""
+    """Aggregate skills of each size, one after the other, each changed since the last time; all in one database."""
     rows = []
-    for size in sizes:
-        with fresh_database() as url:
-            parts = Parts(LocalSettings(database_url=url))
-            ids = SkillCorpus(parts, seed).add([size] * max(1, min(100, 10_000 // size)))
-            seconds = []
-            with progress() as bar:
-                for _ in bar.track(range(rounds), description=f"skills of {size} tools"):
-                    _script(parts, _TOUCH)
-                    seconds.append(_timed(lambda ids=ids, parts=parts: _aggregate(parts, ids)) / len(ids))  # type: ignore[misc]
-            _script(parts, _TOUCH)
-            peak = _peak_mib(lambda ids=ids, parts=parts: _aggregate(parts, ids[:1]))  # type: ignore[misc]
-            parts.close()
-        each_s = statistics.median(seconds)
-        row = {"tools": size, "skills": len(ids), "updates/s": round(1.0 / each_s, 1), "ms": round(each_s * 1000.0, 2)}
-        rows.append(row | {"peak growth MiB": round(peak, 2)})
+    with fresh_database() as url:
+        parts = Parts(LocalSettings(database_url=url))
+        corpus = SkillCorpus(parts, seed)
+        skills = {size: corpus.add([size] * max(1, min(100, 10_000 // size))) for size in sizes}
+        seconds: dict[int, list[float]] = {size: [] for size in sizes}
+        with progress() as bar:
+            task = bar.add_task("aggregating", total=rounds * len(sizes))
+            for _ in range(rounds):
+                _script(parts, _TOUCH)
+                for size, ids in skills.items():
+                    seconds[size].append(_timed(lambda ids=ids: _aggregate(parts, ids)) / len(ids))  # type: ignore[misc]
+                    bar.advance(task)
+        _script(parts, _TOUCH)
+        for size, ids in skills.items():
+            peak = _peak_mib(lambda ids=ids: _aggregate(parts, ids[:1]))  # type: ignore[misc]
+            each_s = statistics.median(seconds[size])
+            rows.append(
+                {
+                    "tools": size,
+                    "skills": len(ids),
+                    "updates/s": round(1.0 / each_s, 1),
+                    "ms": round(each_s * 1000.0, 2),
+                    "peak growth MiB": round(peak, 2),
+                }
+            )
+        parts.close()
     return rows
 
 

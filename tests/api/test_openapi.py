@@ -61,6 +61,7 @@ ROUTES = [
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"),
     ("GET", "/api/v1/tools/{item_id}/skills"),
     ("PUT", "/api/v1/tools/{item_id}/skills"),
+    ("GET", "/api/v1/verify"),
     ("GET", "/health"),
     ("GET", "/ready"),
 ]
@@ -74,7 +75,7 @@ ROUTES = [
         for method, path in ROUTES
         for generation in schemathesis.GenerationMode
         # There is no wrong way to ask a route that takes nothing.
-        if path.startswith("/api") or generation is schemathesis.GenerationMode.POSITIVE
+        if path not in {"/api/v1/verify", "/health", "/ready"} or generation is schemathesis.GenerationMode.POSITIVE
     ],
 )
 def test_every_route_answers_as_the_document_says(

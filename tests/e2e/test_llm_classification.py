@@ -8,9 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillroute.providers.chat.openai import OpenAIChat
+from skillroute.providers.classification.llm import LlmClassifier
+from skillroute.providers.embedding.hashing import HashingEmbedder
 
-from tests.e2e.processes import HASHING, Processes, Up, answered, cli, eventually
-from tests.e2e.work import AT_ONCE, create_skill, given_up, make_impatient, queues, settle, skills_of, verified
+from tests.builders import lent_system
+from tests.doubles import EdgeIndexes
+from tests.e2e.processes import HASHING, SOAK, Processes, Up, answered, cli, eventually
+from tests.e2e.work import (
+    AT_ONCE,
+    create_skill,
+    given_up,
+    make_impatient,
+    settle,
+    skills_of,
+    verified,
+)
 from tests.stubs.chat_server import (
     OUT_OF_ORDER,
     SILENT,
@@ -87,6 +100,7 @@ def suggestions(server: Up, status: str = "pending") -> list[dict[str, Any]]:
     return found
 
 
+# What the model answers about a tool: first how it fails, and then, as often as it is asked, what it says.
 ANSWERS: dict[str, tuple[Reply, ...]] = {
     "good": (assigning(("gardening", 0.9), ("music", 0.6)),),
     "fenced": (fenced(("sailing", 0.7)),),
@@ -149,14 +163,15 @@ def test_whatever_the_model_answers_only_what_was_offered_is_assigned(
     home: Path, processes: Processes, stub: ChatServer
 ) -> None:
     server = start(processes, home, stub)
-    stub.of_tool |= {name: list(replies) for name, replies in ANSWERS.items()}
+    stub.of_tool |= {name: list(replies[:-1]) for name, replies in ANSWERS.items()}
+    stub.otherwise = lambda asked: _of(ANSWERS[asked.tool_name][-1], asked)
 
     ids = put(server, {name: DESCRIPTIONS.get(name, f"Does {name}.") for name in ANSWERS})
     settle(server)
 
     assert {name: assigned(server, tool_id) for name, tool_id in ids.items()} == OUTCOMES
     left = {name: replies for name, replies in stub.of_tool.items() if replies}
-    assert left == {}, "every answer was asked for"
+    assert left == {}, "every failure was met"
     # AND who fits nowhere has one suggestion that waits
     unassigned = sorted(name for name, skills in OUTCOMES.items() if not skills)
     assert sorted(each["source_tool_name"] for each in suggestions(server)) == unassigned
@@ -177,6 +192,8 @@ FAILING: dict[str, tuple[Reply, str]] = {
     "invalid": (NO_JSON, "something that is not JSON"),
     "refused": (Answer(401, {"error": {"message": "Incorrect API key provided"}}), "Incorrect API key provided"),
 }
+if SOAK:  # 2 s for each of five attempts
+    FAILING["silent"] = (SILENT, "did not answer within 1 s")
 
 
 def test_what_fails_again_and_again_is_given_up_with_its_reason_and_redriven(
@@ -200,8 +217,6 @@ def test_what_fails_again_and_again_is_given_up_with_its_reason_and_redriven(
         assert (letter["queue"], letter["key"], letter["attempts"]) == ("classify", str(ids[name]), 5)
         assert letter["message_id"] is not None
         assert assigned(server, ids[name]) == []
-    classify = queues(server)["classify"]
-    assert [classify[name] for name in ("waiting", "ready", "given_up", "dead_letters")] == [0, 0, 4, 4]
     assert assigned(server, ids["cooking_at_sea"]) == [("cooking", 0.9)]
     assert suggestions(server) == []
 
@@ -218,18 +233,18 @@ def test_what_fails_again_and_again_is_given_up_with_its_reason_and_redriven(
 
 
 def _failing_or_well(asked: Asked) -> Answer:
-    if asked.tool_name not in FAILING:
-        return meaning_well(asked)
-    reply = FAILING[asked.tool_name][0]
-    assert isinstance(reply, Answer)
-    return reply
+    reply, _ = FAILING.get(asked.tool_name, (meaning_well, ""))
+    return _of(reply, asked)
+
+
+def _of(reply: Reply, asked: Asked) -> Answer:
+    return reply if isinstance(reply, Answer) else reply(asked)
 
 
 def test_a_skill_that_three_tools_ask_for_is_created(home: Path, processes: Processes, stub: ChatServer) -> None:
     server = start(processes, home, stub, SKILLROUTE_LOG_LEVEL="INFO")
     wanted = {"launch": "Rocket Science", "land": "rocket  science", "orbit": " ROCKET SCIENCE"}
-    for name, skill in wanted.items():
-        stub.of_tool[name] = [suggesting(skill, f"Tools that {name} rockets")]
+    stub.otherwise = lambda asked: suggesting(wanted[asked.tool_name], f"Tools that {asked.tool_name} rockets")
 
     # WHEN two of them were seen, there is a suggestion; with the third there is the skill
     ids = put(server, {name: f"Rockets: {name}." for name in ("launch", "land")})
@@ -258,3 +273,23 @@ def _events(server: Up) -> list[tuple[str, dict[str, Any]]]:
     """Return what people were told of, from the log."""
     lines = [json.loads(line) for line in server.output.splitlines() if line.startswith("{")]
     return [(line["event"], line["details"]) for line in lines if "event" in line]
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="StoreClassifications._suggest stores a draft of ours with the model's source, llm_auto, so that it counts "
+    "for auto-approval: three tools of a server that fit nowhere make a skill that no model suggested (BR-005)",
+)
+def test_drafts_of_ours_are_no_suggestions_of_the_models(
+    database_url: str, edge_indexes: EdgeIndexes, stub: ChatServer
+) -> None:
+    # In the test's own process: nothing of it depends on processes.
+    stub.otherwise = assigning(("gardening", 0.2))  # nothing fits, and it suggests nothing
+    classifier = LlmClassifier(OpenAIChat("stub", base_url=stub.base_url))
+    with lent_system(database_url, edge_indexes, embedder=HashingEmbedder(), classifier=classifier) as system:
+        system.create("gardening")
+
+        system.classify(*system.put("bake_bread", "bake_rolls", "bake_cakes", server="bakery"))
+
+        assert [each.suggested_name for each in system.suggestions()] == ["Bakery"] * 3
+        assert system.suggestions("approved") == []

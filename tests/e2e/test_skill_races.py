@@ -16,7 +16,7 @@ import httpx
 from skillroute_local.examples import EXAMPLES, read_jsonl
 
 from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, answered
-from tests.e2e.work import AT_ONCE, create_skill, is_idle, settle, skills_of, verified
+from tests.e2e.work import AT_ONCE, create_skill, given_up, settle, skills_of, verified
 
 CLIENTS = 10
 FOR_S = 30.0 if SOAK else 3.0
@@ -135,7 +135,7 @@ def test_nobody_sees_an_error_and_afterwards_all_agrees(home: Path, processes: P
     for call in ("classify", "assign", "create_skill", "delete_skill", "switch"):
         assert any(name == call and status < 300 for name, status in statuses), f"{call} never succeeded"
     settle(server)
-    assert is_idle(server)
+    assert given_up(server) == []
     report = verified(server)
     assert report["tools"] == len(server.items())
     assert_consistent(server)

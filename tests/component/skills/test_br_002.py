@@ -179,7 +179,7 @@ def test_br_002_all_confidences_under_the_threshold_queue_a_suggestion_even_if_t
     system.classify(tool_id)
     [suggestion] = system.suggestions()
     assert suggestion.source_tool_id == tool_id
-    assert "encode_video" in suggestion.suggested_description
+    assert "Encodes." in suggestion.suggested_description
 
 
 def test_br_002_a_tool_that_fits_a_skill_suggests_none(system: System, skills: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from skillroute.errors import Conflict, InvalidInput, NotFound
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords, ScriptedClassifier, in_threads, once, proposing
+from tests.integration.storage.rows import connected, waits_for_a_lock
 
 ADMIN = Caller(org_id=None, scopes=frozenset({Scope.ADMIN}), name="ann")
 
@@ -341,6 +343,37 @@ def test_br_005_a_tool_that_is_deleted_while_its_suggestion_is_approved_does_not
     system.database.before_transact = once(lambda: system.parts.catalogue.delete(tool_id, LAPTOP))
     reviewed = approve(system, 1)
     assert (reviewed.skill.id, reviewed.assignment) == ("video", None)
+
+
+@pytest.mark.parametrize("decide", ["approve", "merge", "by itself"])
+def test_br_005_whoever_decides_waits_for_the_tool_before_holding_the_suggestion(
+    system: System, database_url: str, decide: str
+) -> None:
+    # GIVEN a classification under way, which holds the tool and will write its suggestion
+    system.create("media")
+    suggested(system, "a", "b")
+    [last] = system.put("c")
+    system.classifier.answers["c"] = proposing("Video")
+    review = system.parts.review_suggestions
+    deciding = threading.Thread(
+        target={
+            "approve": lambda: review.approve(1, {}, ADMIN),
+            "merge": lambda: review.merge(1, "media", ADMIN),
+            "by itself": lambda: system.classify(last),
+        }[decide]
+    )
+    with connected(database_url) as sql:
+        sql("BEGIN")
+        sql("SELECT FROM mcp.tools WHERE name IN ('a', 'b') FOR NO KEY UPDATE")
+        # WHEN
+        deciding.start()
+        while not waits_for_a_lock(system.rows):
+            assert deciding.is_alive()
+        # THEN it finds nobody in its way
+        assert sql("SELECT id FROM mcp.skill_suggestions WHERE id <= 2 ORDER BY id FOR UPDATE NOWAIT") == [[1], [2]]
+        sql("COMMIT")
+    deciding.join(20)
+    assert statuses(system)[0][1] == ("merged" if decide == "merge" else "approved")
 
 
 # Auto-approval (decisions 21)

@@ -218,3 +218,19 @@ def test_deleting_a_tool_deletes_what_was_decided_on_it_and_the_work_that_waits_
     sql("DELETE FROM mcp.tools")
     assert sql("SELECT count(*) FROM mcp.tool_classifications") == [[0]]
     assert sql("SELECT key FROM mcp.outbox WHERE queue = 'classify'") == []
+
+
+def test_triggers_of_one_event_lock_the_feed_before_the_outbox_and_its_skills_before_its_tools(sql: Sql) -> None:
+    # They fire in the order of their names. Two that lock in different orders end in a deadlock.
+    rows = sql(
+        "SELECT c.relname, g.tgtype, g.tgname, p.prosrc FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid "
+        "JOIN pg_proc p ON p.oid = g.tgfoid WHERE NOT g.tgisinternal AND c.relnamespace = 'mcp'::regnamespace "
+        'ORDER BY c.relname, g.tgtype, g.tgname COLLATE "C"'
+    )
+    order = ["log_change('mcp_skills'", "log_change('mcp_unified_search'", "mcp.enqueue("]
+    fired: dict[tuple[str, int], list[int]] = {}
+    for table, event, _, source in rows:
+        places = sorted((source.index(call), rank) for rank, call in enumerate(order) if call in source)
+        fired.setdefault((table, event), []).extend(rank for _, rank in places)
+    assert len(fired) > 6
+    assert {key: ranks for key, ranks in fired.items() if ranks != sorted(ranks)} == {}

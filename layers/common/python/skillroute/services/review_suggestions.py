@@ -89,8 +89,10 @@ class ReviewSuggestions:
         if suggestion.kind is SuggestionKind.DESCRIPTION:
             return self._accept_description(suggestion, edits, caller)
         prepared = self._prepare(_skill_of(suggestion, edits, caller))
+        tools = self._tools(suggestion)
 
         def approve(session: Session) -> Reviewed:
+            session.classifications.hold(tools)
             held = _hold(session, suggestion_id, caller)
             skill = store(session, prepared)
             return _resolve(session, held, skill, SuggestionStatus.APPROVED, caller)
@@ -102,8 +104,10 @@ class ReviewSuggestions:
         suggestion = self._pending(suggestion_id, caller)
         if suggestion.kind is SuggestionKind.DESCRIPTION:
             raise Conflict(f"suggestion {suggestion_id} is a description: approve or reject it")
+        tools = self._tools(suggestion)
 
         def merge(session: Session) -> Reviewed:
+            session.classifications.hold(tools)
             held = _hold(session, suggestion_id, caller)
             skill = session.skills.get(skill_id, caller.org_id)
             if skill is None:
@@ -151,6 +155,14 @@ class ReviewSuggestions:
         if suggestion.status is not SuggestionStatus.PENDING:
             raise Conflict(f"suggestion {suggestion_id} is {suggestion.status.value} already")
         return suggestion
+
+    def _tools(self, suggestion: Suggestion) -> list[int]:
+        """Return the tools that a decision touches. They are held before suggestions are, as classifying does."""
+        same = self._database.read(
+            lambda session: session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id)
+        )
+        tool_ids = {suggestion.source_tool_id, *(tool_id for _, tool_id, _ in same)}
+        return sorted(tool_id for tool_id in tool_ids if tool_id is not None)
 
     def _committed(self, work: Callable[[Session], Reviewed]) -> Reviewed:
         reviewed = self._database.transact(work)

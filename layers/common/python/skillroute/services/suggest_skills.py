@@ -86,7 +86,10 @@ class SuggestSkills:
                 description=enough(first.suggested_description, first.suggested_name),
             )
             prepared = self._prepare(new)
-            skill, tools = self._database.transact(lambda session: self._approve(session, prepared, name, org_id))
+            tool_ids = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})
+            skill, tools = self._database.transact(
+                lambda session: self._approve(session, prepared, name, org_id, tool_ids)
+            )
         except SkillrouteError as error:
             # It stays pending, for people; the next suggestion of the name tries again.
             logger.warning("suggestion not approved by itself", extra={"suggested_name": name, "reason": str(error)})
@@ -116,8 +119,9 @@ class SuggestSkills:
         return same if len({tool_id for _, tool_id, _ in same}) >= self._approve_after else []
 
     def _approve(
-        self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None
+        self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None, tool_ids: Sequence[int]
     ) -> tuple[Skill | None, list[int]]:
+        session.classifications.hold(tool_ids)  # before suggestions are, as classifying does
         same = self._often(session, name, org_id)
         if not same:
             return None, []

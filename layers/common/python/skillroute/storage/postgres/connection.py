@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pg8000.native
 
 from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.storage.postgres.converters import ADAPTERS, array
 from skillroute.storage.postgres.queries import statement
 
 T = TypeVar("T")
@@ -118,6 +119,9 @@ class Connection:
                     "datestyle": "ISO",
                 },
             )
+            for oid, adapter in ADAPTERS.items():  # before anything is prepared: a statement keeps those it began with
+                self._native.register_in_adapter(oid, adapter)
+            self._native.register_out_adapter(list, array)
             undo.pop_all()
         self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
 

@@ -86,6 +86,11 @@ ALTER TABLE mcp.index_state ADD COLUMN pruned_to xid8 NOT NULL DEFAULT '0';
 
 -- Triggers queue the work, so that no code path, and no operator at a prompt, can change something without it
 -- (docs/adr/0001, 0010).
+--
+-- Triggers of one event fire in the order of their names, and everyone has to lock rows in the same order: the feed's
+-- skills, the feed's tools, the outbox. Else the aggregation of a skill, which writes its row in the feed and then takes
+-- its work off, meets an assignment that goes the other way round, and PostgreSQL ends one of them after a second.
+ALTER TRIGGER skills_activity ON mcp.skill_categories RENAME TO skills_updated_tools;
 
 CREATE FUNCTION mcp.queue_new_tools() RETURNS trigger
 LANGUAGE plpgsql AS $$
@@ -93,7 +98,7 @@ BEGIN
     PERFORM mcp.enqueue('classify', (SELECT array_agg(id::text) FROM changed));
     RETURN NULL;
 END $$;
-CREATE TRIGGER tools_queued_new AFTER INSERT ON mcp.tools
+CREATE TRIGGER tools_work_new AFTER INSERT ON mcp.tools
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_new_tools();
 
 -- A tool that says something else of itself is classified again, and so is one that gets the vector it lacked: a
@@ -114,7 +119,7 @@ BEGIN
         WHERE before.embedding IS DISTINCT FROM after.embedding OR before.is_active <> after.is_active));
     RETURN NULL;
 END $$;
-CREATE TRIGGER tools_queued_changed AFTER UPDATE ON mcp.tools
+CREATE TRIGGER tools_work_changed AFTER UPDATE ON mcp.tools
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_changed_tools();
 
@@ -125,7 +130,7 @@ BEGIN
     DELETE FROM mcp.outbox o USING changed WHERE o.queue = 'classify' AND o.key = changed.id::text;
     RETURN NULL;
 END $$;
-CREATE TRIGGER tools_queued_deleted AFTER DELETE ON mcp.tools
+CREATE TRIGGER tools_work_deleted AFTER DELETE ON mcp.tools
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.forget_deleted_tools();
 
 CREATE FUNCTION mcp.queue_skills_of_assignments() RETURNS trigger
@@ -134,9 +139,9 @@ BEGIN
     PERFORM mcp.enqueue('aggregate', (SELECT array_agg(skill_id::text) FROM changed));
     RETURN NULL;
 END $$;
-CREATE TRIGGER assignments_queued_new AFTER INSERT ON mcp.tool_skill_assignments
+CREATE TRIGGER assignments_work_new AFTER INSERT ON mcp.tool_skill_assignments
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_skills_of_assignments();
-CREATE TRIGGER assignments_queued_gone AFTER DELETE ON mcp.tool_skill_assignments
+CREATE TRIGGER assignments_work_gone AFTER DELETE ON mcp.tool_skill_assignments
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_skills_of_assignments();
 
 CREATE FUNCTION mcp.queue_reweighted_skills() RETURNS trigger
@@ -147,7 +152,7 @@ BEGIN
         WHERE before.confidence <> after.confidence));
     RETURN NULL;
 END $$;
-CREATE TRIGGER assignments_queued_changed AFTER UPDATE ON mcp.tool_skill_assignments
+CREATE TRIGGER assignments_work_changed AFTER UPDATE ON mcp.tool_skill_assignments
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_reweighted_skills();
 
@@ -161,6 +166,6 @@ BEGIN
         WHERE before.description_embedding IS DISTINCT FROM after.description_embedding));
     RETURN NULL;
 END $$;
-CREATE TRIGGER skills_queued_changed AFTER UPDATE ON mcp.skill_categories
+CREATE TRIGGER skills_work_changed AFTER UPDATE ON mcp.skill_categories
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_redescribed_skills();

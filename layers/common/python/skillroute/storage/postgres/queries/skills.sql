@@ -90,7 +90,8 @@ SELECT a.tool_id::text, t.embedding, a.confidence
 FROM mcp.tool_skill_assignments a
 JOIN mcp.skill_categories c ON c.id = a.skill_id
 JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = c.org_id)
-WHERE a.skill_id = :id AND a.tool_id > :after::text::bigint AND t.is_active
+-- The second bound keeps the planner from walking through all tools from the first one.
+WHERE a.skill_id = :id AND a.tool_id > :after::text::bigint AND t.id > :after::text::bigint AND t.is_active
   AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
   AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
   AND (:without::bigint IS NULL OR a.tool_id <> :without::bigint)
