@@ -140,7 +140,7 @@ def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
 def _publish_again(parts: Parts) -> None:
     """Let everything that waits get a message: those that it had are gone with the last queue server."""
     # Published by the pump's first relay, which is not waited for.
-    parts.database.transact(lambda session: session.outbox.publish_stale(older_than_s=0))
+    parts.database.transact(lambda session: session.outbox.publish_all_again())
 
 
 def _pump_arguments() -> list[str]:

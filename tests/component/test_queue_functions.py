@@ -105,7 +105,7 @@ def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None
 
 def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
     write(parts, 2)
-    parts.database.transact(lambda session: session.outbox.publish_stale(older_than_s=0))
+    parts.database.transact(lambda session: session.outbox.publish_all_again())
 
     report = call(load("relay"), "schedule_relay")
 

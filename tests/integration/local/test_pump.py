@@ -305,7 +305,7 @@ class TestTheProcess:
             url = world.urls["skillroute-classify"]
             [message] = world.client.receive_message(QueueUrl=url)["Messages"]
             world.client.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-            world.parts.database.transact(lambda session: session.outbox.publish_stale(older_than_s=0))
+            world.parts.database.transact(lambda session: session.outbox.publish_all_again())
             pump = stack.enter_context(Pump(env))
             pid = eventually(lambda: pump.pid, "it runs")
 

@@ -60,8 +60,12 @@ class TestFailing:
 
     def test_the_last_attempt_gives_up_and_people_are_told_what_to_do(self, desk: Desk, people: People) -> None:
         key = waiting_tool(desk)
+        failed = FailedWork(desk.database, people)
+        for receives in (1, 2, 3, 4):
+            failed(CLASSIFY, {key: "throttled"}, {key: receives})
+        assert people.told == []
 
-        FailedWork(desk.database, people)(CLASSIFY, {key: "throttled"}, {key: 5})
+        failed(CLASSIFY, {key: "throttled"}, {key: 5})
 
         assert failure(desk, CLASSIFY, key).dead_at is not None
         [(event, subject, details)] = people.told

@@ -126,6 +126,7 @@ class QueueSettings(_Settings):
     queue_max_receives: int = Field(5, ge=1, le=1000, description="The redrive policy's maxReceiveCount.")
     aggregate_delay_s: int = Field(2, ge=0, le=900, description="How long changes to one skill are collected.")
     notification_topic_arn: str | None = Field(None, description="SNS topic for suggestions and dead letters.")
+    auto_approve_after: int = Field(3, ge=0, le=1000, description="Tools that make a suggestion a skill; 0: never.")
     skill_description_share: float = Field(
         0.0, ge=0, le=1, description="How much of a skill's vector is its description's; 0.3 is the 70/30 mix."
     )
@@ -143,7 +144,6 @@ class ClassifierSettings(_Settings):
     chat_timeout_s: float = Field(10.0, gt=0, le=60, description="The most that one attempt may take.")
     classify_prompt_tokens: int = Field(6000, ge=500, le=200_000, description="Budget for the skills in a prompt.")
     classify_concurrency: int = Field(5, ge=1, le=50, description="Tools that the chat model is asked about at once.")
-    auto_approve_after: int = Field(3, ge=0, le=1000, description="Tools that make a suggestion a skill; 0: never.")
 
     @model_validator(mode="after")
     def _a_language_model_is_named(self) -> Self:
@@ -167,7 +167,7 @@ class AggregateSettings(CoreSettings):
 class RelaySettings(CoreSettings):
     """Everything that the relay function reads."""
 
-    requeue_after_s: float = Field(1800.0, gt=0, description="When work whose message got lost is published again.")
+    requeue_after_s: float = Field(4 * 3600.0, gt=0, description="When work whose message got lost is published again.")
     prune_after_s: float = Field(7 * 86_400.0, gt=0, description="How long changes of deleted items are kept.")
 
 

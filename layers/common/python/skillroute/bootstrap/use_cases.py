@@ -124,7 +124,7 @@ class Parts(CoreParts):
             self.database,
             self.prepare_skill,
             self.notifier,
-            approve_after=self.of(ClassifierSettings).auto_approve_after,
+            approve_after=self.settings.auto_approve_after,
             after_commit=self.after_commit,
         )
 
@@ -162,7 +162,9 @@ class Parts(CoreParts):
         return Relay(
             self.database,
             self.dispatch,
-            embed_missing=self.embed_missing,
+            self.failed_work,
+            self.suggest_skills.approve_waiting,
+            self.embed_missing,
             catch_up=self.catch_up if settings.qdrant_url else None,
             again_after_s=settings.requeue_after_s,
             prune_after_s=settings.prune_after_s,

@@ -53,7 +53,6 @@ class Skill:
     updated_at: datetime
 
 
-
 def _lower_case(keyword: str) -> str:
     # The pattern tells readers of the API's document; in any script lower case is what has no other.
     if keyword != keyword.lower():

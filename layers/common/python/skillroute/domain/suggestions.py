@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from skillroute.domain.hashing import text_hash
 from skillroute.domain.skills import RESERVED_IDS, AssignmentSource
 
 
@@ -54,11 +55,13 @@ def skill_id_of(name: str) -> str:
     Examples
     --------
     >>> skill_id_of("PDF & Documents"), skill_id_of("3D models"), skill_id_of("Классы"), skill_id_of("classify")
-    ('pdf_documents', 'skill_3d_models', 'skill', 'classify_skill')
+    ('pdf_documents', 'skill_3d_models', 'skill_e6d6d3f9', 'classify_skill')
     """
     words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    if not words or not words[0].isalpha():
-        words = f"skill_{words}".rstrip("_")
+    if not words:  # no letter that an id may have: told apart by their hash
+        words = f"skill_{text_hash(name.casefold())[:8]}"
+    elif not words[0].isalpha():
+        words = f"skill_{words}"
     if words in RESERVED_IDS:
         words = f"{words}_skill"
     return words[:64].rstrip("_")

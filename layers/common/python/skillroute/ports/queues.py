@@ -61,8 +61,13 @@ class OutboxRepository(Protocol):
         """Remove work that was done as of these versions; what changed since is published again."""
         ...
 
-    def failed(self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str]) -> None:
-        """Note why work failed; for the keys in `dead` it was the last attempt."""
+    def failed(
+        self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str], receives: Mapping[str, int]
+    ) -> None:
+        """Note why work failed; for the keys in `dead` it was the last receive of their message.
+
+        Those are given up, unless they changed since the message was sent: then they get another one.
+        """
         ...
 
     def failures(self, queue: QueueName, keys: Sequence[str]) -> list[Failure]: ...
@@ -71,8 +76,15 @@ class OutboxRepository(Protocol):
         """Return work that was given up, the longest first."""
         ...
 
-    def publish_stale(self, *, older_than_s: float) -> int:
-        """Let work be published again whose message should long have been done; return how much."""
+    def publish_stale(self, *, older_than_s: float, most: int, limit: int) -> dict[QueueName, list[Failure]]:
+        """Let work be published again whose message should long have been done, oldest first.
+
+        Each time counts as an attempt; after `most` of them the work is given up, and its `dead_at` says so.
+        """
+        ...
+
+    def publish_all_again(self) -> int:
+        """Let all work be published again that is not given up, as the queues are new; return how much."""
         ...
 
     def revive(self, queue: QueueName, keys: Sequence[str] | None) -> list[str]:

@@ -29,7 +29,7 @@ class SkillRepository(EmbeddedRows, Protocol):
     """Skills. A deleted one is not there, except for `is_deleted`."""
 
     def hold_limit(self) -> None:
-        """Make others that create a skill wait until the transaction ends."""
+        """Make others that create or delete a skill wait until the transaction ends."""
         ...
 
     def count_of(self, org_id: str | None) -> int:
@@ -145,6 +145,8 @@ class ToClassify:
         The classifier that decided last, ``human`` for a person; None when nobody has.
     decided_hash : str or None
         `ToolProfile.input_hash` as it was then.
+    decided_at : datetime or None
+        When that was.
     version : int or None
         That of the work that waits in the outbox; None when none does.
     """
@@ -152,6 +154,7 @@ class ToClassify:
     tool: ToolProfile
     decided_by: str | None
     decided_hash: str | None
+    decided_at: datetime | None
     version: int | None
 
 
@@ -213,6 +216,14 @@ class SuggestionRepository(Protocol):
 
     def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
         """Hold the open suggestions of a name, and return id, tool and source of each, oldest first."""
+        ...
+
+    def was_refused(self, name: str, org_id: str | None) -> bool:
+        """Tell whether a suggestion of this name was rejected, or approved into a skill that is deleted."""
+        ...
+
+    def often(self, least: int) -> list[tuple[str, str | None]]:
+        """Return names, with the organisation, that language models suggested for at least so many tools."""
         ...
 
     def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None: ...

@@ -97,6 +97,8 @@ class ChangeSkill:
 
         def delete(session: Session) -> bool:
             # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
+            # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
+            session.skills.hold_limit()
             session.assignments.hold_memberships([skill_id])
             if not session.skills.delete(skill_id, caller.org_id):
                 return False

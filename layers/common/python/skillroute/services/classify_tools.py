@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from skillroute.domain.caller import Caller
-from skillroute.domain.classification import HUMAN, MIN_CONFIDENCE, Classification, Decision, Outcome, SkillProfile
+from skillroute.domain.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.work import QueueName
 from skillroute.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
@@ -18,6 +18,7 @@ from skillroute.services.store_classifications import Answer, StoreClassificatio
 from skillroute.services.suggest_skills import SuggestSkills
 
 Results = dict[int, Outcome | ClassifierUnavailable]
+_Asked = tuple[ToClassify, Answer | ClassifierUnavailable]
 
 
 class ClassifyTools:
@@ -76,8 +77,10 @@ class ClassifyTools:
         if skipped:
             results |= self._database.transact(lambda session: _skipped(session, found, skipped))
         todo = sorted((found[id_] for id_ in found.keys() - skipped.keys()), key=_order)
-        for org_id, group in groupby(todo, key=lambda each: each.tool.org_id):
-            results |= self._classify(list(group), org_id, model, force)
+        # All are asked at once, whatever their organisation, so that a batch takes the time of its slowest.
+        asked = self._ask(todo, model)
+        for org_id, group in groupby(asked, key=lambda answer: answer[0].tool.org_id):
+            results |= self._stored(list(group), org_id, force)
         count(Metric.TOOLS_CLASSIFIED, sum(isinstance(each, Outcome) for each in results.values()))
         self._after_commit()
         return results
@@ -125,42 +128,40 @@ class ClassifyTools:
         same = each.decided_by == self._classifier.name and each.decided_hash == each.tool.input_hash
         return Decision.UNCHANGED if same else None
 
-    def _classify(
-        self, tools: list[ToClassify], org_id: str | None, model: EmbeddingModel | None, force: bool
-    ) -> Results:
-        skills = self._profiles(org_id, model)
-        offered = frozenset(skill.id for skill in skills)
+    def _ask(self, tools: list[ToClassify], model: EmbeddingModel | None) -> list[_Asked]:
+        offers = {org_id: self._profiles(org_id, model) for org_id in {each.tool.org_id for each in tools}}
+
+        def ask(each: ToClassify) -> _Asked:
+            skills = offers[each.tool.org_id]
+            if each.decided_by == HUMAN:  # forced: what the person decided must not decide again
+                skills = self._profiles.without(each.tool.id, skills, each.tool.org_id, model)
+            try:
+                classification = self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
+            except ClassifierUnavailable as error:
+                return each, error
+            return each, Answer(each, classification, frozenset(skill.id for skill in skills))
+
+        workers = min(self._classifier.concurrency, len(tools))
+        if workers < 2:
+            return list(map(ask, tools))
+        with ThreadPoolExecutor(workers, thread_name_prefix="classify") as pool:
+            return list(pool.map(ask, tools))
+
+    def _stored(self, asked: Sequence[_Asked], org_id: str | None, force: bool) -> Results:
+        """Store the answers for tools of one organisation."""
         results: Results = {}
         answers: list[Answer] = []
-        for each, answer in zip(tools, self._ask(tools, skills, model), strict=True):
+        for each, answer in asked:
             if isinstance(answer, ClassifierUnavailable):
                 logger.error("tool not classified", extra={"tool_id": each.tool.id, "reason": str(answer)})
                 results[each.tool.id] = answer
             else:
-                answers.append(Answer(each, answer, offered))
+                answers.append(answer)
         if answers:
             stored = self._database.transact(lambda session: self._store(session, answers, org_id, force=force))
             self._suggest.announce(stored.suggested)
             results |= {outcome.tool_id: outcome for outcome in stored.outcomes}
         return results
-
-    def _ask(
-        self, tools: list[ToClassify], skills: Sequence[SkillProfile], model: EmbeddingModel | None
-    ) -> Iterable[Classification | ClassifierUnavailable]:
-        def ask(each: ToClassify) -> Classification | ClassifierUnavailable:
-            offered = skills
-            if each.decided_by == HUMAN:  # forced: what the person decided must not decide again
-                offered = self._profiles.without(each.tool.id, skills, each.tool.org_id, model)
-            try:
-                return self._classifier.classify(each.tool, offered, timeout_s=self._timeout_s)
-            except ClassifierUnavailable as error:
-                return error
-
-        workers = min(self._classifier.concurrency, len(tools))
-        if workers < 2:
-            return map(ask, tools)
-        with ThreadPoolExecutor(workers, thread_name_prefix="classify") as pool:
-            return list(pool.map(ask, tools))
 
 
 def _order(each: ToClassify) -> tuple[str, int]:

@@ -108,4 +108,4 @@ def indexed_text(skill: NewSkill) -> IndexedText:
     embedded = f"{skill.name}: {skill.description}"
     examples = (f"{name} {split_name(name)}" for name in skill.examples)
     words = " ".join([skill.name, skill.description, *skill.keywords, *examples])
-    return IndexedText((embedded,), words, text_hash(embedded, words))
+    return IndexedText((embedded,), words, text_hash(embedded, words, *skill.keywords, "", *skill.examples))

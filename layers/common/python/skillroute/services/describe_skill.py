@@ -68,6 +68,8 @@ class DescribeSkill:
         reasoning = f"worded by {self._chat.name} from {len(members)} tools"
 
         def suggest(session: Session) -> Suggestion:
+            if not session.skills.lock(skill_id):
+                raise NotFound(f"no skill with id {skill_id}")  # deleted while the model thought
             id_ = session.suggestions.add_description(skill, text, reasoning)
             suggestion = session.suggestions.get(id_, caller.org_id)
             assert suggestion is not None  # noqa: S101 (stored a statement ago, in this transaction)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
+
 from skillroute.domain.messages import message_of
 from skillroute.domain.work import QueueName
-from skillroute.errors import DependencyUnavailable
+from skillroute.errors import QueueUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, logger
-from skillroute.ports import Database, Queue, Session
+from skillroute.ports import Clock, Database, Queue, Session
 from skillroute.services.aggregate_skill import AggregateSkill
 
-_BATCH = 100
+# One call of SQS. Rows are held while it lasts, and writers of the same tools and skills wait.
+_BATCH = 10
+
+_WITHIN_S = 2.0
+_LEFT_ALONE_S = 5.0
+
 
 class Dispatch:
     """Publishes what waits, right after the commit that made it wait. The relay does it again for what was left.
@@ -23,28 +30,47 @@ class Dispatch:
     """
 
     def __init__(
-        self, database: Database, queue: Queue | None, aggregate: AggregateSkill, *, aggregate_delay_s: int = 2
+        self,
+        database: Database,
+        queue: Queue | None,
+        aggregate: AggregateSkill,
+        *,
+        aggregate_delay_s: int = 2,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._queue = queue
         self._aggregate = aggregate
         self._aggregate_delay_s = aggregate_delay_s
+        self._clock = clock
+        self._not_before = float("-inf")
 
     def __call__(self) -> int:
-        """Publish all that waits and return how much it was.
+        """Publish what waits, right after a commit, and return how much it was.
 
-        It never raises: what it could not publish stays in the outbox, where the relay finds it.
+        Somebody waits for the answer to what was written, so it ends after two seconds, a backlog is left to the relay,
+        and a queue that failed is left alone for a while. It never raises: what it could not publish stays.
         """
+        return 0 if self._clock() < self._not_before else self.backlog(within_s=_WITHIN_S)
+
+    def backlog(self, *, within_s: float) -> int:
+        """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises."""
         try:
-            return self._aggregate_waiting() if self._queue is None else self._publish_waiting(self._queue)
-        except DependencyUnavailable as error:
+            if self._queue is None:
+                return self._aggregate_waiting()
+            return self._publish_waiting(self._queue, within_s)
+        except SkillrouteError as error:
+            if isinstance(error, QueueUnavailable):
+                self._not_before = self._clock() + _LEFT_ALONE_S
             logger.warning("work left in the outbox", extra={"reason": str(error)})
             count(Metric.DISPATCH_FAILED)
             return 0
 
-    def _publish_waiting(self, queue: Queue) -> int:
+    def _publish_waiting(self, queue: Queue, within_s: float) -> int:
         published = 0
-        while batch := self._database.transact(lambda session: self._publish(session, queue)):
+        began = self._clock()
+        while self._clock() - began < within_s:
+            batch = self._database.transact(lambda session: self._publish(session, queue))
             published += batch
             if batch < _BATCH:
                 break

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.domain.work import QueueName
-from skillroute.errors import DependencyUnavailable
+from skillroute.errors import SkillrouteError
 from skillroute.observability import Metric, count, logger
-from skillroute.ports import Database, Notifier, Session
+from skillroute.ports import Database, Failure, Notifier, Session
 
 MAX_RECEIVES = 5
 """How often a queue hands a message out before it goes to the dead-letter queue; the queues are made with the same."""
@@ -28,7 +28,7 @@ class FailedWork:
     def __init__(self, database: Database, notifier: Notifier, *, max_receives: int = MAX_RECEIVES) -> None:
         self._database = database
         self._notifier = notifier
-        self._max_receives = max_receives
+        self.max_receives = max_receives
 
     def __call__(self, queue: QueueName, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
         """Note why work failed.
@@ -43,8 +43,8 @@ class FailedWork:
         if not reasons:
             return
         reasons = {key: _storable(reason) for key, reason in reasons.items()}
-        dead = sorted(key for key in reasons if receives.get(key, 1) >= self._max_receives)
-        names = self._note(queue, reasons, dead)
+        dead = sorted(key for key in reasons if receives.get(key, 1) >= self.max_receives)
+        names = self._note(queue, reasons, dead, receives)
         for key, reason in sorted(reasons.items()):
             details = {"queue": queue.value, "key": key, "attempts": receives.get(key, 1), "reason": reason}
             if key in dead:
@@ -54,24 +54,40 @@ class FailedWork:
         if queue is QueueName.CLASSIFY:
             count(Metric.CLASSIFICATION_FAILED, len(reasons))
 
+    def given_up(self, queue: QueueName, failures: Sequence[Failure]) -> None:
+        """Tell people of work that was given up without a consumer's word: whoever received it was killed each time."""
+        if not failures:
+            return
+        names: Mapping[str, str] = {}
+        try:
+            keys = [failure.key for failure in failures]
+            names = self._database.read(lambda session: tool_names(session, queue, keys))
+        except SkillrouteError as error:
+            logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
+        for each in failures:
+            details = {"queue": queue.value, "key": each.key, "attempts": each.attempts, "reason": each.last_error}
+            self._give_up(details | {"tool_name": names.get(each.key)}, f"skillroute dlq redrive {queue} {each.key}")
+
     def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
         """Note a message that cannot be read, so that nobody knows whose work it is."""
         details = {"queue": queue.value, "message_id": message_id, "attempts": receives, "reason": _storable(reason)}
-        if receives >= self._max_receives:
+        if receives >= self.max_receives:
             self._give_up(details, f"skillroute dlq drop {queue}")
         else:
             logger.error("message cannot be read", extra=details)
 
-    def _note(self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str]) -> dict[str, str]:
+    def _note(
+        self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
+    ) -> dict[str, str]:
         """Write the outbox, and return the names of the tools in `dead`, as far as they are known."""
 
         def note(session: Session) -> dict[str, str]:
-            session.outbox.failed(queue, reasons, dead=dead)
+            session.outbox.failed(queue, reasons, dead=dead, receives=receives)
             return tool_names(session, queue, dead)
 
         try:
             return self._database.transact(note)
-        except DependencyUnavailable as error:
+        except SkillrouteError as error:
             # The message comes back all the same; only its reason is lost.
             logger.warning("failures not noted", extra={"queue": queue.value, "reason": str(error)})
             return {}

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from skillroute.errors import DependencyUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, gauge, logger
 from skillroute.ports import Database, OutboxDepth
+from skillroute.services.dispatch import Dispatch
+from skillroute.services.failed_work import FailedWork
 
-_LOST_BATCH = 1000
+_BATCH = 1000
+_PUBLISH_WITHIN_S = 20.0
 
 
 @dataclass(slots=True)
@@ -51,15 +54,19 @@ class Relay:
 
     Parameters
     ----------
-    dispatch : callable
-        Publishes what waits, and returns how much.
-    embed_missing : callable or None
+    dispatch : Dispatch
+        Publishes what waits.
+    failed_work : FailedWork
+        Tells people of work that was given up.
+    approve_waiting : callable
+        Approves suggestions that were made often enough.
+    embed_missing : callable
         Embeds what was written while the model was away, and returns how many rows.
     catch_up : callable or None
         Brings an index server up to date, and returns its lag before. None for embedded replicas.
     again_after_s, lost_after_s : float
-        After how long work that was published, and a tool that waits nowhere, are queued again: longer than a message
-        takes through all its attempts.
+        After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
+        message takes through all its attempts, or waits in a long queue.
     prune_after_s : float
         How long changes of items that are gone are kept. An index that slept for longer reads everything anew.
     """
@@ -67,16 +74,20 @@ class Relay:
     def __init__(
         self,
         database: Database,
-        dispatch: Callable[[], int],
+        dispatch: Dispatch,
+        failed_work: FailedWork,
+        approve_waiting: Callable[[], object],
+        embed_missing: Callable[[], int],
         *,
-        embed_missing: Callable[[], int] | None = None,
         catch_up: Callable[[], int] | None = None,
-        again_after_s: float = 1800.0,
+        again_after_s: float = 4 * 3600.0,
         lost_after_s: float = 600.0,
         prune_after_s: float = 7 * 86_400.0,
     ) -> None:
         self._database = database
         self._dispatch = dispatch
+        self._failed_work = failed_work
+        self._approve_waiting = approve_waiting
         self._embed_missing = embed_missing
         self._catch_up = catch_up
         self._again_after_s = again_after_s
@@ -86,6 +97,8 @@ class Relay:
     def __call__(self) -> RelayReport:
         """Run every step; one that fails is logged and does not keep the others from running.
 
+        What may take long comes last, and within a time of its own: publishing a backlog, then embedding.
+
         Raises
         ------
         DatabaseUnavailable
@@ -94,15 +107,10 @@ class Relay:
         report = RelayReport()
         transact = self._database.transact
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
-        report.again = transact(lambda session: session.outbox.publish_stale(older_than_s=self._again_after_s))
+        report.again = self._publish_stale()
         report.lost = transact(
-            lambda session: session.classifications.queue_lost(older_than_s=self._lost_after_s, limit=_LOST_BATCH)
+            lambda session: session.classifications.queue_lost(older_than_s=self._lost_after_s, limit=_BATCH)
         )
-        with _Step("embed", report):
-            if self._embed_missing is not None:
-                report.embedded = self._embed_missing()
-        with _Step("publish", report):
-            report.published = self._dispatch()
         with _Step("catch up", report):
             if self._catch_up is not None:
                 report.index_lag = self._catch_up()
@@ -110,8 +118,25 @@ class Relay:
             report.pruned = transact(lambda session: session.index_state.prune(older_than_s=self._prune_after_s))
         with _Step("measure", report):
             report.depths = self._database.read(lambda session: session.outbox.depths())
-        _observe(report)
+            _observe(report)
+        with _Step("approve", report):
+            self._approve_waiting()
+        with _Step("publish", report):
+            report.published = self._dispatch.backlog(within_s=_PUBLISH_WITHIN_S)
+        with _Step("embed", report):
+            report.embedded = self._embed_missing()
+        _log(report)
         return report
+
+    def _publish_stale(self) -> int:
+        stale = self._database.transact(
+            lambda session: session.outbox.publish_stale(
+                older_than_s=self._again_after_s, most=self._failed_work.max_receives, limit=_BATCH
+            )
+        )
+        for queue, work in stale.items():
+            self._failed_work.given_up(queue, [each for each in work if each.dead_at is not None])
+        return sum(map(len, stale.values()))
 
 
 class _Step:
@@ -140,6 +165,9 @@ def _observe(report: RelayReport) -> None:
     gauge(Metric.OUTBOX_OLDEST, max((each.oldest_s for each in report.depths), default=0.0))
     if report.index_lag is not None:
         gauge(Metric.INDEX_LAG, report.index_lag)
+
+
+def _log(report: RelayReport) -> None:
     logger.info(
         "relay ran",
         extra={

@@ -94,6 +94,11 @@ class ReviewSuggestions:
         def approve(session: Session) -> Reviewed:
             session.classifications.hold(tools)
             held = _hold(session, suggestion_id, caller)
+            if (held.suggested_name, held.suggested_description) != (
+                suggestion.suggested_name,
+                suggestion.suggested_description,
+            ):
+                raise Conflict(f"suggestion {suggestion_id} has just changed: look at it again")
             skill = store(session, prepared)
             return _resolve(session, held, skill, SuggestionStatus.APPROVED, caller)
 

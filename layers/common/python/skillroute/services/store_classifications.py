@@ -16,7 +16,7 @@ from skillroute.domain.classification import (
     settle,
 )
 from skillroute.domain.skill_text import draft_for
-from skillroute.domain.skills import Assignment
+from skillroute.domain.skills import Assignment, AssignmentSource
 from skillroute.domain.work import QueueName
 from skillroute.observability import logger
 from skillroute.ports import Classifier, Session, ToClassify
@@ -64,8 +64,8 @@ class StoreClassifications:
     def __call__(self, session: Session, answers: Sequence[Answer], org_id: str | None, *, force: bool) -> Stored:
         """Replace the assignments of every tool that is still the one the classifier was asked about.
 
-        What a person decided meanwhile stays, unless `force`d. Skills that were deleted or deactivated meanwhile, and
-        such as have no room, are not assigned (skill-contract EC-002).
+        What a person decided meanwhile stays: `force` overrules what was decided before it was asked for. Skills that
+        were deleted or deactivated meanwhile, and such as have no room, are not assigned (skill-contract EC-002).
         """
         overtaken, current = self._still_current(session, answers, force=force)
         settled = self._settle(session, current, org_id)
@@ -102,7 +102,7 @@ class StoreClassifications:
             now = found.get(each.tool.id)
             if now is None:
                 overtaken.append(Outcome(each.tool.id, Decision.GONE, each.tool.name))
-            elif now.decided_by == HUMAN and not force:
+            elif now.decided_by == HUMAN and not (force and now.decided_at == each.seen.decided_at):
                 assigned = current_assignments(session, now.tool)
                 overtaken.append(Outcome(each.tool.id, Decision.HUMAN, each.tool.name, assigned))
             elif now.tool.input_hash != each.tool.input_hash:
@@ -137,7 +137,10 @@ class StoreClassifications:
         suggested = []
         for each in answers:
             draft = draft_for(each.tool, each.classification.suggestion)
-            id_, is_first = session.suggestions.add(draft, each.tool, self._classifier.source)
+            # What the classifier did not say itself is a draft of ours, and no language model's vote for a name.
+            said = each.classification.suggestion is not None
+            source = self._classifier.source if said else AssignmentSource.SIMILARITY
+            id_, is_first = session.suggestions.add(draft, each.tool, source)
             suggested.append(Suggested(id_, draft, each.tool, is_first))
         return suggested
 

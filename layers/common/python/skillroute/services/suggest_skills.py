@@ -71,6 +71,12 @@ class SuggestSkills:
             ):
                 self._approve_if_often(name, org_id)
 
+    def approve_waiting(self) -> None:
+        """Approve what was suggested often enough, and was not at once: whoever stored the last one was killed."""
+        if self._approve_after > 0:
+            for name, org_id in self._database.read(lambda session: session.suggestions.often(self._approve_after)):
+                self._approve_if_often(name, org_id)
+
     def _approve_if_often(self, name: str, org_id: str | None) -> None:
         try:
             same = self._database.read(lambda session: self._often(session, name, org_id))
@@ -110,13 +116,17 @@ class SuggestSkills:
         )
 
     def _often(self, session: Session, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
-        """Return the open suggestions of a name when a language model made them for enough tools; else nothing."""
+        """Return the open suggestions of a name when a language model made them for enough tools; else nothing.
+
+        A name that a person refused, by rejecting it or by deleting the skill that came of it, is left to people.
+        """
         same = [
             each
             for each in session.suggestions.same_name(name, org_id)
             if each[1] is not None and each[2] is AssignmentSource.LLM_AUTO
         ]
-        return same if len({tool_id for _, tool_id, _ in same}) >= self._approve_after else []
+        enough_tools = len({tool_id for _, tool_id, _ in same}) >= self._approve_after
+        return same if enough_tools and not session.suggestions.was_refused(name, org_id) else []
 
     def _approve(
         self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None, tool_ids: Sequence[int]

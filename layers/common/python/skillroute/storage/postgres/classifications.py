@@ -22,7 +22,8 @@ class PostgresClassifications:
     def tools(self, item_ids: Sequence[int], model: EmbeddingModel | None) -> dict[int, ToClassify]:
         found = {}
         for row in self._run("tools_to_classify", ids=list(item_ids), **_of(model)):
-            (id_, org_id, name, description, server, schema, texts, embedding, decided_hash, decided_by, version) = row
+            (id_, org_id, name, description, server, schema, texts, embedding, decided_hash, decided_by, decided_at,
+             version) = row  # fmt: skip
             profile = ToolProfile(
                 id=id_,
                 org_id=org_id,
@@ -33,7 +34,7 @@ class PostgresClassifications:
                 embedding_texts=tuple(texts),
                 embedding=None if embedding is None else from_bytes(embedding),
             )
-            found[id_] = ToClassify(profile, decided_by, decided_hash, version)
+            found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version)
         return found
 
     def hold(self, item_ids: Sequence[int]) -> None:

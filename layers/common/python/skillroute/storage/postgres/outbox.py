@@ -41,8 +41,13 @@ class PostgresOutbox:
         if len(removed) < len(versions):
             self._run("publish_again", queue=queue.value, rows=rows)
 
-    def failed(self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str]) -> None:
-        rows = [{"key": key, "reason": reason, "is_last": key in dead} for key, reason in sorted(reasons.items())]
+    def failed(
+        self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str], receives: Mapping[str, int]
+    ) -> None:
+        rows = [
+            {"key": key, "reason": reason, "is_last": key in dead, "receives": receives.get(key, 1)}
+            for key, reason in sorted(reasons.items())
+        ]
         self._run("note_failures", queue=queue.value, rows=json.dumps(rows))
 
     def failures(self, queue: QueueName, keys: Sequence[str]) -> list[Failure]:
@@ -51,8 +56,14 @@ class PostgresOutbox:
     def dead(self, queue: QueueName, *, limit: int) -> list[Failure]:
         return [Failure(*row) for row in self._run("dead", queue=queue.value, limit=limit)]
 
-    def publish_stale(self, *, older_than_s: float) -> int:
-        return len(self._run("publish_stale", older_than_s=older_than_s))
+    def publish_stale(self, *, older_than_s: float, most: int, limit: int) -> dict[QueueName, list[Failure]]:
+        found: dict[QueueName, list[Failure]] = {}
+        for queue, *failure in self._run("publish_stale", older_than_s=older_than_s, most=most, limit=limit):
+            found.setdefault(QueueName(queue), []).append(Failure(*failure))
+        return found
+
+    def publish_all_again(self) -> int:
+        return len(self._run("publish_all_again"))
 
     def revive(self, queue: QueueName, keys: Sequence[str] | None) -> list[str]:
         rows = self._run("revive_dead", queue=queue.value, keys=None if keys is None else list(keys))

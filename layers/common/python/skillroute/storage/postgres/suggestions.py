@@ -52,6 +52,12 @@ class PostgresSuggestions:
         rows = self._run("same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
 
+    def was_refused(self, name: str, org_id: str | None) -> bool:
+        return bool(self._run("was_refused", name=name, org_id=org_id)[0][0])
+
+    def often(self, least: int) -> list[tuple[str, str | None]]:
+        return [(name, org_id) for name, org_id in self._run("suggested_often", least=least)]
+
     def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None:
         rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
         return _to_suggestion(rows[0]) if rows else None

@@ -83,6 +83,12 @@ CREATE INDEX skill_categories_name ON mcp.skill_categories (name, id) WHERE dele
 
 -- Changes of items that are gone are pruned; an index that has not read up to here must read everything anew.
 ALTER TABLE mcp.index_state ADD COLUMN pruned_to xid8 NOT NULL DEFAULT '0';
+CREATE OR REPLACE FUNCTION mcp.start_new_epoch() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
+    RETURN NULL;
+END $$;
 
 -- Triggers queue the work, so that no code path, and no operator at a prompt, can change something without it
 -- (docs/adr/0001, 0010).

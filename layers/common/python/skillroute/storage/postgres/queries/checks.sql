@@ -49,6 +49,13 @@ FROM mcp.tools t
 WHERE NOT EXISTS (SELECT FROM mcp.tool_classifications r WHERE r.tool_id = t.id)
   AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id)
   AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = t.id::text)
+UNION ALL
+SELECT 'a tool that fits no skill has a suggestion', r.tool_id::text, 'none was ever made'
+FROM mcp.tool_classifications r
+WHERE r.classifier <> 'human'
+  AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
+  AND NOT EXISTS (SELECT FROM mcp.skill_suggestions s WHERE s.source_tool_id = r.tool_id)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = r.tool_id::text)
 LIMIT :limit::int
 
 -- name: stored_skill_embedding

@@ -8,7 +8,7 @@ SELECT t.id, t.org_id, t.name, t.description, t.server, t.input_schema, t.embedd
        CASE WHEN EXISTS (SELECT FROM mcp.tool_skill_assignments a
                          WHERE a.tool_id = t.id AND a.source IN ('human_manual', 'human_override'))
             THEN 'human' ELSE r.classifier END,
-       o.version
+       r.classified_at, o.version
 FROM mcp.tools t
 LEFT JOIN mcp.tool_classifications r ON r.tool_id = t.id
 LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
@@ -49,7 +49,7 @@ SELECT n.tool_id, n.input_hash, :classifier
 FROM json_to_recordset(:rows::json) AS n (tool_id bigint, input_hash text)
 ORDER BY n.tool_id
 ON CONFLICT (tool_id) DO UPDATE SET
-    input_hash = excluded.input_hash, classifier = excluded.classifier, classified_at = now()
+    input_hash = excluded.input_hash, classifier = excluded.classifier, classified_at = clock_timestamp()
 
 -- name: queue_unclassified
 -- Tools that nobody decided on and that wait in no queue: what was lost, however it was. Young ones are left alone.

@@ -61,7 +61,8 @@ WHERE embedding_model IS NULL
 
 -- name: switch_model
 UPDATE mcp.index_state
-SET embedding_model = :name, embedding_dimension = :dimension::int, epoch = gen_random_uuid()
+-- Nothing is missing for who reads everything anew; and a database restored elsewhere counts from the start.
+SET embedding_model = :name, embedding_dimension = :dimension::int, epoch = gen_random_uuid(), pruned_to = '0'
 
 -- name: ensure_position
 INSERT INTO mcp.index_positions (index_name) VALUES (:index_name) ON CONFLICT DO NOTHING

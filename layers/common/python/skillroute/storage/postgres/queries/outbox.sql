@@ -35,16 +35,32 @@ FROM json_to_recordset(:rows::json) AS r (key text, version bigint)
 WHERE o.queue = :queue AND o.key = r.key AND o.version <> r.version
 
 -- name: note_failures
+-- Work that changed since its message was sent starts anew, with none of its attempts used up: a failure at the last
+-- receive is not its own, and it gets another message.
 UPDATE mcp.outbox o
-SET attempts = attempts + 1, last_error = r.reason, dead_at = CASE WHEN r.is_last THEN now() END
-FROM json_to_recordset(:rows::json) AS r (key text, reason text, is_last boolean)
+SET attempts = o.attempts + 1, last_error = r.reason,
+    dead_at = CASE WHEN r.is_last AND (o.attempts > 0 OR r.receives <= 1) THEN now() END,
+    published_at = CASE WHEN r.is_last AND o.attempts = 0 AND r.receives > 1 THEN NULL ELSE o.published_at END
+FROM json_to_recordset(:rows::json) AS r (key text, reason text, is_last boolean, receives int)
 WHERE o.queue = :queue AND o.key = r.key
 
 -- name: publish_stale
--- Messages that should long have been done: the queue lost them, or whoever received them died again and again.
-UPDATE mcp.outbox SET published_at = NULL
-WHERE dead_at IS NULL AND published_at < now() - make_interval(secs => :older_than_s::float8)
-RETURNING queue, key
+-- Messages that should long have been done: the queue lost them, or whoever received them was killed each time. That is
+-- an attempt too; work that used up all of them is given up.
+UPDATE mcp.outbox o
+SET published_at = NULL, attempts = o.attempts + 1,
+    last_error = coalesce(o.last_error, 'no answer: its message was lost, or whoever received it was killed'),
+    dead_at = CASE WHEN o.attempts + 1 >= :most::int THEN now() END
+WHERE (o.queue, o.key) IN (
+    SELECT queue, key FROM mcp.outbox
+    WHERE dead_at IS NULL AND published_at < now() - make_interval(secs => :older_than_s::float8)
+    ORDER BY published_at LIMIT :limit::int)
+RETURNING queue, key, attempts, last_error, dead_at
+
+-- name: publish_all_again
+-- The queues are new and empty.
+UPDATE mcp.outbox SET published_at = NULL WHERE dead_at IS NULL AND published_at IS NOT NULL
+RETURNING key
 
 -- name: revive_dead
 UPDATE mcp.outbox SET dead_at = NULL, published_at = NULL, attempts = 0

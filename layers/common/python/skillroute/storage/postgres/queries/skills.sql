@@ -65,7 +65,8 @@ UPDATE mcp.skill_categories c SET
     description_embedding = CASE WHEN c.embedding_texts = :embedding_texts::text[] THEN c.description_embedding
                                  ELSE decode(:embedding::text, 'hex') END,
     embedding = CASE WHEN :embedding::text IS NOT NULL
-                          AND (c.embedding IS NULL
+                          AND ((c.embedding_model, c.embedding_dimension)
+                                   IS DISTINCT FROM (:model::text, :dimension::int)
                                OR NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.skill_id = c.id))
                      THEN decode(:embedding::text, 'hex') ELSE c.embedding END,
     embedding_model = CASE WHEN :embedding::text IS NOT NULL THEN :model::text ELSE c.embedding_model END,

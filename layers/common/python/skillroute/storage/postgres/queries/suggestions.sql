@@ -71,3 +71,17 @@ SET status = :status, resolved_skill_id = :skill_id::text, reviewed_by = :review
     reviewed_at = now()
 WHERE id = ANY (:ids::bigint[]) AND status = 'pending'
 RETURNING id
+
+-- name: was_refused
+SELECT EXISTS (
+    SELECT FROM mcp.skill_suggestions s
+    LEFT JOIN mcp.skill_categories c ON c.id = s.resolved_skill_id
+    WHERE s.kind = 'new_skill' AND s.org_id IS NOT DISTINCT FROM :org_id::text
+      AND s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
+      AND (s.status = 'rejected' OR (s.status = 'approved' AND (c.id IS NULL OR c.deleted_at IS NOT NULL))))
+
+-- name: suggested_often
+SELECT min(suggested_name), org_id FROM mcp.skill_suggestions
+WHERE status = 'pending' AND kind = 'new_skill' AND source = 'llm_auto' AND source_tool_id IS NOT NULL
+GROUP BY name_key, org_id
+HAVING count(DISTINCT source_tool_id) >= :least::bigint
