@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -340,18 +341,26 @@ def proposing(suggest: str | SkillDraft | None = None, **confidences: float) -> 
 
 
 class FakeChat:
-    """A `ChatModel` that gives one answer, or raises it, and writes down what it was asked."""
+    """A `ChatModel` that gives one answer, or raises it, and writes down what it was asked.
+
+    Attributes
+    ----------
+    while_asked : callable
+        Called before each answer: what happens while the model thinks.
+    """
 
     name = "fake/chat"
 
     def __init__(self, answer: Mapping[str, Any] | SkillrouteError | None = None) -> None:
         self.reply: Mapping[str, Any] | SkillrouteError = answer or {}
         self.asked: list[tuple[str, str]] = []
+        self.while_asked: Callable[[], None] = lambda: None
 
     def answer(
         self, instructions: str, question: str, *, schema: Mapping[str, Any], timeout_s: float
     ) -> Mapping[str, Any]:
         self.asked.append((instructions, question))
+        self.while_asked()
         if isinstance(self.reply, SkillrouteError):
             raise self.reply
         return self.reply
@@ -431,3 +440,10 @@ def once(work: Callable[[], object]) -> Callable[[], None]:
             left.pop()()
 
     return hook
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds, for 20 s at most."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline

@@ -770,3 +770,10 @@ def test_the_organisation_and_the_reviewer_come_from_the_token(gateway_app: Any,
     [suggestion] = [each for each in system.suggestions(caller=of_org("acme")) if each.org_id == "acme"]
     status, answer = invoke(gateway_app, "POST", f"/api/v1/skills/suggestions/{suggestion.id}/approve", claims)
     assert (status, answer["skill"]["org_id"], answer["suggestion"]["reviewed_by"]) == (200, "acme", "ann")
+
+
+def test_the_check_of_everything_is_for_who_belongs_to_no_organisation(gateway_app: Any) -> None:
+    status, refused = invoke(gateway_app, "GET", "/api/v1/verify", OF_ACME | {"scope": "admin"})
+    assert (status, refused) == (403, {"detail": "the check sees every organisation: it needs a token of none"})
+    status, answer = invoke(gateway_app, "GET", "/api/v1/verify", {"sub": "ann", "scope": "admin"})
+    assert (status, answer["ok"], answer["findings"]) == (200, True, [])

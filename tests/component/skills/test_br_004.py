@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.embedding import Vector
+from skillroute.storage.queue_memory import MemoryQueue
 
 from tests.builders import System, lent_system
 from tests.doubles import DIMENSION, EdgeIndexes, at
@@ -126,6 +127,22 @@ def test_br_004_a_description_that_changes_while_the_model_is_away_is_embedded_l
     system.embedder.away = False
     system.parts.relay()
     assert system.vector("mail") == axis(2)
+
+
+def test_br_004_a_new_description_in_place_of_another_models_leaves_no_vector_of_that(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    # GIVEN a skill with tools that a move to this model has not reached, and whose aggregation has to wait
+    with lent_system(database_url, edge_indexes, queue=MemoryQueue()) as system:
+        system.create("mail")
+        system.assign(system.tool("a", axis(1)), mail=0.7)
+        system.sql("UPDATE mcp.skill_categories SET embedding_model = 'another'")
+        # WHEN
+        system.embedder._inner.table["mail: Sending letters."] = axis(2)  # type: ignore[attr-defined]
+        system.change("mail", description="Sending letters.")
+        # THEN what is said to be of this model is of this model
+        assert (system.vector("mail"), system.vector("mail", "description_embedding")) == (axis(2), axis(2))
+        assert system.rows("SELECT embedding_model FROM mcp.skill_categories") == [[system.embedder.model.name]]
 
 
 # Edge cases

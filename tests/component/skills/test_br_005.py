@@ -217,6 +217,30 @@ def test_br_005_when_the_id_exists_it_is_a_conflict_and_stays_pending(system: Sy
     assert approve(system, 1, id="video_tools").skill.id == "video_tools"
 
 
+def test_br_005_names_without_a_latin_letter_make_skills_of_their_own(system: System) -> None:
+    suggested(system, "plan", name="Календарь")
+    suggested(system, "post", name="郵便")
+    first, second = approve(system, 1).skill, approve(system, 2).skill
+    assert (first.name, second.name) == ("Календарь", "郵便")
+    assert first.id != second.id
+
+
+@pytest.mark.parametrize("said", [SkillDraft("Film", "Tools for Video."), SkillDraft("Video", "Moving pictures.")])
+def test_br_005_what_says_something_else_than_the_person_read_is_not_approved(system: System, said: SkillDraft) -> None:
+    # GIVEN a classifier that suggests something else for the tool while a person approves
+    [tool_id] = suggested(system, "encode")
+    system.classifier.answers["encode"] = proposing(said)
+    system.database.before_transact = once(lambda: system.classify(tool_id, force=True))
+    # WHEN
+    with pytest.raises(Conflict, match="has just changed"):
+        approve(system, 1)
+    # THEN nothing is decided, and whoever looks again decides on what it says now
+    assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
+    assert statuses(system) == [(1, "pending", None)]
+    skill = approve(system, 1).skill
+    assert (skill.name, skill.description) == (said.name, said.description)
+
+
 @pytest.mark.parametrize("decide", ["approve", "merge"])
 def test_br_005_others_of_the_name_are_merged_and_their_tools_queued_again(system: System, decide: str) -> None:
     system.parts.suggest_skills._approve_after = 0
@@ -453,6 +477,62 @@ def test_br_005_what_similarity_drafts_does_not_count(database_url: str, edge_in
         suggested(system, "a", "b", "c", "d")
         assert len(system.suggestions()) == 4
         assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
+
+
+def test_br_005_a_language_model_that_suggests_nothing_is_no_vote_for_the_draft_made_in_its_place(
+    system: System,
+) -> None:
+    # GIVEN an answer without assignments and without a suggestion, for three tools whose drafts have one name
+    system.classifier.answers = {name: proposing() for name in "abc"}
+    outcomes = system.classify(*system.put("a", "b", "c", server="acme"))
+    # THEN
+    assert [each.decision for each in outcomes] == [Decision.SUGGESTED] * 3
+    assert [(each.suggested_name, each.source) for each in system.suggestions()] == [
+        ("Acme", AssignmentSource.SIMILARITY)
+    ] * 3
+    system.parts.relay()
+    assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
+
+
+def test_br_005_a_name_that_a_person_rejected_is_left_to_people(system: System) -> None:
+    suggested(system, "a")
+    system.parts.review_suggestions.reject(1, "not ours", ADMIN)
+    ids = suggested(system, "b", "c", "d", name=" VI-deo_ ")
+    system.parts.relay()
+    assert [system.assigned(tool_id) for tool_id in ids] == [{}] * 3
+    assert [status for _, status, _ in statuses(system)] == ["rejected", "pending", "pending", "pending"]
+    # AND they may still take it
+    assert approve(system, 2).also_resolved == 2
+
+
+def test_br_005_a_name_whose_skill_was_deleted_is_not_created_again_by_itself(system: System) -> None:
+    ids = suggested(system, "a", "b", "c")
+    assert [system.skills_of(tool_id) for tool_id in ids] == [["video"]] * 3
+    system.parts.change_skill.delete("video", LAPTOP)
+    # WHEN the tools that it leaves are classified again, and the classifier says what it said
+    system.classify(*ids)
+    system.parts.relay()
+    # THEN
+    assert [system.assigned(tool_id) for tool_id in ids] == [{}] * 3
+    assert [each.source_tool_id for each in system.suggestions()] == ids
+    assert len(system.notifier.details("skill_auto_approved")) == 1
+
+
+def test_br_005_what_was_suggested_often_enough_and_not_approved_at_once_is_approved_by_the_relay(
+    system: System, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    # GIVEN a consumer that is killed as soon as the third suggestion is stored, and so approves nothing
+    with lent_system(database_url, edge_indexes, auto_approve_after=0) as killed:
+        ids = suggested(killed, "a", "b", "c")
+        suggested(killed, "d", "e", name="Pictures")
+    assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
+    # WHEN
+    system.parts.relay()
+    system.parts.relay()
+    # THEN
+    assert system.rows("SELECT id FROM mcp.skill_categories") == [["video"]]
+    assert [system.skills_of(tool_id) for tool_id in ids] == [["video"]] * 3
+    assert [details["tool_ids"] for details in system.notifier.details("skill_auto_approved")] == [ids]
 
 
 @pytest.mark.parametrize(("approve_after", "tools", "is_created"), [(0, 5, False), (1, 1, True), (5, 4, False)])

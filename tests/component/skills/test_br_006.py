@@ -108,6 +108,24 @@ def test_br_006_a_person_who_decides_while_the_classifier_thinks_is_not_overrule
     assert system.waiting("classify") == []
 
 
+@pytest.mark.parametrize("before", [None, {"calendar": 1.0}, {}], ids=["nobody", "a skill", "no skill"])
+@pytest.mark.parametrize("given", [{"mail": 1.0}, {}], ids=["a skill", "no skill"])
+def test_br_006_force_does_not_overrule_a_person_who_decides_while_the_classifier_thinks(
+    system: System, before: dict[str, float] | None, given: dict[str, float]
+) -> None:
+    [tool_id] = system.put("t")
+    if before is not None:
+        system.assign(tool_id, **before)
+    system.classifier.answers["t"] = proposing(maps=0.99)
+    assign = once(lambda: system.assign(tool_id, **given))
+    system.classifier.while_asked = lambda tool: assign()
+    [outcome] = system.classify(tool_id, force=True)
+    assert (outcome.decision, system.skills_of(tool_id)) == (Decision.HUMAN, list(given))
+    # AND who forces it from then on knows of it
+    assert [each.decision for each in system.classify(tool_id, force=True)] == [Decision.CLASSIFIED]
+    assert system.skills_of(tool_id) == ["maps"]
+
+
 def test_br_006_another_classifier_does_not_replace_it_either(database_url: str, edge_indexes: EdgeIndexes) -> None:
     other = ScriptedClassifier({"t": proposing(maps=0.9)}, name="other", source=AssignmentSource.SIMILARITY)
     with lent_system(database_url, edge_indexes, classifier=other) as system:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -15,8 +16,8 @@ from skillroute.providers.classification.llm import LlmClassifier
 from skillroute.services.describe_skill import DescribeSkill
 
 from tests.builders import System, lent_system, of_org
-from tests.doubles import EdgeIndexes, FakeChat, ScriptedClassifier, at, in_threads, once, proposing
-from tests.integration.storage.rows import Sql, connected
+from tests.doubles import EdgeIndexes, FakeChat, ScriptedClassifier, at, in_threads, once, proposing, until
+from tests.integration.storage.rows import Sql, connected, waits_for_a_lock
 
 # 13: deleting, and creating again
 
@@ -82,6 +83,36 @@ def test_decision_13_when_a_skill_is_deleted_bare_tools_are_classified_again(sys
     system.classifier.answers["t"] = proposing(maps=0.9)
     system.classify(tool_id)
     assert system.skills_of(tool_id) == ["maps"]
+
+
+@pytest.mark.parametrize(("first", "second"), [("calendar", "mail"), ("mail", "calendar")])
+def test_decision_13_of_two_skills_that_are_deleted_at_once_neither_becomes_primary_again(
+    system: System, first: str, second: str
+) -> None:
+    # GIVEN inactive skills, so that the deletes have no row of the feed in common at which one would wait
+    for name in ("calendar", "mail", "maps"):
+        system.create(name)
+    a, b = system.put("a", "b")
+    system.classifier.answers = {
+        "a": proposing(calendar=0.9, mail=0.8, maps=0.7),
+        "b": proposing(calendar=0.9, mail=0.8),
+    }
+    system.classify(a, b)
+    for name in (first, second):
+        system.change(name, is_active=False)
+    # WHEN the second delete begins after all of the first is written, and before it is committed
+    deleting = threading.Thread(target=lambda: system.parts.change_skill.delete(second, LAPTOP))
+
+    def delete() -> None:
+        deleting.start()
+        until(lambda: not deleting.is_alive() or waits_for_a_lock(system.rows))
+
+    system.database.before_commit = once(delete)
+    system.parts.change_skill.delete(first, LAPTOP)
+    deleting.join(20)
+    # THEN each tool has one primary skill, or none at all and waits to be classified
+    assert system.assigned(a) == {"maps": (0.7, True, "llm_auto")}
+    assert (system.assigned(b), system.waiting("classify")) == ({}, [str(b)])
 
 
 def test_decision_13_a_failing_classifier_after_a_deletion_leaves_the_tool_waiting(system: System) -> None:
@@ -367,6 +398,36 @@ def test_decision_26_an_organisations_tool_is_offered_global_skills_and_its_own(
     assert (system.skills_of(a), system.skills_of(b)) == (["of_acme"], [])
 
 
+def test_decision_26_tools_of_several_organisations_are_asked_about_at_once_and_stored_apart(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    # GIVEN a classifier that answers nobody before it is asked about all of them
+    everywhere = proposing(of_acme=0.9, of_umbrella=0.8, shared=0.7)
+    answers = {"a": everywhere, "b": everywhere, "c": everywhere, "d": proposing("Video")}
+    classifier = ScriptedClassifier(answers, concurrency=4)
+    together = threading.Barrier(4)
+    classifier.while_asked = lambda tool: (together.wait(20), None)[1]
+    acme, umbrella = of_org("acme"), of_org("umbrella")
+    with lent_system(database_url, edge_indexes, classifier=classifier) as system:
+        for skill_id, caller in (("shared", LAPTOP), ("of_acme", acme), ("of_umbrella", umbrella)):
+            system.create(skill_id, caller)
+        owners = {"a": acme, "b": umbrella, "c": LAPTOP, "d": acme}
+        ids = [system.put(name, caller=owner)[0] for name, owner in owners.items()]
+        # WHEN
+        outcomes = system.classify(*ids)
+        # THEN each has only skills that its organisation may have
+        assert [each.tool_name for each in outcomes] == ["a", "b", "c", "d"]
+        assert [system.skills_of(id_) for id_ in ids] == [
+            ["of_acme", "shared"],
+            ["of_umbrella", "shared"],
+            ["shared"],
+            [],
+        ]
+        # AND what was suggested belongs to the tool's
+        assert [each.org_id for each in system.suggestions(caller=acme)] == ["acme"]
+        assert system.suggestions(caller=umbrella) == system.suggestions() == []
+
+
 def test_decision_26_changing_and_deleting_is_for_the_owner_alone(system: System) -> None:
     acme, umbrella = of_org("acme"), of_org("umbrella")
     system.create("shared")
@@ -442,3 +503,13 @@ def test_describing_an_unknown_skill_asks_nobody(system: System) -> None:
     with pytest.raises(NotFound):
         system.parts.describe_skill("unknown", LAPTOP)
     assert system.chat.asked == []
+
+
+def test_describing_a_skill_that_is_deleted_while_the_model_thinks_suggests_nothing(system: System) -> None:
+    system.create("mail")
+    system.chat.reply = {"description": "Reading and sending letters."}
+    system.chat.while_asked = lambda: system.parts.change_skill.delete("mail", LAPTOP)
+    with pytest.raises(NotFound, match="mail"):
+        system.parts.describe_skill("mail", LAPTOP)
+    assert system.rows("SELECT count(*) FROM mcp.skill_suggestions") == [[0]]
+    assert system.notifier.events == []

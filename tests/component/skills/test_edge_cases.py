@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from skillroute.domain.caller import LAPTOP
@@ -13,7 +12,7 @@ from skillroute.errors import NotFound
 from skillroute.providers.classification.llm import LlmClassifier
 
 from tests.builders import System, lent_system, of_org
-from tests.doubles import EdgeIndexes, FakeChat, LogRecords, ScriptedClassifier, at, in_threads, once, proposing
+from tests.doubles import EdgeIndexes, FakeChat, LogRecords, ScriptedClassifier, at, in_threads, once, proposing, until
 from tests.integration.storage.rows import waits_for_a_lock
 
 
@@ -31,12 +30,6 @@ class Varying(ScriptedClassifier):
         self.asked.append((tool, skills))
         self.while_asked(tool)
         return answer
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
 
 
 # EC-001: concurrent classification

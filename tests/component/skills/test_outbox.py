@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 from skillroute.domain.caller import LAPTOP
@@ -12,6 +13,7 @@ from skillroute.domain.classification import Decision
 from skillroute.domain.index import Collection, IndexFilter
 from skillroute.domain.work import QueueName
 from skillroute.errors import Conflict, DatabaseUnavailable, StatementRejected
+from skillroute.services.dispatch import Dispatch
 from skillroute.services.relay import Relay
 from skillroute.storage.queue_memory import MemoryQueue
 
@@ -23,11 +25,24 @@ CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 class Clocked(MemoryQueue):
-    """A queue whose time stands still, with what was sent."""
+    """A queue whose time stands still but for `takes_s` a call, with what was sent.
+
+    Attributes
+    ----------
+    calls : list of (queue, messages)
+        Those that failed among them.
+    """
 
     def __init__(self) -> None:
         self.clock = FakeClock()
+        self.takes_s = 0.0
+        self.calls: list[tuple[QueueName, int]] = []
         super().__init__(clock=self.clock)
+
+    def send(self, queue: QueueName, bodies: Sequence[Mapping[str, Any]], *, delay_s: int = 0) -> None:
+        self.calls.append((queue, len(bodies)))
+        self.clock.advance(self.takes_s)
+        super().send(queue, bodies, delay_s=delay_s)
 
     def sent(self, name: QueueName) -> list[object]:
         """Receive and delete all that is visible."""
@@ -54,6 +69,16 @@ def relay(system: System, **options: float) -> Relay:
     embed_missing = options.pop("embed_missing", parts.embed_missing)
     approve = parts.suggest_skills.approve_waiting
     return Relay(system.database, parts.dispatch, parts.failed_work, approve, embed_missing, **options)
+
+
+def dispatch_over(system: System, queue: Clocked) -> Dispatch:
+    """Return a dispatch that reads the queue's clock."""
+    return Dispatch(system.database, queue, system.parts.aggregate_skill, clock=queue.clock)
+
+
+def grow_stale(system: System) -> None:
+    """Let five hours pass for all that was published."""
+    system.sql("UPDATE mcp.outbox SET published_at = published_at - interval '5 hours'")
 
 
 def fails(system: System, key: str, reason: str, *, dead: bool) -> None:
@@ -137,6 +162,49 @@ def test_a_tool_that_is_deleted_while_it_waits_waits_no_more(queued: System) -> 
     assert queued.waiting("classify") == []
 
 
+# Nobody waits long for it
+
+
+def test_after_a_commit_a_slow_queue_takes_two_seconds_at_most_and_the_rest_is_the_relays(
+    queued: System, queue: Clocked
+) -> None:
+    queued.tools([(f"t{number}", None) for number in range(95)])
+    queue.takes_s = 0.6
+    dispatch = dispatch_over(queued, queue)
+    began = queue.clock.now
+    # THEN no call begins after two seconds
+    assert (dispatch(), queue.clock.now - began) == (40, pytest.approx(2.4))
+    # AND the relay has more time
+    assert (dispatch.backlog(within_s=20.0), dispatch.backlog(within_s=20.0)) == (55, 0)
+
+
+def test_a_queue_that_failed_is_left_alone_for_five_seconds_after_commits_and_not_by_the_relay(
+    queued: System, queue: Clocked
+) -> None:
+    queued.tool("t", None)
+    dispatch = dispatch_over(queued, queue)
+    queue.down = True
+    assert (dispatch(), dispatch(), len(queue.calls)) == (0, 0, 1)
+    queue.clock.advance(4.9)
+    assert (dispatch(), len(queue.calls)) == (0, 1)
+    # The relay, which nobody waits for, asks each time, and each failure counts anew.
+    assert (dispatch.backlog(within_s=20.0), len(queue.calls)) == (0, 2)
+    queue.down = False
+    queue.clock.advance(4.9)
+    assert (dispatch(), len(queue.calls)) == (0, 2)
+    queue.clock.advance(0.2)
+    assert (dispatch(), len(queue.calls)) == (1, 3)
+
+
+def test_rows_are_held_for_one_call_of_ten_messages(queued: System, queue: Clocked) -> None:
+    queued.tools([(f"t{number}", None) for number in range(25)])
+    at_commits: list[int] = []
+    queued.database.before_commit = lambda: at_commits.append(len(queue.calls))
+    dispatch_over(queued, queue)()
+    assert queue.calls == [(CLASSIFY, 10), (CLASSIFY, 10), (CLASSIFY, 5)]
+    assert at_commits == [1, 2, 3]
+
+
 # Nothing is lost
 
 
@@ -195,6 +263,79 @@ def test_messages_that_should_long_have_been_done_are_sent_again(queued: System,
     assert queued.parts.relay().again == 1
     assert queue.sent(CLASSIFY) == [{"tool_id": 1}]
     assert queued.parts.relay().again == 0
+
+
+def test_work_whose_message_is_never_answered_is_given_up_at_last_and_people_are_told(
+    database_url: str, edge_indexes: EdgeIndexes, queue: Clocked
+) -> None:
+    # GIVEN a tool at which whoever receives it is killed, each time
+    with lent_system(database_url, edge_indexes, queue=queue, queue_max_receives=3) as system:
+        [tool_id] = system.put("t", server="garden")
+        for attempts in (1, 2):
+            grow_stale(system)
+            assert system.parts.relay().again == 1
+            assert system.rows("SELECT attempts, dead_at FROM mcp.outbox") == [[attempts, None]]
+        assert (queue.sent(CLASSIFY), system.notifier.events) == ([{"tool_id": tool_id}] * 3, [])
+        # WHEN the third message is not answered either
+        grow_stale(system)
+        system.parts.relay()
+        # THEN
+        [[attempts, reason, is_dead]] = system.rows("SELECT attempts, last_error, dead_at IS NOT NULL FROM mcp.outbox")
+        assert (attempts, is_dead, reason.startswith("no answer")) == (3, True, True)
+        [details] = system.notifier.details("message_dead_lettered")
+        assert details == {
+            "queue": "classify",
+            "key": str(tool_id),
+            "attempts": 3,
+            "reason": reason,
+            "tool_name": "garden/t",
+            "to_do": f"remove the cause, then run `skillroute dlq redrive classify {tool_id}`",
+        }
+        # AND it is left alone
+        grow_stale(system)
+        assert (system.parts.relay().again, queue.sent(CLASSIFY)) == (0, [])
+        assert len(system.notifier.events) == 1
+
+
+def test_a_reason_that_was_noted_is_the_one_that_work_without_an_answer_is_given_up_with(queued: System) -> None:
+    queued.put("t")
+    for receives in (1, 2, 3, 4):
+        queued.parts.failed_work(CLASSIFY, {"1": "throttled"}, {"1": receives})
+    grow_stale(queued)
+    queued.parts.relay()
+    assert [each["reason"] for each in queued.notifier.details("message_dead_lettered")] == ["throttled"]
+
+
+def test_what_is_sent_again_because_the_queues_are_new_is_no_attempt(queued: System, queue: Clocked) -> None:
+    a, b = queued.put("a", "b")
+    fails(queued, str(b), "no", dead=True)
+    queue.sent(CLASSIFY)
+    for _ in range(10):
+        assert queued.database.transact(lambda session: session.outbox.publish_all_again()) == 1
+        queued.parts.dispatch()
+    assert queue.sent(CLASSIFY) == [{"tool_id": a}] * 10
+    assert queued.rows("SELECT attempts, dead_at FROM mcp.outbox WHERE key = :key", key=str(a)) == [[0, None]]
+
+
+def test_a_failure_of_what_a_tool_said_before_does_not_give_up_what_it_says_now(queued: System, queue: Clocked) -> None:
+    # GIVEN a tool whose message failed four times, and that changes before its fifth and last receive
+    [tool_id] = queued.put("t")
+    for receives in (1, 2, 3, 4):
+        queued.parts.failed_work(CLASSIFY, {str(tool_id): "throttled"}, {str(tool_id): receives})
+    assert queue.sent(CLASSIFY) == [{"tool_id": tool_id}]
+    queued.put("t", description="Something else.")
+    assert queue.sent(CLASSIFY) == []  # its message is under way
+    # WHEN
+    queued.parts.failed_work(CLASSIFY, {str(tool_id): "throttled"}, {str(tool_id): 5})
+    # THEN it is not given up, nobody is told that it was, and it gets a message of its own
+    assert queued.rows("SELECT attempts, dead_at, published_at FROM mcp.outbox") == [[1, None, None]]
+    assert queued.notifier.details("message_dead_lettered") == []
+    queued.parts.relay()
+    assert queue.sent(CLASSIFY) == [{"tool_id": tool_id}]
+    # AND that one has its last receive too
+    queued.parts.failed_work(CLASSIFY, {str(tool_id): "throttled"}, {str(tool_id): 5})
+    assert queued.rows("SELECT dead_at IS NOT NULL FROM mcp.outbox") == [[True]]
+    assert len(queued.notifier.details("message_dead_lettered")) == 1
 
 
 def test_a_tool_that_was_lost_is_queued(queued: System, queue: Clocked) -> None:
@@ -368,6 +509,23 @@ def test_a_replica_that_slept_longer_than_changes_are_kept_reads_everything_anew
     system.put("c")
     assert sorted(system.names(strategy="direct")) == ["b", "c"]
     assert system.index is rebuilt
+
+
+@pytest.mark.parametrize("start_anew", ["reindex", "truncate"])
+def test_for_who_reads_everything_anew_nothing_was_pruned(system: System, start_anew: str) -> None:
+    # A database that is restored elsewhere counts transactions from the start: all would be before what was pruned.
+    [tool_id] = system.put("gone")
+    system.parts.catalogue.delete(tool_id, LAPTOP)
+    system.sql("UPDATE mcp.index_changes SET changed_at = changed_at - interval '8 days'")
+    assert system.parts.relay().pruned == 1
+    [[epoch, is_pruned]] = system.rows("SELECT epoch, pruned_to > '0' FROM mcp.index_state")
+    assert is_pruned
+    if start_anew == "reindex":
+        system.parts.reindex()
+    else:
+        system.sql("TRUNCATE mcp.tools CASCADE")
+    [[new_epoch, pruned_to]] = system.rows("SELECT epoch, pruned_to::text FROM mcp.index_state")
+    assert (pruned_to, new_epoch != epoch) == ("0", True)
 
 
 def test_work_of_every_organisation_is_done(queued: System, database_url: str) -> None:

@@ -63,10 +63,10 @@ class OutboxRepository(Protocol):
 
     def failed(
         self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str], receives: Mapping[str, int]
-    ) -> None:
+    ) -> list[str]:
         """Note why work failed; for the keys in `dead` it was the last receive of their message.
 
-        Those are given up, unless they changed since the message was sent: then they get another one.
+        Those are given up, unless they changed since the message was sent: then they get another one, and are returned.
         """
         ...
 

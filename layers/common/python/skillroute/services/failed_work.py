@@ -44,10 +44,10 @@ class FailedWork:
             return
         reasons = {key: _storable(reason) for key, reason in reasons.items()}
         dead = sorted(key for key in reasons if receives.get(key, 1) >= self.max_receives)
-        names = self._note(queue, reasons, dead, receives)
+        names, spared = self._note(queue, reasons, dead, receives)
         for key, reason in sorted(reasons.items()):
             details = {"queue": queue.value, "key": key, "attempts": receives.get(key, 1), "reason": reason}
-            if key in dead:
+            if key in dead and key not in spared:
                 self._give_up(details | {"tool_name": names.get(key)}, f"skillroute dlq redrive {queue} {key}")
             else:
                 logger.warning("work failed and is tried again", extra=details)
@@ -78,19 +78,19 @@ class FailedWork:
 
     def _note(
         self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
-    ) -> dict[str, str]:
-        """Write the outbox, and return the names of the tools in `dead`, as far as they are known."""
+    ) -> tuple[dict[str, str], list[str]]:
+        """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
 
-        def note(session: Session) -> dict[str, str]:
-            session.outbox.failed(queue, reasons, dead=dead, receives=receives)
-            return tool_names(session, queue, dead)
+        def note(session: Session) -> tuple[dict[str, str], list[str]]:
+            spared = session.outbox.failed(queue, reasons, dead=dead, receives=receives)
+            return tool_names(session, queue, dead), spared
 
         try:
             return self._database.transact(note)
         except SkillrouteError as error:
             # The message comes back all the same; only its reason is lost.
             logger.warning("failures not noted", extra={"queue": queue.value, "reason": str(error)})
-            return {}
+            return {}, []
 
     def _give_up(self, details: Mapping[str, Any], command: str) -> None:
         count(Metric.MESSAGES_GIVEN_UP)

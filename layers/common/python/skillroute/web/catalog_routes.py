@@ -13,7 +13,7 @@ from skillroute.services.sync_tools import SyncTools
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, ItemId, Limit, Offset
+from skillroute.web.paging import TOTAL_DOC, ItemId, Limit, Offset, page_response
 from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
 
 
@@ -31,9 +31,8 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> API
         """
         return UpsertResponse.of(sync(body.items, caller))
 
-    @router.get("", summary="List items", responses=TOTAL_DOC)
+    @router.get("", response_model=list[ItemOut], summary="List items", responses=TOTAL_DOC)
     def list_items(
-        response: Response,
         caller: AsReader,
         type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
         server: Annotated[Text | None, Query(max_length=256)] = None,
@@ -42,12 +41,11 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, auth: AuthMode) -> API
         skill_id: Annotated[Text | None, Query(max_length=64)] = None,
         limit: Limit = 100,
         offset: Offset = 0,
-    ) -> list[ItemOut]:
+    ) -> Response:
         """Return a page of items by id; all conditions must hold."""
         where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
         items, total = catalogue.page(where, caller, limit=limit, offset=offset)
-        response.headers[TOTAL_HEADER] = str(total)
-        return [ItemOut.of(item) for item in items]
+        return page_response([ItemOut.of(item) for item in items], total, ItemOut)
 
     @router.get("/{item_id}", summary="Get an item", responses=NOT_FOUND)
     def get_item(item_id: ItemId, caller: AsReader) -> ItemOut:

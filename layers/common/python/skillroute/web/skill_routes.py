@@ -17,7 +17,7 @@ from skillroute.services.read_skills import ReadSkills
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, Limit, Offset, SkillId
+from skillroute.web.paging import TOTAL_DOC, Limit, Offset, SkillId, page_response
 from skillroute.web.skill_schemas import (
     ClassifyRequest,
     ClassifyResponse,
@@ -51,20 +51,18 @@ def skill_router(
         """Create a skill; until it has tools it is found by its description. Deleted ids can be used again."""
         return SkillOut.of(create(NewSkill(**body.model_dump()), caller))
 
-    @router.get("", summary="List skills", responses=TOTAL_DOC)
+    @router.get("", response_model=list[SkillOut], summary="List skills", responses=TOTAL_DOC)
     def list_skills(
-        response: Response,
         caller: AsReader,
         is_active: IsActive = "true",
         parent_domain: Annotated[Text | None, Query(max_length=64)] = None,
         limit: Limit = 100,
         offset: Offset = 0,
-    ) -> list[SkillOut]:
+    ) -> Response:
         """Return a page of skills by name."""
         where = SkillFilter(is_active=_IS_ACTIVE[is_active], parent_domain=parent_domain)
         skills, total = read.page(where, caller, limit=limit, offset=offset)
-        response.headers[TOTAL_HEADER] = str(total)
-        return [SkillOut.of(skill) for skill in skills]
+        return page_response([SkillOut.of(skill) for skill in skills], total, SkillOut)
 
     @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
     def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:
@@ -95,14 +93,16 @@ def skill_router(
         """Delete a skill; its tools lose it, and those left without any are classified again."""
         change.delete(skill_id, caller)
 
-    @router.get("/{skill_id}/tools", summary="List a skill's tools", responses=NOT_FOUND | TOTAL_DOC)
-    def list_tools(
-        skill_id: SkillId, response: Response, caller: AsReader, limit: Limit = 100, offset: Offset = 0
-    ) -> list[SkillToolOut]:
+    @router.get(
+        "/{skill_id}/tools",
+        response_model=list[SkillToolOut],
+        summary="List a skill's tools",
+        responses=NOT_FOUND | TOTAL_DOC,
+    )
+    def list_tools(skill_id: SkillId, caller: AsReader, limit: Limit = 100, offset: Offset = 0) -> Response:
         """Return a page of a skill's tools, the surest first."""
         members, total = read.tools(skill_id, caller, limit=limit, offset=offset)
-        response.headers[TOTAL_HEADER] = str(total)
-        return [SkillToolOut.of(member) for member in members]
+        return page_response([SkillToolOut.of(member) for member in members], total, SkillToolOut)
 
     @router.post(
         "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT

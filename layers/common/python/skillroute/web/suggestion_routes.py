@@ -11,7 +11,7 @@ from skillroute.services.review_suggestions import ReviewSuggestions
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, Limit, Offset
+from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
 from skillroute.web.skill_schemas import Merge, Rejection, ReviewResponse, SuggestionEdits, SuggestionOut
 
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -24,18 +24,16 @@ def suggestion_router(review: ReviewSuggestions, auth: AuthMode) -> APIRouter:
     )
     AsReviewer = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
 
-    @router.get("", summary="List suggestions", responses=TOTAL_DOC)
+    @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=TOTAL_DOC)
     def list_suggestions(
-        response: Response,
         caller: AsReviewer,
         status: SuggestionStatus = SuggestionStatus.PENDING,
         limit: Limit = 100,
         offset: Offset = 0,
-    ) -> list[SuggestionOut]:
+    ) -> Response:
         """Return a page of suggestions of a status, by id."""
         suggestions, total = review.page(status, caller, limit=limit, offset=offset)
-        response.headers[TOTAL_HEADER] = str(total)
-        return [SuggestionOut.of(suggestion) for suggestion in suggestions]
+        return page_response([SuggestionOut.of(suggestion) for suggestion in suggestions], total, SuggestionOut)
 
     @router.post("/{suggestion_id}/approve", summary="Approve a suggestion", responses=NOT_FOUND | CONFLICT)
     def approve(suggestion_id: SuggestionId, caller: AsReviewer, body: SuggestionEdits | None = None) -> ReviewResponse:

@@ -43,12 +43,13 @@ class PostgresOutbox:
 
     def failed(
         self, queue: QueueName, reasons: Mapping[str, str], *, dead: Sequence[str], receives: Mapping[str, int]
-    ) -> None:
+    ) -> list[str]:
         rows = [
             {"key": key, "reason": reason, "is_last": key in dead, "receives": receives.get(key, 1)}
             for key, reason in sorted(reasons.items())
         ]
-        self._run("note_failures", queue=queue.value, rows=json.dumps(rows))
+        noted = self._run("note_failures", queue=queue.value, rows=json.dumps(rows))
+        return [key for key, is_spared in noted if is_spared]
 
     def failures(self, queue: QueueName, keys: Sequence[str]) -> list[Failure]:
         return [Failure(*row) for row in self._run("failures", queue=queue.value, keys=list(keys))]

@@ -43,6 +43,7 @@ SET attempts = o.attempts + 1, last_error = r.reason,
     published_at = CASE WHEN r.is_last AND o.attempts = 0 AND r.receives > 1 THEN NULL ELSE o.published_at END
 FROM json_to_recordset(:rows::json) AS r (key text, reason text, is_last boolean, receives int)
 WHERE o.queue = :queue AND o.key = r.key
+RETURNING o.key, r.is_last AND o.dead_at IS NULL
 
 -- name: publish_stale
 -- Messages that should long have been done: the queue lost them, or whoever received them was killed each time. That is
