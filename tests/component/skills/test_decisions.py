@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Classification, Decision, SkillDraft
+from skillroute.domain.classification import Classification, Decision, SkillDraft, ToolProfile
 from skillroute.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
 from skillroute.providers.classification.llm import LlmClassifier
 from skillroute.services.describe_skill import DescribeSkill
@@ -406,7 +406,11 @@ def test_decision_26_tools_of_several_organisations_are_asked_about_at_once_and_
     answers = {"a": everywhere, "b": everywhere, "c": everywhere, "d": proposing("Video")}
     classifier = ScriptedClassifier(answers, concurrency=4)
     together = threading.Barrier(4)
-    classifier.while_asked = lambda tool: (together.wait(20), None)[1]
+
+    def wait(tool: ToolProfile) -> None:
+        together.wait(20)
+
+    classifier.while_asked = wait
     acme, umbrella = of_org("acme"), of_org("umbrella")
     with lent_system(database_url, edge_indexes, classifier=classifier) as system:
         for skill_id, caller in (("shared", LAPTOP), ("of_acme", acme), ("of_umbrella", umbrella)):

@@ -1,0 +1,157 @@
+"""The check of everything: what is broken by hand is found and named, one at a time, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from skillroute.domain.embedding import Vector, to_bytes
+from skillroute.domain.index import Collection
+
+from tests.builders import System
+from tests.doubles import at, proposing
+
+TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
+IN_TOOLS = "the index mcp_unified_search says what PostgreSQL does"
+IN_SKILLS = "the index mcp_skills says what PostgreSQL does"
+
+
+@pytest.fixture(autouse=True)
+def catalogue(system: System) -> None:
+    """Two skills; the tools 1 (in both), 2 (in one) and 3 (in none, with a suggestion); nothing waits."""
+    system.create("mail")
+    system.create("maps")
+    a, b, c = system.tools([("a", at(0.6, axis=1)), ("b", at(0.6, axis=2)), ("c", at(0.6, axis=3))])
+    system.assign(a, mail=0.9, maps=0.8)
+    system.classifier.answers = {"b": proposing(mail=0.9), "c": proposing("Video")}
+    system.classify(b, c)
+
+
+def findings(system: System) -> list[tuple[str, str, str]]:
+    return [(each.rule, each.subject, each.detail) for each in system.parts.verify().findings]
+
+
+def in_index(
+    collection: Collection, key: str, *, vector: Vector | None = None, **payload: Any
+) -> Callable[[System], None]:
+    """Return what writes a record into the index that differs from PostgreSQL's in its vector or its payload."""
+
+    def write(system: System) -> None:
+        with system.replica.current() as index:
+            [record] = system.feed.load(collection, [key])
+            changed = replace(record, vector=vector or record.vector, payload={**record.payload, **payload})
+            index.upsert(collection, [changed])
+
+    return write
+
+
+def not_in_index(collection: Collection, key: str) -> Callable[[System], None]:
+    def delete(system: System) -> None:
+        with system.replica.current() as index:
+            index.delete(collection, [key])
+
+    return delete
+
+
+def left_in_index(system: System) -> None:
+    """Leave a tool in the index that is not in PostgreSQL."""
+    with system.replica.current() as index:
+        [record] = system.feed.load(TOOLS, ["1"])
+        index.upsert(TOOLS, [replace(record, key="99")])
+
+
+def in_rows(statement: str) -> Callable[[System], None]:
+    return lambda system: system.sql(statement)
+
+
+OFF = to_bytes(at(0.0, axis=7)).hex()
+ASSIGNED = "mcp.tool_skill_assignments"
+
+
+def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: System) -> None:
+    report = system.parts.verify()
+    assert (report.tools, report.skills, report.findings) == (3, 2, [])
+
+
+@pytest.mark.parametrize(
+    ("break_it", "rule", "subject", "detail"),
+    [
+        (in_index(TOOLS, "1", vector=at(0.5, axis=6)), IN_TOOLS, "1", "its vector is another one"),
+        (in_index(SKILLS, "mail", vector=at(0.5, axis=6)), IN_SKILLS, "mail", "its vector is another one"),
+        (in_index(TOOLS, "1", description="Other."), IN_TOOLS, "1", "it differs in description"),
+        (in_index(SKILLS, "mail", tool_count=7), IN_SKILLS, "mail", "it differs in tool_count"),
+        (not_in_index(TOOLS, "2"), IN_TOOLS, "2", "it is not in the index"),
+        (left_in_index, IN_TOOLS, "99", "it is in the index, but should not be"),
+        (
+            in_rows(f"UPDATE {ASSIGNED} SET is_primary = false WHERE tool_id = 1"),
+            "one primary skill for each assigned tool",
+            "1",
+            "0 primary skills",
+        ),
+        (
+            in_rows(
+                f"UPDATE {ASSIGNED} SET is_primary = false WHERE tool_id = 1;"
+                f"UPDATE {ASSIGNED} SET is_primary = true WHERE tool_id = 1 AND skill_id = 'maps'"
+            ),
+            "the primary skill is the surest",
+            "1",
+            "maps is less sure than mail",
+        ),
+        (
+            in_rows("UPDATE mcp.skill_categories SET deleted_at = now(), is_active = false WHERE id = 'maps'"),
+            "assignments are of tools and skills that exist",
+            "1",
+            "maps",
+        ),
+        (
+            in_rows(f"UPDATE mcp.skill_categories SET embedding = decode('{OFF}', 'hex') WHERE id = 'mail'"),
+            "a skill is found by the mean of its tools",
+            "mail",
+            "away from it",
+        ),
+        (
+            in_rows("DELETE FROM mcp.tool_classifications WHERE tool_id = 3"),
+            "every tool is decided on or waits",
+            "3",
+            "it waits nowhere",
+        ),
+        (
+            in_rows("DELETE FROM mcp.skill_suggestions"),
+            "a tool that fits no skill has a suggestion",
+            "3",
+            "none was ever made",
+        ),
+    ],
+    ids=[
+        "a tool's vector in the index",
+        "a skill's vector in the index",
+        "a tool's payload in the index",
+        "a skill's payload in the index",
+        "missing in the index",
+        "left in the index",
+        "no primary",
+        "another primary",
+        "a deleted skill's assignment",
+        "a skill's embedding",
+        "waits nowhere",
+        "no suggestion",
+    ],
+)
+def test_what_is_broken_is_found_and_named(
+    system: System, break_it: Callable[[System], None], rule: str, subject: str, detail: str
+) -> None:
+    break_it(system)
+    [found] = findings(system)
+    assert (found[:2], detail in found[2]) == ((rule, subject), True)
+
+
+def test_a_tool_that_waits_is_no_finding(system: System) -> None:
+    system.put("new")
+    assert findings(system) == []
+
+
+def test_a_skill_whose_aggregation_waits_may_be_behind(system: System) -> None:
+    system.sql(f"UPDATE {ASSIGNED} SET confidence = 0.5 WHERE skill_id = 'mail' AND tool_id = 2")
+    assert (system.waiting("aggregate"), findings(system)) == (["mail"], [])
