@@ -30,8 +30,10 @@ RELAY_EVERY_S = 60.0
 """As EventBridge's schedule in template.yaml."""
 
 _BATCH = 10
-# moto looks for messages every 10 ms while a receiver waits; asking anew as often would cost the web server more.
-_WAIT_S = 1
+# Nobody waits at the queue: a receiver that is killed while it does would take messages along with it, and they would
+# come again only after the visibility timeout. So an empty queue is asked now and then, more and more seldom.
+_SHORTEST_REST_S = 0.05
+_LONGEST_REST_S = 0.4
 _PAUSE_AFTER_ERROR_S = 1.0
 _RELAY_TIMEOUT_S = 60.0
 _FINISH_WITHIN_S = 3.0
@@ -89,6 +91,7 @@ class QueueLoop(Loop):
         self._url = url
         self._handler = handler
         account, name = url.rsplit("/", 2)[1:]
+        self._rest_s = _SHORTEST_REST_S
         self._arn = f"arn:aws:sqs:{client.meta.region_name}:{account}:{name}"
 
     def _turn(self) -> float:
@@ -98,16 +101,22 @@ class QueueLoop(Loop):
             answer = self._client.receive_message(
                 QueueUrl=self._url,
                 MaxNumberOfMessages=_BATCH,
-                WaitTimeSeconds=_WAIT_S,
+                WaitTimeSeconds=0,
                 MessageSystemAttributeNames=["All"],
             )
-            if messages := answer.get("Messages", []):
+            messages = answer.get("Messages", [])
+            if messages:
                 self._delete(self._handle(messages))
         except (BotoCoreError, ClientError) as error:
             if not self._stop.is_set():
                 logger.warning("queue does not answer", extra={"queue": self._queue.value, "reason": str(error)})
             return _PAUSE_AFTER_ERROR_S
-        return 0.0
+        if messages:
+            self._rest_s = _SHORTEST_REST_S
+            return 0.0
+        rest_s = self._rest_s
+        self._rest_s = min(2 * rest_s, _LONGEST_REST_S)
+        return rest_s
 
     def _handle(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Call the handler and return the messages that are done: none when it raises, as Lambda has it."""

@@ -55,26 +55,24 @@ class Dispatch:
 
     def backlog(self, *, within_s: float) -> int:
         """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises."""
-        try:
-            if self._queue is None:
-                return self._aggregate_waiting()
-            return self._publish_waiting(self._queue, within_s)
-        except SkillrouteError as error:
-            if isinstance(error, QueueUnavailable):
-                self._not_before = self._clock() + _LEFT_ALONE_S
-            logger.warning("work left in the outbox", extra={"reason": str(error)})
-            count(Metric.DISPATCH_FAILED)
-            return 0
-
-    def _publish_waiting(self, queue: Queue, within_s: float) -> int:
-        published = 0
-        began = self._clock()
+        if self._queue is None:
+            return self._aggregate_waiting()
+        published, began = 0, self._clock()
         while self._clock() - began < within_s:
-            batch = self._database.transact(lambda session: self._publish(session, queue))
+            batch = self._publish_batch(self._queue)
             published += batch
             if batch < _BATCH:
                 break
         return published
+
+    def _publish_batch(self, queue: Queue) -> int:
+        try:
+            return self._database.transact(lambda session: self._publish(session, queue))
+        except SkillrouteError as error:
+            if isinstance(error, QueueUnavailable):
+                self._not_before = self._clock() + _LEFT_ALONE_S
+            _left(error)
+            return 0
 
     def _publish(self, session: Session, queue: Queue) -> int:
         # Sent while the rows are held, so that no other publisher sends them too. Sent and not marked is sent twice at
@@ -89,7 +87,16 @@ class Dispatch:
         return len(work)
 
     def _aggregate_waiting(self) -> int:
-        waiting = self._database.read(lambda session: session.outbox.waiting(QueueName.AGGREGATE, 10_000))
-        for work in waiting:
-            self._aggregate(work.key)
+        try:
+            waiting = self._database.read(lambda session: session.outbox.waiting(QueueName.AGGREGATE, 10_000))
+            for work in waiting:
+                self._aggregate(work.key)
+        except SkillrouteError as error:
+            _left(error)
+            return 0
         return len(waiting)
+
+
+def _left(error: SkillrouteError) -> None:
+    logger.warning("work left in the outbox", extra={"reason": str(error)})
+    count(Metric.DISPATCH_FAILED)

@@ -39,7 +39,7 @@ WHERE o.queue = :queue AND o.key = r.key AND o.version <> r.version
 -- receive is not its own, and it gets another message.
 UPDATE mcp.outbox o
 SET attempts = o.attempts + 1, last_error = r.reason,
-    dead_at = CASE WHEN r.is_last AND (o.attempts > 0 OR r.receives <= 1) THEN now() END,
+    dead_at = CASE WHEN r.is_last AND (o.attempts > 0 OR r.receives <= 1) THEN now() ELSE o.dead_at END,
     published_at = CASE WHEN r.is_last AND o.attempts = 0 AND r.receives > 1 THEN NULL ELSE o.published_at END
 FROM json_to_recordset(:rows::json) AS r (key text, reason text, is_last boolean, receives int)
 WHERE o.queue = :queue AND o.key = r.key
