@@ -80,7 +80,9 @@ def test_every_command_of_the_command_line_works(running: Up) -> None:
 
     assert len(commands) >= 3
     for args in commands:
-        done = cli(running.home.path, *args)
+        # Somebody at a terminal is asked instead.
+        unasked = ["--yes"] if "--apply" in args else []
+        done = cli(running.home.path, *args, *unasked)
         assert done.returncode == 0, f"{args}: {done.stderr}"
 
 
