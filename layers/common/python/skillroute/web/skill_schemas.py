@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.domain.classification import Decision, Outcome
 from skillroute.domain.skills import (
-    AssignedSkill,
     Assignment,
     AssignmentSource,
     IdentifiedSkill,
-    Skill,
     SkillFields,
-    SkillMember,
 )
-from skillroute.domain.suggestions import Suggestion, SuggestionKind, SuggestionStatus
+from skillroute.domain.suggestions import SuggestionKind, SuggestionStatus
 from skillroute.services.review_suggestions import Reviewed
 
 
@@ -44,7 +41,18 @@ class SkillPatch(BaseModel):
     is_active: bool | None = None
 
 
-class SkillOut(BaseModel):
+class _Out(BaseModel):
+    """An answer whose fields are those of a value of the domain, by the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return what the API says of a value."""
+        return cls.model_validate(value)
+
+
+class SkillOut(_Out):
     """A skill."""
 
     id: str
@@ -59,52 +67,21 @@ class SkillOut(BaseModel):
     created_at: datetime
     updated_at: datetime
 
-    @classmethod
-    def of(cls, skill: Skill) -> SkillOut:
-        """Return what the API says of a skill."""
-        return cls(
-            id=skill.id,
-            name=skill.name,
-            description=skill.description,
-            keywords=list(skill.keywords),
-            examples=list(skill.examples),
-            parent_domain=skill.parent_domain,
-            org_id=skill.org_id,
-            tool_count=skill.tool_count,
-            is_active=skill.is_active,
-            created_at=skill.created_at,
-            updated_at=skill.updated_at,
-        )
 
-
-class SkillToolOut(BaseModel):
+class SkillToolOut(_Out):
     """One of a skill's tools."""
 
     tool_id: int
     tool_name: str
-    server: str | None
+    server: Annotated[str | None, BeforeValidator(lambda server: server or None)]
     type: str
     confidence: float
     is_primary: bool
     source: AssignmentSource
     assigned_at: datetime
 
-    @classmethod
-    def of(cls, member: SkillMember) -> SkillToolOut:
-        """Return what the API says of a member."""
-        return cls(
-            tool_id=member.tool_id,
-            tool_name=member.tool_name,
-            server=member.server or None,
-            type=member.type,
-            confidence=member.confidence,
-            is_primary=member.is_primary,
-            source=member.source,
-            assigned_at=member.assigned_at,
-        )
 
-
-class ToolSkillOut(BaseModel):
+class ToolSkillOut(_Out):
     """One of a tool's skills."""
 
     skill_id: str
@@ -115,20 +92,6 @@ class ToolSkillOut(BaseModel):
     source: AssignmentSource
     reasoning: str | None
     assigned_at: datetime
-
-    @classmethod
-    def of(cls, assigned: AssignedSkill) -> ToolSkillOut:
-        """Return what the API says of an assignment."""
-        return cls(
-            skill_id=assigned.skill_id,
-            skill_name=assigned.skill_name,
-            is_active=assigned.is_active,
-            confidence=assigned.confidence,
-            is_primary=assigned.is_primary,
-            source=assigned.source,
-            reasoning=assigned.reasoning,
-            assigned_at=assigned.assigned_at,
-        )
 
 
 class ManualAssignment(BaseModel):
@@ -216,7 +179,7 @@ class ClassifyResponse(BaseModel):
         )
 
 
-class SuggestionOut(BaseModel):
+class SuggestionOut(_Out):
     """A suggestion."""
 
     id: int
@@ -234,11 +197,6 @@ class SuggestionOut(BaseModel):
     review_reason: str | None
     created_at: datetime
     reviewed_at: datetime | None
-
-    @classmethod
-    def of(cls, suggestion: Suggestion) -> SuggestionOut:
-        """Return what the API says of a suggestion."""
-        return cls(**{name: getattr(suggestion, name) for name in cls.model_fields})
 
 
 class SuggestionEdits(BaseModel):
