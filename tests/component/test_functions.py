@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from skillroute.bootstrap import Parts
+from skillroute.settings import LocalSettings
+from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.web.app import create_app
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,6 +84,58 @@ def test_what_one_function_writes_the_other_finds_and_every_event_is_answered(ha
     assert call(catalog, "catalog_delete", first["id"]) == (204, None)
     assert call(catalog, "catalog_get", first["id"])[0] == 404
     assert first["name"] not in {tool["name"] for tool in call(search, "search")[1]["tools"]}
+
+
+def test_the_skills_function_answers_every_event_of_its_own(handler_of: HandlerOf) -> None:
+    catalog, skills, search = handler_of("catalog"), handler_of("skills"), handler_of("search")
+    assert call(catalog, "catalog_put")[0] == 200  # tool 1 is create_event
+
+    assert call(skills, "skills_create")[0] == 201
+    assert call(skills, "skills_create")[0] == 409
+    assert [skill["id"] for skill in call(skills, "skills_list")[1]] == ["calendar_management"]
+    assert call(skills, "skills_put")[0] == 200
+    status, changed = call(skills, "skills_patch")
+    assert (status, changed["keywords"][-1]) == (200, "appointment")
+
+    status, classified = call(skills, "skills_classify")
+    assert (status, classified["tool_name"]) == (200, "create_event")
+    status, assigned = call(skills, "tool_skills_put")
+    assert (status, [each["source"] for each in assigned]) == (200, ["human_override"])
+    assert call(skills, "tool_skills_get") == (200, assigned)
+    assert [tool["tool_name"] for tool in call(skills, "skills_tools")[1]] == ["create_event"]
+    assert call(skills, "skills_get")[1]["tool_count"] == 1
+    assert call(search, "search_skills")[0] == 200
+    assert call(search, "verify")[1]["ok"]
+
+    assert call(skills, "skills_describe")[0] == 409  # without a language model
+    assert call(skills, "suggestions_list") == (200, [])
+    for decision in ("approve", "reject", "merge"):
+        assert call(skills, f"suggestions_{decision}")[0] == 404
+    assert call(skills, "skills_delete") == (204, None)
+    assert call(skills, "skills_get")[0] == 404
+
+
+def test_every_route_of_the_applications_has_its_entry_in_the_template_and_its_event() -> None:
+    # GIVEN the routes of the three applications, without their parameters' names
+    settings = LocalSettings(database_url="postgresql://u:p@127.0.0.1:1/d")  # type: ignore[arg-type]
+    parts = Parts(settings, queue=MemoryQueue())
+    routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()]
+    document = create_app(routers).openapi()
+    served = {route(method, path) for path, methods in document["paths"].items() for method in methods}
+    parts.close()
+
+    template = (ROOT / "template.yaml").read_text(encoding="utf-8")
+    entries = re.findall(r'Method: (\w+), Path: (?:"([^"]+)"|([^\s}]+))}', template)
+    entries = [(method, quoted or bare) for method, quoted, bare in entries]
+    assert {route(method, path) for method, path in entries} == served
+
+    events = [json.loads(file.read_text(encoding="utf-8")) for file in (ROOT / "events").glob("*.json")]
+    asked = {route(*event["routeKey"].split(" ")) for event in events if "routeKey" in event}
+    assert asked == served - {"GET /health", "GET /ready"}
+
+
+def route(method: str, path: str) -> str:
+    return f"{method.upper()} {re.sub('{[a-z_]+}', '{}', path)}"
 
 
 def test_a_request_that_the_gateway_did_not_vouch_for_is_401(handler_of: HandlerOf) -> None:
