@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillroute.consumers import Consumer
 
 RELAY_EVERY_S = 15.0
-"""Oftener than EventBridge's schedule, which goes by the minute: a run costs some milliseconds, and somebody watches."""
+"""Oftener than EventBridge, which goes by the minute: a run costs some milliseconds, and somebody watches."""
 
 _BATCH = 10
 # Nobody waits at the queue: a receiver that is killed while it does would take messages along with it, and they would
