@@ -179,6 +179,7 @@ class Bare(Server):
 def _interruptible() -> None:
     """Undo what a shell does to what it starts in the background: Ctrl-C would be ignored, by our processes as well."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Processes:
