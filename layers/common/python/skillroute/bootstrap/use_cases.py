@@ -197,6 +197,7 @@ class Parts(CoreParts):
 
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
+        from skillroute.web.classification_routes import classification_router
         from skillroute.web.skill_routes import skill_router
         from skillroute.web.suggestion_routes import suggestion_router
         from skillroute.web.tool_skill_routes import tool_skill_router
@@ -205,13 +206,7 @@ class Parts(CoreParts):
         return [
             # Before the skills: /skills/suggestions is no skill.
             suggestion_router(self.review_suggestions, auth),
-            skill_router(
-                self.create_skill,
-                self.change_skill,
-                self.read_skills,
-                self.describe_skill,
-                self.classify_tools,
-                auth,
-            ),
+            classification_router(self.classify_tools, self.describe_skill, auth),
+            skill_router(self.create_skill, self.change_skill, self.read_skills, auth),
             tool_skill_router(self.assign_skills, auth),
         ]

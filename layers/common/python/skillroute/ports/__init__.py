@@ -1,4 +1,4 @@
-"""What the core needs from outside. Storage and providers implement these; `bootstrap.py` joins them.
+"""What the core needs from outside. Storage and providers implement these; `bootstrap/` joins them.
 
 A port raises errors of `skillroute.errors` only, those of the branch `DependencyUnavailable`.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
 from skillroute.domain.work import QueueName
+from skillroute.observability import Metric, count
 from skillroute.ports import Database, Session
 
 
@@ -28,7 +29,9 @@ class AggregateSkill:
         with none left the description's embedding serves. A skill that is gone is no error: nothing happens. The work
         that waits for it in the outbox is done in the same transaction; what changes meanwhile waits anew.
         """
-        return self._database.transact(lambda session: self._aggregate(session, skill_id))
+        changed = self._database.transact(lambda session: self._aggregate(session, skill_id))
+        count(Metric.SKILLS_AGGREGATED, changed)
+        return changed
 
     def _aggregate(self, session: Session, skill_id: str) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.

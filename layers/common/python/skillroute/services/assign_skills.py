@@ -15,9 +15,10 @@ from skillroute.domain.skills import (
     AssignmentSource,
     in_rank_order,
 )
-from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.errors import Conflict, InvalidInput, NotFound
 from skillroute.ports import Database, Session
 from skillroute.services.item_input import check_json
+from skillroute.services.owned import own_item, visible_item
 
 
 class AssignSkills:
@@ -70,8 +71,7 @@ class AssignSkills:
         """Return an item's skills, the surest first, inactive ones too. Raises `NotFound`."""
 
         def read(session: Session) -> list[AssignedSkill]:
-            if session.items.get(item_id, caller.org_id) is None:
-                raise NotFound(f"no item with id {item_id}")
+            visible_item(session, item_id, caller)
             return session.assignments.of_item(item_id, caller.org_id)
 
         return self._database.read(read)
@@ -80,9 +80,7 @@ class AssignSkills:
         self, item_id: int, given: Sequence[Assignment], caller: Caller, source: AssignmentSource | None = None
     ) -> list[AssignedSkill]:
         """Replace the skills of one item, and return them. Raises as `__call__` does, and `Forbidden`."""
-        item = self._database.read(lambda session: session.items.get(item_id, caller.org_id))
-        if item is not None and item.org_id != caller.org_id:
-            raise Forbidden(f"item {item_id} is global; organisations change only their own")
+        self._database.read(lambda session: own_item(session, item_id, caller))
         self({item_id: given}, caller, source)
         return self.of_item(item_id, caller)
 

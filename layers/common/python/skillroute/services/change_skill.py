@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from skillroute.domain.caller import Caller
 from skillroute.domain.skills import NewSkill, Skill, SkillFields
 from skillroute.domain.work import QueueName
-from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.errors import Conflict, InvalidInput, NotFound
 from skillroute.ports import Database, Session
 from skillroute.services.create_skill import PreparedSkill, PrepareSkill
 from skillroute.services.embedding import claim_model
+from skillroute.services.owned import own_skill
 
 _ATTEMPTS = 5
 
@@ -112,18 +113,12 @@ class ChangeSkill:
         self._after_commit()
 
     def _of_caller(self, skill_id: str, caller: Caller, *, wants_state: bool = False) -> Skill:
-        def read(session: Session) -> tuple[Skill | None, bool]:
-            skill = session.skills.get(skill_id, caller.org_id)
-            return skill, skill is None and session.skills.is_deleted(skill_id, caller.org_id)
+        def read(session: Session) -> Skill:
+            if wants_state and session.skills.is_deleted(skill_id, caller.org_id):
+                raise Conflict(f"skill {skill_id} is deleted: deleted skills become neither active nor inactive")
+            return own_skill(session, skill_id, caller)
 
-        skill, is_deleted = self._database.read(read)
-        if is_deleted and wants_state:
-            raise Conflict(f"skill {skill_id} is deleted: deleted skills become neither active nor inactive")
-        if skill is None:
-            raise NotFound(f"no skill with id {skill_id}")
-        if skill.org_id != caller.org_id:
-            raise Forbidden(f"skill {skill_id} is global; organisations change only their own")
-        return skill
+        return self._database.read(read)
 
     def _prepared(self, before: Skill, fields: SkillFields) -> PreparedSkill:
         same = (fields.name, fields.description) == (before.name, before.description)

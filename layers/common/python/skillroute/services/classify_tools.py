@@ -10,14 +10,16 @@ from skillroute.domain.caller import Caller
 from skillroute.domain.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.work import QueueName
-from skillroute.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.errors import ClassifierUnavailable, Conflict, InvalidInput, NotFound
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Classifier, Database, Session, ToClassify
+from skillroute.services.owned import own_item
 from skillroute.services.skill_profiles import SkillProfiles
 from skillroute.services.store_classifications import Answer, StoreClassifications, current_assignments
 from skillroute.services.suggest_skills import SuggestSkills
 
 Results = dict[int, Outcome | ClassifierUnavailable]
+_DECIDED = {Decision.CLASSIFIED, Decision.SUGGESTED}
 _Asked = tuple[ToClassify, Answer | ClassifierUnavailable]
 
 
@@ -81,7 +83,6 @@ class ClassifyTools:
         asked = self._ask(todo, model)
         for org_id, group in groupby(asked, key=lambda answer: answer[0].tool.org_id):
             results |= self._stored(list(group), org_id, force)
-        count(Metric.TOOLS_CLASSIFIED, sum(isinstance(each, Outcome) for each in results.values()))
         self._after_commit()
         return results
 
@@ -104,11 +105,7 @@ class ClassifyTools:
         Conflict
             The tool is being changed at this moment.
         """
-        item = self._database.read(lambda session: session.items.get(tool_id, caller.org_id))
-        if item is None:
-            raise NotFound(f"no item with id {tool_id}")
-        if item.org_id != caller.org_id:
-            raise Forbidden(f"item {tool_id} is global; organisations change only their own")
+        item = self._database.read(lambda session: own_item(session, tool_id, caller))
         if name is not None and name != item.content.key.name:
             raise InvalidInput("tool_name", f"tool {tool_id} is called {item.content.key.name!r}")
         outcome = self([tool_id], force=force)[tool_id]
@@ -159,6 +156,7 @@ class ClassifyTools:
                 answers.append(answer)
         if answers:
             stored = self._database.transact(lambda session: self._store(session, answers, org_id, force=force))
+            count(Metric.TOOLS_CLASSIFIED, sum(outcome.decision in _DECIDED for outcome in stored.outcomes))
             self._suggest.announce(stored.suggested)
             results |= {outcome.tool_id: outcome for outcome in stored.outcomes}
         return results

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from skillroute.domain.caller import Caller
 from skillroute.domain.skills import Skill, SkillMember
 from skillroute.domain.suggestions import Suggestion
-from skillroute.errors import ClassifierAnswerInvalid, Conflict, Forbidden, NotFound
+from skillroute.errors import ClassifierAnswerInvalid, Conflict, NotFound
 from skillroute.ports import ChatModel, Database, Notifier, Session
+from skillroute.services.owned import own_skill
 
 _TOOLS = 50
 _LONGEST = 1000
@@ -58,8 +59,6 @@ class DescribeSkill:
         if self._chat is None:
             raise Conflict("no language model is configured to describe skills: set SKILLROUTE_CHAT_PROVIDER")
         skill, members = self._database.read(lambda session: _read(session, skill_id, caller))
-        if skill.org_id != caller.org_id:
-            raise Forbidden(f"skill {skill_id} is global; organisations change only their own")
         answer = self._chat.answer(_INSTRUCTIONS, _question(skill, members), schema=_SCHEMA, timeout_s=self._timeout_s)
         description = answer.get("description")
         if not isinstance(description, str) or len(description.strip()) < 10:
@@ -92,9 +91,7 @@ class DescribeSkill:
 
 
 def _read(session: Session, skill_id: str, caller: Caller) -> tuple[Skill, list[SkillMember]]:
-    skill = session.skills.get(skill_id, caller.org_id)
-    if skill is None:
-        raise NotFound(f"no skill with id {skill_id}")
+    skill = own_skill(session, skill_id, caller)
     members, _ = session.assignments.of_skill(skill_id, caller.org_id, limit=_TOOLS, offset=0)
     return skill, members
 

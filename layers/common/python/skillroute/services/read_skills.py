@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.skills import Skill, SkillFilter, SkillMember
-from skillroute.errors import NotFound
 from skillroute.ports import Database, Session
+from skillroute.services.owned import visible_skill
 
 
 class ReadSkills:
@@ -22,20 +22,13 @@ class ReadSkills:
 
     def get(self, skill_id: str, caller: Caller) -> Skill:
         """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
-        return self._database.read(lambda session: _get(session, skill_id, caller))
+        return self._database.read(lambda session: visible_skill(session, skill_id, caller))
 
     def tools(self, skill_id: str, caller: Caller, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
         """Return a page of a skill's tools, the surest first, and how many there are in all. Raises `NotFound`."""
 
         def read(session: Session) -> tuple[list[SkillMember], int]:
-            _get(session, skill_id, caller)
+            visible_skill(session, skill_id, caller)
             return session.assignments.of_skill(skill_id, caller.org_id, limit=limit, offset=offset)
 
         return self._database.read(read)
-
-
-def _get(session: Session, skill_id: str, caller: Caller) -> Skill:
-    skill = session.skills.get(skill_id, caller.org_id)
-    if skill is None:
-        raise NotFound(f"no skill with id {skill_id}")
-    return skill

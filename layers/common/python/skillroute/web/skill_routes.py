@@ -1,7 +1,6 @@
-"""`/api/v1/skills`: skills, their tools, and classification at once (skill-contract, API Contracts)."""
+"""`/api/v1/skills`: skills and their tools (skill-contract, API Contracts)."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -10,37 +9,25 @@ from skillroute.domain.caller import Caller, Scope
 from skillroute.domain.search import Text
 from skillroute.domain.skills import NewSkill, SkillFilter
 from skillroute.services.change_skill import ChangeSkill
-from skillroute.services.classify_tools import ClassifyTools
 from skillroute.services.create_skill import CreateSkill
-from skillroute.services.describe_skill import DescribeSkill
 from skillroute.services.read_skills import ReadSkills
 from skillroute.web.auth import AuthMode, require
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, Limit, Offset, SkillId, page_response
 from skillroute.web.skill_schemas import (
-    ClassifyRequest,
-    ClassifyResponse,
     SkillCreate,
     SkillOut,
     SkillPatch,
     SkillPut,
     SkillToolOut,
-    SuggestionOut,
 )
 
 IsActive = Literal["true", "false", "all"]
 _IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
 
 
-def skill_router(
-    create: CreateSkill,
-    change: ChangeSkill,
-    read: ReadSkills,
-    describe: DescribeSkill,
-    classify: ClassifyTools,
-    auth: AuthMode,
-) -> APIRouter:
+def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, auth: AuthMode) -> APIRouter:
     """Return the routes over skills."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
@@ -63,12 +50,6 @@ def skill_router(
         where = SkillFilter(is_active=_IS_ACTIVE[is_active], parent_domain=parent_domain)
         skills, total = read.page(where, caller, limit=limit, offset=offset)
         return page_response([SkillOut.of(skill) for skill in skills], total, SkillOut)
-
-    @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
-    def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:
-        """Classify a tool without waiting for the queue. A person's decision stays, unless `force_reclassify`."""
-        outcome = classify.for_caller(body.tool_id, caller, name=body.tool_name, force=body.force_reclassify)
-        return ClassifyResponse.of(outcome, datetime.now(UTC))
 
     @router.get("/{skill_id}", summary="Get a skill", responses=NOT_FOUND)
     def get_skill(skill_id: SkillId, caller: AsReader) -> SkillOut:
@@ -103,12 +84,5 @@ def skill_router(
         """Return a page of a skill's tools, the surest first."""
         members, total = read.tools(skill_id, caller, limit=limit, offset=offset)
         return page_response([SkillToolOut.of(member) for member in members], total, SkillToolOut)
-
-    @router.post(
-        "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT
-    )
-    def describe_skill(skill_id: SkillId, caller: AsWriter) -> SuggestionOut:
-        """Let the language model describe a skill from its tools, as a suggestion to be approved or rejected."""
-        return SuggestionOut.of(describe(skill_id, caller))
 
     return router

@@ -1,0 +1,41 @@
+"""What a caller sees and what it may change: one look, the same errors everywhere (decisions 26)."""
+
+from __future__ import annotations
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.items import Item
+from skillroute.domain.skills import Skill
+from skillroute.errors import Forbidden, NotFound
+from skillroute.ports import Session
+
+
+def visible_item(session: Session, item_id: int, caller: Caller) -> Item:
+    """Return an item. Raises `NotFound`, also when it is another organisation's."""
+    item = session.items.get(item_id, caller.org_id)
+    if item is None:
+        raise NotFound(f"no item with id {item_id}")
+    return item
+
+
+def own_item(session: Session, item_id: int, caller: Caller) -> Item:
+    """Return an item that the caller may change. Raises `NotFound`, and `Forbidden` when it is global."""
+    item = visible_item(session, item_id, caller)
+    if item.org_id != caller.org_id:
+        raise Forbidden(f"item {item_id} is global; organisations change only their own")
+    return item
+
+
+def visible_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
+    """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
+    skill = session.skills.get(skill_id, caller.org_id)
+    if skill is None:
+        raise NotFound(f"no skill with id {skill_id}")
+    return skill
+
+
+def own_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
+    """Return a skill that the caller may change. Raises `NotFound`, and `Forbidden` when it is global."""
+    skill = visible_skill(session, skill_id, caller)
+    if skill.org_id != caller.org_id:
+        raise Forbidden(f"skill {skill_id} is global; organisations change only their own")
+    return skill

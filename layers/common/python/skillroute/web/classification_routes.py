@@ -1,0 +1,37 @@
+"""What classifiers and language models are asked at once: `/api/v1/skills/classify` and `/{id}/describe`."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from skillroute.domain.caller import Caller, Scope
+from skillroute.services.classify_tools import ClassifyTools
+from skillroute.services.describe_skill import DescribeSkill
+from skillroute.web.auth import AuthMode, require
+from skillroute.web.body import SafeJsonRoute
+from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.web.paging import SkillId
+from skillroute.web.skill_schemas import ClassifyRequest, ClassifyResponse, SuggestionOut
+
+
+def classification_router(classify: ClassifyTools, describe: DescribeSkill, auth: AuthMode) -> APIRouter:
+    """Return the routes that ask a model."""
+    router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
+
+    @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
+    def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:
+        """Classify a tool without waiting for the queue. A person's decision stays, unless `force_reclassify`."""
+        outcome = classify.for_caller(body.tool_id, caller, name=body.tool_name, force=body.force_reclassify)
+        return ClassifyResponse.of(outcome, datetime.now(UTC))
+
+    @router.post(
+        "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT
+    )
+    def describe_skill(skill_id: SkillId, caller: AsWriter) -> SuggestionOut:
+        """Let the language model describe a skill from its tools, as a suggestion to be approved or rejected."""
+        return SuggestionOut.of(describe(skill_id, caller))
+
+    return router
