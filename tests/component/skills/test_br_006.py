@@ -86,6 +86,23 @@ def test_br_006_force_replaces_what_a_person_decided(system: System, given: dict
     assert system.skills_of(tool_id) == ["calendar"]
 
 
+def test_br_006_what_a_person_decided_is_no_evidence_for_itself_once_it_is_forced(system: System) -> None:
+    # GIVEN two tools that a person gave a skill, and one that is alone in another
+    [here] = system.tools([("here", at(1.0))])
+    [there] = system.tools([("there", at(0.0))])
+    [alone] = system.tools([("alone", at(0.5))])
+    system.assign(here, mail=1.0)
+    system.assign(there, mail=1.0)
+    system.assign(alone, maps=1.0)
+    # WHEN they are forced
+    system.classify(there, force=True)
+    system.classify(alone, force=True)
+    # THEN the classifier sees each skill as the other tools make it
+    (_, for_there), (_, for_alone) = system.classifier.asked[-2:]
+    assert {skill.id: skill.centroid for skill in for_there}["mail"] == pytest.approx(at(1.0), abs=1e-6)
+    assert {skill.id: skill.centroid for skill in for_alone}["maps"] is None
+
+
 def test_br_006_force_on_one_tool_leaves_the_others(system: System) -> None:
     a, b = system.put("a", "b")
     system.assign(a, mail=1.0)
