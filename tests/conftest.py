@@ -58,6 +58,18 @@ def postgres_server() -> Iterator[EmbeddedPostgres]:
 
 
 @pytest.fixture(scope="session")
+def aws() -> Iterator[str]:
+    """Where moto answers in the place of AWS, on loopback: Secrets Manager, SQS. Names are the tests' own to choose."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(scope="session")
 def migrated_template(postgres_server: EmbeddedPostgres) -> str:
     """The name of a database with every migration applied and no rows."""
     from skillroute.storage.postgres.migrate import migrate

@@ -16,6 +16,8 @@ from skillroute.observability import counts
 from skillroute.settings import SearchSettings
 from skillroute.web.app import create_app
 
+from tests.api.tokens import JWT, as_gateway_says
+from tests.api.tokens import claims as good_claims
 from tests.builders import System
 from tests.doubles import LogRecords
 from tests.integration.storage.rows import connected
@@ -435,7 +437,11 @@ def test_ready_tells_the_database_from_the_index(system: System, filled: TestCli
     # WHEN the index cannot take what was written
     system.index.faults["upsert", Collection.TOOLS] = IndexUnavailable("disk full")
     system.tool("late", None)
-    assert ready() == (503, {**everything, "index": False}, {**dict.fromkeys(everything), "index": "disk full"})
+    assert ready() == (
+        503,
+        {**everything, "index": False},
+        {**dict.fromkeys(everything), "index": IndexUnavailable.told},
+    )
     system.index.faults.clear()
     assert ready() == (200, everything, dict.fromkeys(everything))
     # WHEN the database is down, nothing can be said for the index either
@@ -487,19 +493,24 @@ def test_health_tells_how_the_parts_stand(system: System, filled: TestClient) ->
 # Identity, as API Gateway hands it over
 
 
+VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
+
+
 def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
     event = json.loads((EVENTS / "search.json").read_text())
     event["requestContext"]["http"] |= {"method": method, "path": path}
     event |= {"routeKey": f"{method} {path}", "rawPath": path, "body": None if body is None else json.dumps(body)}
     event["headers"].pop("content-length", None)
-    event["requestContext"]["authorizer"] = {} if claims is None else {"jwt": {"claims": claims, "scopes": None}}
+    event["requestContext"]["authorizer"] = (
+        {} if claims is None else {"jwt": {"claims": VOUCHED | claims, "scopes": None}}
+    )
     answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
     return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
 
 
 @pytest.fixture
 def gateway_app(system: System, database_url: str) -> Any:
-    settings = SearchSettings(database_url=database_url, auth="jwt")  # type: ignore[arg-type]
+    settings = SearchSettings(database_url=database_url, **JWT)
     parts = Parts(settings, embedder=system.embedder, replica=system.replica, database=system.database)
     return create_app(parts.search_routers() + parts.catalog_routers())
 

@@ -15,6 +15,8 @@ from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.settings import LocalSettings
 from skillroute.web.app import create_app
 
+from tests.api.tokens import JWT, as_gateway_says
+from tests.api.tokens import claims as good_claims
 from tests.builders import System, of_org
 from tests.doubles import proposing
 
@@ -444,7 +446,7 @@ def test_a_classifier_that_fails_is_503(client: TestClient, system: System, erro
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = error
     response = client.post("/api/v1/skills/classify", json={"tool_id": tool_id})
-    assert (response.status_code, response.json()) == (503, {"detail": str(error)})
+    assert (response.status_code, response.json()) == (503, {"detail": error.told})
     assert system.waiting("classify") == [str(tool_id)]
 
 
@@ -682,7 +684,7 @@ OF_ACME = {"org_id": "acme", "sub": "ann"}
 @pytest.fixture
 def gateway_app(system: System, database_url: str) -> Any:
     """The app behind API Gateway, with a global skill, a global tool and a global suggestion."""
-    settings = LocalSettings(database_url=database_url, auth="jwt")  # type: ignore[arg-type]
+    settings = LocalSettings(database_url=database_url, **JWT)
     parts = Parts(
         settings,
         embedder=system.embedder,
@@ -697,12 +699,17 @@ def gateway_app(system: System, database_url: str) -> Any:
     return create_app(parts.skills_routers() + parts.search_routers())
 
 
+VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
+
+
 def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
     event = json.loads((EVENTS / "search.json").read_text())
     event["requestContext"]["http"] |= {"method": method, "path": path}
     event |= {"routeKey": f"{method} {path}", "rawPath": path, "body": None if body is None else json.dumps(body)}
     event["headers"].pop("content-length", None)
-    event["requestContext"]["authorizer"] = {} if claims is None else {"jwt": {"claims": claims, "scopes": None}}
+    event["requestContext"]["authorizer"] = (
+        {} if claims is None else {"jwt": {"claims": VOUCHED | claims, "scopes": None}}
+    )
     answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
     return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
 

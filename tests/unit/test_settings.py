@@ -16,10 +16,19 @@ Loads = type[CatalogSettings]
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Only what a test sets itself, and a database."""
     for name in os.environ:
-        if name.startswith(("SKILLROUTE_", "AWS_LAMBDA_")):
+        if name.startswith(("SKILLROUTE_", "AWS_LAMBDA_", "AWS_SAM_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("SKILLROUTE_DATABASE_URL", URL)
     return monkeypatch
+
+
+@pytest.fixture
+def tokens(environment: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """And what mode jwt needs."""
+    environment.setenv("SKILLROUTE_AUTH", "jwt")
+    environment.setenv("SKILLROUTE_JWT_ISSUER", "https://issuer.test/")
+    environment.setenv("SKILLROUTE_JWT_AUDIENCE", "https://skillroute.test")
+    return environment
 
 
 @pytest.mark.parametrize("settings", [CatalogSettings, SearchSettings])
@@ -36,10 +45,58 @@ def test_on_lambda_nobody_is_let_in_unasked(environment: pytest.MonkeyPatch, set
 
 
 @pytest.mark.parametrize("auth", ["jwt", "iam"])
-def test_on_lambda_verified_callers_are_let_in(environment: pytest.MonkeyPatch, auth: str) -> None:
-    environment.setenv("AWS_LAMBDA_FUNCTION_NAME", "skillroute-search")
-    environment.setenv("SKILLROUTE_AUTH", auth)
+def test_on_lambda_verified_callers_are_let_in(tokens: pytest.MonkeyPatch, auth: str) -> None:
+    tokens.setenv("AWS_LAMBDA_FUNCTION_NAME", "skillroute-search")
+    tokens.setenv("SKILLROUTE_AUTH", auth)
     assert SearchSettings.load().auth == auth
+
+
+@pytest.mark.parametrize(
+    ("missing", "value"), [("ISSUER", ""), ("ISSUER", None), ("AUDIENCE", ""), ("AUDIENCE", None), ("AUDIENCE", " , ")]
+)
+def test_tokens_are_not_taken_from_anybody_for_anybody(
+    tokens: pytest.MonkeyPatch, missing: str, value: str | None
+) -> None:
+    name = f"SKILLROUTE_JWT_{missing}"
+    tokens.delenv(name) if value is None else tokens.setenv(name, value)
+    with pytest.raises(ConfigurationError, match="SKILLROUTE_AUTH=jwt needs SKILLROUTE_JWT_ISSUER and"):
+        SearchSettings.load()
+
+
+def test_audiences_are_separated_by_commas(tokens: pytest.MonkeyPatch) -> None:
+    tokens.setenv("SKILLROUTE_JWT_AUDIENCE", "one, two,,three ")
+    assert SearchSettings.load().jwt_audiences == {"one", "two", "three"}
+
+
+@pytest.mark.parametrize(("said", "required"), [(None, False), ("", False), ("false", False), ("true", True)])
+def test_an_organisation_is_required_where_it_is_said(
+    tokens: pytest.MonkeyPatch, said: str | None, required: bool
+) -> None:
+    if said is not None:
+        tokens.setenv("SKILLROUTE_JWT_REQUIRE_ORG", said)
+    assert SearchSettings.load().jwt_require_org is required
+
+
+def test_whether_an_organisation_is_required_is_not_guessed(tokens: pytest.MonkeyPatch) -> None:
+    tokens.setenv("SKILLROUTE_JWT_REQUIRE_ORG", "treu")
+    with pytest.raises(ConfigurationError, match=r"^SKILLROUTE_JWT_REQUIRE_ORG: "):
+        SearchSettings.load()
+
+
+def test_on_lambda_keys_are_refused_and_under_sam_local_they_are_not(tokens: pytest.MonkeyPatch) -> None:
+    tokens.setenv("AWS_LAMBDA_FUNCTION_NAME", "skillroute-search")
+    tokens.setenv("SKILLROUTE_JWT_KEYS", '{"keys": []}')
+    with pytest.raises(ConfigurationError, match="SKILLROUTE_JWT_KEYS is for the laptop and sam local"):
+        SearchSettings.load()
+    tokens.setenv("AWS_SAM_LOCAL", "true")
+    assert SearchSettings.load().jwt_keys == '{"keys": []}'
+
+
+@pytest.mark.parametrize("prefix", ["a b", 'a"b', "a\\b", "a\nb"])
+def test_a_prefix_that_no_scope_can_have_is_named(tokens: pytest.MonkeyPatch, prefix: str) -> None:
+    tokens.setenv("SKILLROUTE_JWT_SCOPE_PREFIX", prefix)
+    with pytest.raises(ConfigurationError, match=r"^SKILLROUTE_JWT_SCOPE_PREFIX: "):
+        SearchSettings.load()
 
 
 def test_on_a_laptop_nobody_is_asked() -> None:
@@ -55,8 +112,18 @@ def test_a_variable_that_is_set_to_nothing_is_not_set(environment: pytest.Monkey
     assert defaults.qdrant_url is None
 
 
+def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("SKILLROUTE_DATABASE_SECRET_ARN", "arn:aws:secretsmanager:eu-central-1:123456789012:secret:x")
+    with pytest.raises(ConfigurationError, match="set one of"):
+        SearchSettings.load()
+    environment.delenv("SKILLROUTE_DATABASE_URL")
+    assert SearchSettings.load().database_url is None
+
+
 @pytest.mark.parametrize("url", ["", None])
 def test_what_is_needed_and_missing_is_named(environment: pytest.MonkeyPatch, url: str | None) -> None:
     environment.delenv("SKILLROUTE_DATABASE_URL") if url is None else environment.setenv("SKILLROUTE_DATABASE_URL", url)
-    with pytest.raises(ConfigurationError, match=r"^SKILLROUTE_DATABASE_URL: Field required$"):
+    with pytest.raises(
+        ConfigurationError, match=r"set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN"
+    ):
         SearchSettings.load()

@@ -24,6 +24,7 @@ from skillroute.services.reindex import Reindex
 from skillroute.storage.index.child_build import build_in_child
 from skillroute.storage.index.embedded import Built, EmbeddedReplica
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+from skillroute.storage.postgres.address import Address
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
@@ -537,7 +538,7 @@ class TestChildBuild:
         built: list[Built] = []
 
         def build(model: EmbeddingModel) -> Built:
-            built.append(build_in_child(embedded.url, replica_dir, model))
+            built.append(build_in_child(Address.parse(embedded.url), replica_dir, model))
             embedded.put("a", "new")
             embedded.put("b")
             return built[-1]
@@ -553,7 +554,7 @@ class TestChildBuild:
 
     def test_a_child_that_fails_says_why_and_leaves_no_folder(self, replica_dir: Path) -> None:
         with pytest.raises(IndexUnavailable, match=r"failed: .*DatabaseUnavailable.*cannot be reached"):
-            build_in_child("postgresql://u:secret@127.0.0.1:1/db", replica_dir, MODEL)
+            build_in_child(Address.parse("postgresql://u:secret@127.0.0.1:1/db"), replica_dir, MODEL)
         assert list(replica_dir.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from skillroute.domain.hashing import content_hash, text_hash
 from skillroute.domain.items import ItemContent, ItemKey
 from skillroute.domain.skills import NewSkill
 from skillroute.ports import IndexedText, ItemRow
-from skillroute.storage.postgres.connection import Address
+from skillroute.storage.postgres.address import Address
 
 MODEL = EmbeddingModel("test", 2)
 OTHER_MODEL = EmbeddingModel("other", 2)

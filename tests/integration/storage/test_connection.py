@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
-from skillroute.storage.postgres.connection import Address, Connection, Pool
+from skillroute.storage.postgres.address import Address
+from skillroute.storage.postgres.connection import Connection, Pool
 
 from tests.integration.storage.rows import Sql, connected, insert_tool, waits_for_a_lock
 

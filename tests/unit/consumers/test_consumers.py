@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from skillroute.consumers import aggregate_consumer, classify_consumer, relay_consumer
 from skillroute.domain.work import QueueName
-from skillroute.errors import ClassifierUnavailable, DatabaseUnavailable
+from skillroute.errors import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
 from skillroute.ports import OutboxDepth
 from skillroute.services.relay import RelayReport
 
@@ -112,11 +112,12 @@ class TestClassify:
     def test_poison_and_doubles_do_not_keep_the_others(self, noted: Noted) -> None:
         classify = Classify()
         mixed = named("sqs_classify_mixed")
+        mixed["Records"].append({**mixed["Records"][0], "messageId": "the same tool again"})
 
         answer = classify_consumer(classify, noted)(mixed, None)  # type: ignore[arg-type]
 
-        poison = mixed["Records"][1]["messageId"]
-        assert classify.calls == [[1, 2]]
+        poison = mixed["Records"][3]["messageId"]
+        assert classify.calls == [list(range(1, 10))]
         assert failures(answer) == [poison]
         assert noted.unreadable_ones == [(poison, "tool_id: must be a positive integer of 64 bits", 5)]
 
@@ -215,7 +216,18 @@ class TestAggregate:
 def test_the_relay_answers_with_its_report() -> None:
     report = RelayReport(published=2, depths=[OutboxDepth(QueueName.CLASSIFY, 1, 0, 0.5)])
 
-    answer = relay_consumer(lambda: report)(named("schedule_relay"), None)
+    answer = relay_consumer(lambda: report, list)(named("schedule_relay"), None)
 
     assert json.loads(json.dumps(answer))["depths"] == [{"queue": "classify", "waiting": 1, "dead": 0, "oldest_s": 0.5}]
     assert answer["published"] == 2
+
+
+def test_the_relay_migrates_when_an_operator_says_so_and_then_does_nothing_else() -> None:
+    def relay() -> RelayReport:
+        raise AssertionError("the relay ran")
+
+    consume = relay_consumer(relay, lambda: ["0001_catalogue"])
+
+    assert consume({"command": "migrate"}, None) == {"applied": ["0001_catalogue"]}
+    with pytest.raises(InvalidInput, match="command: must be 'migrate'"):
+        consume({"command": "drop"}, None)

@@ -70,7 +70,7 @@ class StubServer:
             disable_nagle_algorithm = True  # else each answer waits 40 ms for the acknowledgement of its headers
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or "null")
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 answer = stub._answer(Request(self.path, headers, body))
                 if answer.hang or answer.drop:
@@ -83,6 +83,8 @@ class StubServer:
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
+
+            do_GET = do_PUT = do_POST  # noqa: N815 (the names that http.server looks for)
 
             def log_message(self, *_: object) -> None:
                 """Keep the test output clean."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.errors import ConfigurationError, EmbeddingUnavailable
+from skillroute.errors import ConfigurationError, EmbeddingUnavailable, SecretUnavailable
 from skillroute.providers.embedding.hashing import HashingEmbedder
 from skillroute.providers.embedding.openai import OpenAIEmbedder
 
@@ -267,3 +267,51 @@ def test_after_close_it_connects_again(openai: Make) -> None:
     embedder.close()
 
     assert embed(embedder, "send mail") == first
+
+
+class Rotated:
+    """`ports.Secret` whose text changes when it is asked for again."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+
+    def read(self, *, again: bool = False) -> str:
+        if again and len(self.texts) > 1:
+            del self.texts[0]
+        return self.texts[0]
+
+
+class Away:
+    def read(self, *, again: bool = False) -> str:
+        raise SecretUnavailable("secret arn:x cannot be read: AccessDeniedException")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_is_read_again_and_sent_once_more(
+    openai: Make, openai_server: StubServer, status: int
+) -> None:
+    openai_server.script.append(Answer(status=status, body={"error": "invalid key"}))
+
+    assert len(embed(openai(api_key=Rotated("sk-old", "sk-new")), "send mail")) == 1
+
+    assert [r.headers["authorization"] for r in openai_server.requests] == ["Bearer sk-old", "Bearer sk-new"]
+
+
+def test_a_key_that_did_not_change_is_not_sent_again(openai: Make, openai_server: StubServer) -> None:
+    openai_server.script.append(Answer(status=401, body={"error": "no such key sk-old"}))
+
+    with pytest.raises(EmbeddingUnavailable, match=r"401: no such key \[key\]"):
+        embed(openai(api_key=Rotated("sk-old")), "send mail")
+
+    assert len(openai_server.requests) == 1
+
+
+def test_a_key_that_cannot_be_read_is_an_embedding_model_that_is_away(openai: Make) -> None:
+    with pytest.raises(EmbeddingUnavailable, match="cannot be called: secret arn:x cannot be read"):
+        embed(openai(api_key=Away()), "send mail")
+
+
+def test_a_key_of_a_secret_that_no_header_can_carry_is_told_without_it(openai: Make) -> None:
+    with pytest.raises(EmbeddingUnavailable, match="holds a space or an unprintable character") as error:
+        embed(openai(api_key=Rotated("sk-planted\n")), "send mail")
+    assert "sk-planted" not in str(error.value)

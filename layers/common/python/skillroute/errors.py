@@ -9,23 +9,25 @@ SkillrouteError
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
-    ├── DatabaseUnavailable       PostgreSQL cannot be reached
+    ├── DatabaseUnavailable       PostgreSQL cannot be reached (storage/postgres/refusals.py tells the ways apart)
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
     │   └── IndexTimeout          the vector index did not answer in time
     ├── ClassifierUnavailable     the classifier failed, was throttled, or took too long
     │   └── ClassifierAnswerInvalid   it answered, but not what it was asked for
     ├── QueueUnavailable          the queue does not take messages
+    ├── SecretUnavailable         a password or key cannot be read where it is kept
     └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
 
-Each is raised where it is known and translated once at the edge: `web/errors.py` for HTTP.
+Each is raised where it is known and translated once at the edge: `web/errors.py` for HTTP. Of the branch
+`DependencyUnavailable` an edge shows its callers `told` and logs `str(error)`.
 """
 
 from __future__ import annotations
 
 
 class SkillrouteError(Exception):
-    """The root of the tree. `str(error)` is a sentence that may be shown to the caller."""
+    """The root of the tree. `str(error)` is a sentence that callers may see, but for `DependencyUnavailable`."""
 
 
 class InvalidInput(SkillrouteError):
@@ -88,35 +90,66 @@ class ConfigurationError(SkillrouteError):
 
 
 class DependencyUnavailable(SkillrouteError):
-    """Something that Skillroute calls is down, slow or refuses. Trying again later may help."""
+    """Something that Skillroute calls is down, slow or refuses. Trying again later may help.
+
+    `str(error)` is for operators, in logs and on the command line: it names hosts, accounts, secrets and users, and
+    repeats what the other side said. So no edge may show it to callers, whichever adapter raised it.
+
+    Attributes
+    ----------
+    told : str
+        What callers are told instead: a sentence that is the same whatever happened and wherever.
+    """
+
+    told: str = "something that this request needs is not available"
 
 
 class DatabaseUnavailable(DependencyUnavailable):
     """PostgreSQL cannot be reached."""
 
+    told = "PostgreSQL cannot be reached"
+
 
 class EmbeddingUnavailable(DependencyUnavailable):
     """The embedding model cannot be reached, failed, or took too long."""
+
+    told = "the embedding model is not available"
 
 
 class IndexUnavailable(DependencyUnavailable):
     """The vector index failed."""
 
+    told = "the vector index is not available"
+
 
 class IndexTimeout(IndexUnavailable):
     """The vector index did not answer in time."""
+
+    told = "the vector index did not answer in time"
 
 
 class ClassifierUnavailable(DependencyUnavailable):
     """The classifier, or the language model behind it, failed, was throttled, or took too long."""
 
+    told = "the classifier is not available"
+
 
 class ClassifierAnswerInvalid(ClassifierUnavailable):
     """The language model answered, but not with what it was asked for. Asked again it may."""
 
+    told = "the language model did not answer with what it was asked for"
+
 
 class QueueUnavailable(DependencyUnavailable):
     """The queue cannot be reached or does not take messages."""
+
+    told = "the queue is not available"
+
+
+class SecretUnavailable(DependencyUnavailable):
+    """A password or key cannot be read where it is kept, or is not what it should be. Never quotes it."""
+
+    told = "a password or key cannot be read"
 
 
 class EmbeddingModelMismatch(DependencyUnavailable):
@@ -131,5 +164,6 @@ class EmbeddingModelMismatch(DependencyUnavailable):
             f"the stored embeddings are of model {stored}, the configured model is {configured}: "
             "run `skillroute reindex`, or configure the stored model again"
         )
+        self.told = str(self)  # two names of models, which the catalogue's writers see as well
         self.stored = stored
         self.configured = configured

@@ -17,7 +17,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
 
 logger = Logger(service="skillroute", level=os.environ.get("SKILLROUTE_LOG_LEVEL", "INFO"))
-metrics = Metrics(namespace="Skillroute", service="skillroute")
+# Each stack has a namespace of its own, so that two in one account do not add up.
+metrics = Metrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or "Skillroute", service="skillroute")
 
 
 class Metric(StrEnum):

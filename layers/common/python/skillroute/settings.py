@@ -28,6 +28,8 @@ class _Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="SKILLROUTE_",
         frozen=True,
+        # Each function builds the model of its own settings alone: 30 ms of a start.
+        defer_build=True,
         extra="ignore",
         # A template can leave a variable out only by setting it to nothing.
         env_ignore_empty=True,
@@ -53,12 +55,27 @@ class _Settings(BaseSettings):
 
 
 class DatabaseSettings(_Settings):
-    """How to reach PostgreSQL."""
+    """How to reach PostgreSQL: by a URL, or by a secret that the function reads when it connects."""
 
-    database_url: SecretStr = Field(description="postgresql://user:password@host:port/database?sslmode=require")
+    database_url: SecretStr | None = Field(
+        None, description="postgresql://user:password@host:port/database?sslmode=require"
+    )
+    database_secret_arn: str | None = Field(
+        None, description="Secrets Manager secret: JSON with url, or with username, password and host, port, dbname."
+    )
+    database_host: str | None = Field(None, description="Goes before the secret's: a proxy stands before its host.")
+    database_port: int | None = Field(None, ge=1, le=65535)
+    database_name: str | None = None
+    database_sslmode: Literal["disable", "require", "verify-full"] | None = None
     database_connect_timeout_s: float = Field(2.0, gt=0, le=30)
     database_statement_timeout_s: float = Field(20.0, gt=0, le=300)
     database_pool_size: int = Field(8, ge=1, le=100, description="Connections kept open by one process.")
+
+    @model_validator(mode="after")
+    def _the_database_is_named_once(self) -> Self:
+        if (self.database_url is None) == (self.database_secret_arn is None):
+            raise ValueError("set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN")
+        return self
 
 
 class EmbeddingSettings(_Settings):
@@ -70,6 +87,7 @@ class EmbeddingSettings(_Settings):
     embedding_dimension: int | None = Field(None, ge=1, le=8192)
     openai_base_url: str = "https://api.openai.com/v1"
     openai_api_key: SecretStr | None = None
+    openai_api_key_secret_arn: str | None = Field(None, description="Secrets Manager secret with the key instead.")
     openai_send_dimensions: bool = Field(
         False, description="Ask the endpoint for embedding_dimension dimensions; only some models can shorten."
     )
@@ -94,6 +112,7 @@ class IndexSettings(_Settings):
 
     qdrant_url: str | None = None
     qdrant_api_key: SecretStr | None = None
+    qdrant_api_key_secret_arn: str | None = Field(None, description="Secrets Manager secret with the key instead.")
     qdrant_timeout_s: float = Field(2.0, gt=0, le=30)
     qdrant_prefix: str = Field("", description="Put before collection names, where several deployments share a server.")
     index_dir: Path | None = Field(None, description="Where replicas live; a temporary folder when not set.")
@@ -106,13 +125,41 @@ class WebSettings(_Settings):
     """What every HTTP function needs."""
 
     auth: Literal["jwt", "iam", "none"] = Field("none", description="Who vouches for callers; none: the laptop only.")
+    jwt_issuer: str | None = Field(None, description="What the claim iss must be, to the letter.")
+    jwt_audience: str | None = Field(None, description="What aud must be, or name one of; several: comma-separated.")
+    jwt_org_claim: str = Field("org_id", min_length=1, description="The claim that names the caller's organisation.")
+    jwt_require_org: bool = Field(
+        False, description="Refuse tokens that name no organisation, rather than take them for global ones."
+    )
+    jwt_scope_prefix: str = Field(
+        "", pattern=r"^[!#-\[\]-~]*$", description="What tokens put before scopes, as Cognito's resource servers do."
+    )
+    jwt_keys: str | None = Field(
+        None,
+        description="A JSON Web Key Set that tokens are verified with, where no gateway does: the laptop, sam local.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @model_validator(mode="after")
     def _nothing_is_open_to_the_world(self) -> Self:
-        if self.auth == "none" and "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        on_lambda = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+        if self.auth == "none" and on_lambda:
             raise ValueError("SKILLROUTE_AUTH must be jwt or iam on Lambda")
+        # sam local runs the same containers and says so; there no gateway has checked anything.
+        if self.jwt_keys and on_lambda and os.environ.get("AWS_SAM_LOCAL") != "true":
+            raise ValueError("SKILLROUTE_JWT_KEYS is for the laptop and sam local: on Lambda the gateway checks tokens")
         return self
+
+    @model_validator(mode="after")
+    def _tokens_are_of_somebody_for_somebody(self) -> Self:
+        if self.auth == "jwt" and not (self.jwt_issuer and self.jwt_audiences):
+            raise ValueError("SKILLROUTE_AUTH=jwt needs SKILLROUTE_JWT_ISSUER and SKILLROUTE_JWT_AUDIENCE")
+        return self
+
+    @property
+    def jwt_audiences(self) -> frozenset[str]:
+        """The audiences; a token needs one of them."""
+        return frozenset(each.strip() for each in (self.jwt_audience or "").split(",") if each.strip())
 
 
 class QueueSettings(_Settings):
@@ -140,6 +187,7 @@ class ClassifierSettings(_Settings):
     chat_model: str | None = Field(None, description="Model id at the chat provider.")
     chat_base_url: str = "https://api.openai.com/v1"
     chat_api_key: SecretStr | None = None
+    chat_api_key_secret_arn: str | None = Field(None, description="Secrets Manager secret with the key instead.")
     chat_region: str | None = Field(None, description="Of Bedrock; the function's own when not set.")
     chat_timeout_s: float = Field(10.0, gt=0, le=60, description="The most that one attempt may take.")
     classify_prompt_tokens: int = Field(6000, ge=500, le=200_000, description="Budget for the skills in a prompt.")
@@ -158,6 +206,16 @@ class CoreSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSett
     """What every function needs that writes."""
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    initialization_type: str | None = Field(
+        None,
+        validation_alias="AWS_LAMBDA_INITIALIZATION_TYPE",
+        description="Set by Lambda: how this environment came to be.",
+    )
+
+    @property
+    def starts_ahead(self) -> bool:
+        """Whether this environment starts before its first request, which then does not wait for what was loaded."""
+        return self.initialization_type in {"snap-start", "provisioned-concurrency"}
 
 
 class AggregateSettings(CoreSettings):

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skillroute.bootstrap.secrets import make_api_key
 from skillroute.domain.embedding import EmbeddingModel
-from skillroute.ports import ChangeFeed, IndexReplica, VectorIndex
+from skillroute.errors import IndexUnavailable, SecretUnavailable
+from skillroute.ports import ChangeFeed, IndexReplica, Secret, VectorIndex
 from skillroute.settings import IndexSettings
 
 if TYPE_CHECKING:
     from skillroute.storage.index.embedded import Built
+    from skillroute.storage.postgres.address import AddressSource
     from skillroute.storage.postgres.connection import Pool
 
 
@@ -20,7 +23,7 @@ def make_replica(
     feed: ChangeFeed,
     pool: Pool,
     configured_model: Callable[[], EmbeddingModel | None],
-    database_url: str,
+    address: AddressSource,
 ) -> IndexReplica:
     """Return the configured index: embedded in this process, or a Qdrant server."""
     if settings.qdrant_url:
@@ -28,14 +31,15 @@ def make_replica(
         from skillroute.storage.index.shared import Opened, SharedReplica
         from skillroute.storage.postgres.feed import SharedPosition
 
-        url, key = settings.qdrant_url, settings.qdrant_api_key
+        url = settings.qdrant_url
+        key = make_api_key(settings.qdrant_api_key, settings.qdrant_api_key_secret_arn)
 
         def open_server(model: EmbeddingModel) -> Opened:
             # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
             prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-")
             index = QdrantIndex.connect(
                 url,
-                key.get_secret_value() if key else None,
+                _readable(key) if key else None,
                 model.dimension,
                 settings.qdrant_timeout_s,
                 prefix=prefix,
@@ -53,7 +57,7 @@ def make_replica(
     def make_optimised(model: EmbeddingModel) -> Built:
         from skillroute.storage.index.child_build import build_in_child
 
-        return build_in_child(database_url, settings.index_dir, model)
+        return build_in_child(address(), settings.index_dir, model)
 
     return EmbeddedReplica(
         feed,
@@ -62,3 +66,10 @@ def make_replica(
         make_optimised=make_optimised if settings.index_optimize_above else None,
         optimise_above=settings.index_optimize_above,
     )
+
+
+def _readable(key: Secret) -> str:
+    try:
+        return key.read()
+    except SecretUnavailable as error:  # an index that cannot be reached degrades a search, and does not end it
+        raise IndexUnavailable(f"the Qdrant server cannot be reached: {error}") from error

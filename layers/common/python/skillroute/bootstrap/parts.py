@@ -13,7 +13,8 @@ from skillroute.bootstrap.providers import (
     make_notifier,
     make_queue,
 )
-from skillroute.errors import ConfigurationError, SkillrouteError
+from skillroute.bootstrap.secrets import make_address
+from skillroute.errors import ConfigurationError, EmbeddingUnavailable, SkillrouteError
 from skillroute.observability import logger
 from skillroute.ports import (
     ChangeFeed,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from skillroute.search.embed import QueryEmbedder
     from skillroute.services.aggregate_skill import AggregateSkill
     from skillroute.services.dispatch import Dispatch
+    from skillroute.storage.postgres.address import AddressSource
     from skillroute.storage.postgres.connection import Pool
 
 S = TypeVar("S")
@@ -75,11 +77,15 @@ class CoreParts:
         return self.settings
 
     @cached_property
+    def address(self) -> AddressSource:
+        return make_address(self.settings)
+
+    @cached_property
     def pool(self) -> Pool:
         from skillroute.storage.postgres.connection import Pool
 
         return Pool(
-            self.settings.database_url.get_secret_value(),
+            self.address,
             size=self.settings.database_pool_size,
             connect_timeout_s=self.settings.database_connect_timeout_s,
             statement_timeout_s=self.settings.database_statement_timeout_s,
@@ -119,7 +125,7 @@ class CoreParts:
             self.feed,
             self.pool,
             self.query_embedder.model,
-            self.settings.database_url.get_secret_value(),
+            self.address,
         )
 
     @cached_property
@@ -155,6 +161,26 @@ class CoreParts:
         return Dispatch(
             self.database, self.queue, self.aggregate_skill, aggregate_delay_s=self.settings.aggregate_delay_s
         )
+
+    def start_ahead(self) -> None:
+        """Load what requests will need, where an environment is made before its first one: SnapStart's snapshots.
+
+        Nothing is opened: a snapshot is resumed many times over. Without a model in this process there is nothing to
+        load; one that fails is told, and tried again by the first request.
+        """
+        if not self.settings.starts_ahead or self.settings.embedding_provider != "onnx":
+            return
+        try:
+            self.embedder.embed(["ready"], timeout_s=self.settings.query_timeout_s)
+        except EmbeddingUnavailable as error:
+            logger.warning("embedding model unavailable", extra={"reason": str(error)})
+
+    def migrate(self) -> list[str]:
+        """Bring the database's schema up to date; return the migrations that were applied."""
+        from skillroute.storage.postgres.migrate import migrate
+
+        # Less than the relay's own time: PostgreSQL goes on with a statement whose client is gone, and holds its locks.
+        return migrate(self.address(), statement_timeout_s=45.0)
 
     def after_commit(self) -> None:
         """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""

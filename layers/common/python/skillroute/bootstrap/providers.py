@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillroute.bootstrap.secrets import make_api_key
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.work import QueueName
 from skillroute.errors import ConfigurationError
@@ -26,11 +27,10 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     if provider == "openai":
         from skillroute.providers.embedding.openai import OpenAIEmbedder
 
-        key = settings.openai_api_key
         return OpenAIEmbedder(
             model,
             base_url=settings.openai_base_url,
-            api_key=key.get_secret_value() if key else None,
+            api_key=make_api_key(settings.openai_api_key, settings.openai_api_key_secret_arn),
             send_dimensions=settings.openai_send_dimensions,
         )
     from skillroute.providers.embedding.bedrock import BedrockEmbedder
@@ -45,11 +45,10 @@ def make_chat_model(settings: ClassifierSettings) -> ChatModel | None:
     if settings.chat_provider == "openai":
         from skillroute.providers.chat.openai import OpenAIChat
 
-        key = settings.chat_api_key
         return OpenAIChat(
             settings.chat_model,
             base_url=settings.chat_base_url,
-            api_key=key.get_secret_value() if key else None,
+            api_key=make_api_key(settings.chat_api_key, settings.chat_api_key_secret_arn),
         )
     from skillroute.providers.chat.bedrock import BedrockChat
 

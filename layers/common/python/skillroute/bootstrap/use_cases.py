@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from skillroute.bootstrap.parts import CoreParts
 from skillroute.settings import (
-    CatalogSettings,
     ClassifierSettings,
     RelaySettings,
     SearchSettings,
+    WebSettings,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skillroute.services.suggest_skills import SuggestSkills
     from skillroute.services.sync_tools import SyncTools
     from skillroute.services.verify import Verify
+    from skillroute.web.auth import Access
 
 
 class Parts(CoreParts):
@@ -176,24 +177,46 @@ class Parts(CoreParts):
 
         return Verify(self.database, self.feed, self.replica, self.aggregate_skill)
 
+    @cached_property
+    def access(self) -> Access:
+        from skillroute.web.auth import iam_access, jwt_access, open_access
+        from skillroute.web.claims import TokenRules
+
+        settings = self.of(WebSettings)
+        if settings.auth == "none":
+            return open_access()
+        if settings.auth == "iam":
+            return iam_access()
+        rules = TokenRules(
+            issuer=settings.jwt_issuer or "",
+            audiences=settings.jwt_audiences,
+            org_claim=settings.jwt_org_claim,
+            org_required=settings.jwt_require_org,
+            scope_prefix=settings.jwt_scope_prefix,
+        )
+        if settings.jwt_keys is None:
+            return jwt_access(rules)
+        from skillroute.web.keys import KeySet
+
+        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
+
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
         from skillroute.web.health import health_router
         from skillroute.web.search_routes import search_router
         from skillroute.web.verify_routes import verify_router
 
-        auth = self.of(SearchSettings).auth
         return [
-            search_router(self.tool_search, auth),
-            verify_router(self.verify, auth),
-            health_router(self.replica, self.query_embedder),
+            search_router(self.tool_search, self.access),
+            verify_router(self.verify, self.access),
+            health_router(self.replica, self.query_embedder, self.access),
         ]
 
     def catalog_routers(self) -> list[APIRouter]:
         """Return the routes of the catalog function."""
         from skillroute.web.catalog_routes import catalog_router
 
-        return [catalog_router(self.sync_tools, self.catalogue, self.of(CatalogSettings).auth)]
+        return [catalog_router(self.sync_tools, self.catalogue, self.access)]
 
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
@@ -202,11 +225,10 @@ class Parts(CoreParts):
         from skillroute.web.suggestion_routes import suggestion_router
         from skillroute.web.tool_skill_routes import tool_skill_router
 
-        auth = self.of(CatalogSettings).auth
         return [
             # Before the skills: /skills/suggestions is no skill.
-            suggestion_router(self.review_suggestions, auth),
-            classification_router(self.classify_tools, self.describe_skill, auth),
-            skill_router(self.create_skill, self.change_skill, self.read_skills, auth),
-            tool_skill_router(self.assign_skills, auth),
+            suggestion_router(self.review_suggestions, self.access),
+            classification_router(self.classify_tools, self.describe_skill, self.access),
+            skill_router(self.create_skill, self.change_skill, self.read_skills, self.access),
+            tool_skill_router(self.assign_skills, self.access),
         ]

@@ -1,4 +1,4 @@
-"""The schedule: what has to happen now and then."""
+"""The schedule: what has to happen now and then. And one command of an operator's, who invokes the function by hand."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from dataclasses import asdict
 from typing import Any
 
 from skillroute.consumers.batch import Consumer
+from skillroute.errors import InvalidInput
 from skillroute.services.relay import RelayReport
 
+MIGRATE = "migrate"
 
-def relay_consumer(relay: Callable[[], RelayReport]) -> Consumer:
-    """Return the consumer of EventBridge's schedule. What the event says does not matter; the answer is the report."""
 
-    def consume(_event: Mapping[str, Any], _context: Any) -> dict[str, Any]:
-        return asdict(relay())
+def relay_consumer(relay: Callable[[], RelayReport], migrate: Callable[[], list[str]]) -> Consumer:
+    """Return the consumer of EventBridge's schedule, whose answer is the report.
+
+    What the schedule says does not matter. ``{"command": "migrate"}`` comes from an operator: where a database inside a
+    VPC is reached by the functions alone, it brings the schema up to date, and answers which migrations were applied.
+    """
+
+    def consume(event: Mapping[str, Any], _context: Any) -> dict[str, Any]:
+        command = event.get("command")
+        if command is None:
+            return asdict(relay())
+        if command != MIGRATE:
+            raise InvalidInput("command", f"must be {MIGRATE!r}, or absent")
+        return {"applied": migrate()}
 
     return consume

@@ -46,6 +46,7 @@ from skillroute.ports.queues import (
     Queue,
     QueueDepth,
 )
+from skillroute.ports.secrets import Secret
 from skillroute.ports.skills import (
     AssignmentRepository,
     ClassificationRepository,
@@ -83,6 +84,7 @@ __all__ = [
     "PositionStore",
     "Queue",
     "QueueDepth",
+    "Secret",
     "Session",
     "SkillRepository",
     "SuggestionRepository",

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from skillroute.errors import ConfigurationError, DependencyUnavailable
+from skillroute.errors import ConfigurationError, DependencyUnavailable, SecretUnavailable
+from skillroute.ports import Secret
 from skillroute.providers.calls import MAX_MESSAGE_LENGTH, TransientFailure, is_transient, retry_after_s
 
 if TYPE_CHECKING:
     import httpx
+
+
+_KEY_REFUSED = frozenset({401, 403})
+_NO_HEADER = "holds a space or an unprintable character"
 
 
 class OpenAIEndpoint:
@@ -23,8 +28,8 @@ class OpenAIEndpoint:
         Behind `base_url`: ``embeddings``, ``chat/completions``.
     base_url : str
         Up to and including the version: ``https://api.openai.com/v1``.
-    api_key : str or None
-        Sent as a bearer token. Never part of an error message.
+    api_key : str, Secret or None
+        Sent as a bearer token. Never part of an error message. A secret is read again when the key is refused.
     what : str
         The endpoint as messages name it: ``the embedding endpoint``.
     error : type
@@ -37,13 +42,12 @@ class OpenAIEndpoint:
     """
 
     def __init__(
-        self, path: str, *, base_url: str, api_key: str | None, what: str, error: type[DependencyUnavailable]
+        self, path: str, *, base_url: str, api_key: str | Secret | None, what: str, error: type[DependencyUnavailable]
     ) -> None:
         if find_spec("httpx") is None:
             raise ConfigurationError(f"{what} needs the package httpx")
-        # A key with a newline at its end, as files have it, would fail later, in a message that quotes the header.
-        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
-            raise ConfigurationError(f"the API key of {what} holds a space or an unprintable character")
+        if isinstance(api_key, str) and not _fits_a_header(api_key):
+            raise ConfigurationError(f"the API key of {what} {_NO_HEADER}")
         self._url = f"{base_url.rstrip('/')}/{path}"
         self._api_key = api_key
         self._what = what
@@ -61,19 +65,12 @@ class OpenAIEndpoint:
         DependencyUnavailable
             Anything else went wrong: the error that was given to the constructor.
         """
-        import httpx  # noqa: PLC0415 - 90 ms that a process which never calls does not pay
-
-        try:
-            response = self._connected().post(self._url, json=body, timeout=timeout_s)
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise self._error(f"{self._what}'s URL is wrong: {error}") from error
-        except httpx.TimeoutException as error:
-            raise TransientFailure(f"{self._what} timed out ({type(error).__name__})") from error
-        except httpx.TransportError as error:
-            raise TransientFailure(f"{self._what} cannot be reached: {error}") from error
-        except httpx.HTTPError as error:
-            raise self._error(f"{self._what}'s answer is unreadable: {error}") from error
-        self._check_status(response)
+        key = self._key()
+        response = self._sent(body, key, timeout_s=timeout_s)
+        if response.status_code in _KEY_REFUSED and (renewed := self._key(again=True)) != key:
+            key = renewed
+            response = self._sent(body, key, timeout_s=timeout_s)
+        self._check_status(response, key)
         return response
 
     def close(self) -> None:
@@ -83,31 +80,62 @@ class OpenAIEndpoint:
         if client is not None:
             client.close()
 
+    def _sent(self, body: Mapping[str, Any], key: str | None, *, timeout_s: float) -> httpx.Response:
+        import httpx  # noqa: PLC0415 - 90 ms that a process which never calls does not pay
+
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            return self._connected().post(self._url, json=body, headers=headers, timeout=timeout_s)
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise self._error(f"{self._what}'s URL is wrong: {error}") from error
+        except httpx.TimeoutException as error:
+            raise TransientFailure(f"{self._what} timed out ({type(error).__name__})") from error
+        except httpx.TransportError as error:
+            raise TransientFailure(f"{self._what} cannot be reached: {error}") from error
+        except httpx.HTTPError as error:
+            raise self._error(f"{self._what}'s answer is unreadable: {error}") from error
+
+    def _key(self, *, again: bool = False) -> str | None:
+        if self._api_key is None or isinstance(self._api_key, str):
+            return self._api_key
+        try:
+            key = self._api_key.read(again=again)
+        except SecretUnavailable as error:
+            raise self._error(f"{self._what} cannot be called: {error}") from error
+        if not _fits_a_header(key):
+            raise self._error(f"the API key of {self._what} {_NO_HEADER}")
+        return key
+
     def _connected(self) -> httpx.Client:
-        import httpx  # noqa: PLC0415 - see post
+        import httpx  # noqa: PLC0415 - see _sent
 
         with self._lock:
             if self._client is None:
-                headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-                self._client = httpx.Client(headers=headers)
+                self._client = httpx.Client()
             return self._client
 
-    def _check_status(self, response: httpx.Response) -> None:
+    def _check_status(self, response: httpx.Response, key: str | None) -> None:
         if response.is_success:
             return
-        message = f"{self._what} answered {response.status_code}: {self._server_message(response)}"
+        message = f"{self._what} answered {response.status_code}: {_server_message(response, key)}"
         if is_transient(response.status_code):
             raise TransientFailure(message, retry_after_s=retry_after_s(response.headers.get("retry-after")))
         raise self._error(message)
 
-    def _server_message(self, response: httpx.Response) -> str:
-        """Return the server's own words, short, without the key that some servers repeat."""
-        try:
-            body = response.json()
-            error = body.get("error", body) if isinstance(body, dict) else body
-            said = str(error.get("message", error) if isinstance(error, dict) else error)
-        except ValueError:
-            said = response.text
-        if self._api_key:
-            said = said.replace(self._api_key, "[key]")
-        return said.strip()[:MAX_MESSAGE_LENGTH] or "no message"
+
+def _fits_a_header(key: str) -> bool:
+    # A key with a newline at its end, as files have it, would fail later, in a message that quotes the header.
+    return key.isascii() and key.isprintable() and " " not in key
+
+
+def _server_message(response: httpx.Response, key: str | None) -> str:
+    """Return the server's own words, short, without the key that some servers repeat."""
+    try:
+        body = response.json()
+        error = body.get("error", body) if isinstance(body, dict) else body
+        said = str(error.get("message", error) if isinstance(error, dict) else error)
+    except ValueError:
+        said = response.text
+    if key:
+        said = said.replace(key, "[key]")
+    return said.strip()[:MAX_MESSAGE_LENGTH] or "no message"

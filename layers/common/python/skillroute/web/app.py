@@ -11,12 +11,22 @@ from skillroute.web.body import BodyLimit
 from skillroute.web.errors import add_error_handlers
 
 
-def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute") -> FastAPI:
-    """Return an app that serves the routers, with the error table and the body limit."""
+def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute", with_docs: bool = True) -> FastAPI:
+    """Return an app that serves the routers, with the error table and the body limit.
+
+    Parameters
+    ----------
+    routers : sequence of APIRouter
+    title : str
+        What the OpenAPI document calls the app.
+    with_docs : bool
+        Whether ``/docs``, ``/redoc`` and ``/openapi.json`` answer. They ask nobody who they are.
+    """
     app = FastAPI(
         title=title,
         version=__version__,
         description="Tool search for AI agents: ask for what you need in plain words, get the tools that fit.",
+        openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
     )
     app.add_middleware(BodyLimit)
     add_error_handlers(app)

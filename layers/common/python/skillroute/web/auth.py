@@ -1,45 +1,151 @@
-"""Who calls, from what the gateway has verified (decisions 26 and 27).
+"""Who calls, and what they may (decisions 26 and 27; docs/adr/0013).
 
-`jwt`: the claims that API Gateway's authorizer checked. `iam`: callers that may invoke the API are trusted with all
-scopes and global items. `none`: the laptop, where nothing checks.
+`jwt`: by the claims that API Gateway's authorizer vouches for, or, where no gateway stands before the app, by a bearer
+token that one of the configured keys has signed. `iam`: callers that may invoke the API are trusted with all scopes and
+global items. `none`: the laptop, where nothing checks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from fastapi import Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 
 from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.errors import Forbidden, Unauthenticated
+from skillroute.errors import Unauthenticated
+from skillroute.web.challenge import InsufficientScope, InvalidToken, NoIdentity
+from skillroute.web.claims import TokenRules
 
-AuthMode = Literal["jwt", "iam", "none"]
+Identify = Callable[[Request], Caller]
+ClaimsOf = Callable[[str], Mapping[str, Any]]
 
-
-def require(scope: Scope, mode: AuthMode) -> Callable[[Request], Caller]:
-    """Return a dependency that answers with the caller, or refuses one without the scope."""
-
-    def caller(request: Request) -> Caller:
-        found = LAPTOP if mode == "none" else _from_gateway(request, mode)
-        if not found.may(scope):
-            raise Forbidden(f"the token lacks the scope {scope.value!r}")
-        return found
-
-    return caller
+_BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750, section 2.1
 
 
-def _from_gateway(request: Request, mode: AuthMode) -> Caller:
-    context = request.scope.get("aws.event", {}).get("requestContext", {})
-    authorizer: dict[str, Any] = context.get("authorizer") or {}
-    if mode == "iam" and authorizer.get("iam"):
+class Guard:
+    """A dependency that answers with the caller, or refuses.
+
+    Parameters
+    ----------
+    identify : callable
+        Says who sends a request; raises `Unauthenticated`.
+    scope : Scope or None
+        What the caller must be allowed; None lets in whoever can be identified.
+    scope_prefix : str
+        What tokens put before scopes.
+    """
+
+    def __init__(self, identify: Identify, scope: Scope | None, scope_prefix: str = "") -> None:
+        self._identify = identify
+        self._scope = scope
+        self._scope_prefix = scope_prefix
+
+    async def __call__(self, request: Request) -> Caller:
+        """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
+        # A route may ask twice: before it reads the body, and for its own sake.
+        caller: Caller | None = getattr(request.state, "caller", None)
+        if caller is None:
+            caller = request.state.caller = self._identify(request)
+        if self._scope is not None and not caller.may(self._scope):
+            raise InsufficientScope(self._scope.value, self._scope_prefix + self._scope.value)
+        return caller
+
+
+class BearerGuard(Guard, SecurityBase):
+    """A guard that the OpenAPI document shows as a bearer token."""
+
+    scheme_name = "bearer"
+    model = HTTPBearer(bearerFormat="JWT", description="A JSON Web Token with the scope that the route asks for.")
+
+
+class Access:
+    """Makes the guards of an app's routes: one object for all of them, made from the settings.
+
+    Parameters
+    ----------
+    identify : callable
+        Says who sends a request; raises `Unauthenticated`.
+    guard : type
+        What the guards are made of.
+    scope_prefix : str
+        What tokens put before scopes.
+    """
+
+    def __init__(self, identify: Identify, *, guard: type[Guard] = Guard, scope_prefix: str = "") -> None:
+        self._identify = identify
+        self._guard = guard
+        self._scope_prefix = scope_prefix
+
+    def require(self, scope: Scope) -> Guard:
+        """Return a guard that lets in who has the scope."""
+        return self._guard(self._identify, scope, self._scope_prefix)
+
+    def anyone(self) -> Guard:
+        """Return a guard that lets in whoever can be identified, whatever they may."""
+        return self._guard(self._identify, None, self._scope_prefix)
+
+
+def open_access() -> Access:
+    """Return the access of a laptop, where everybody may everything."""
+    return Access(lambda _: LAPTOP)
+
+
+def iam_access() -> Access:
+    """Return the access behind API Gateway's IAM authorizer."""
+
+    def identify(request: Request) -> Caller:
+        if not _authorizer(request).get("iam"):
+            raise Unauthenticated("the request carries no verified identity")
         return Caller(org_id=None, scopes=frozenset({Scope.ADMIN}))
-    claims: dict[str, Any] | None = (authorizer.get("jwt") or {}).get("claims")
-    if mode == "jwt" and claims is not None:
-        granted = set(str(claims.get("scope", "")).split())
-        return Caller(
-            org_id=str(claims["org_id"]) if claims.get("org_id") else None,
-            scopes=frozenset(known for known in Scope if known.value in granted),
-            name=str(claims["sub"])[:255] if claims.get("sub") else None,
-        )
-    raise Unauthenticated("the request carries no verified identity")
+
+    return Access(identify)
+
+
+def jwt_access(
+    rules: TokenRules, claims_of: ClaimsOf | None = None, *, clock: Callable[[], float] = time.time
+) -> Access:
+    """Return the access of tokens.
+
+    Parameters
+    ----------
+    rules : TokenRules
+        What their claims must say, whoever has checked the signature.
+    claims_of : callable, optional
+        Checks a token's signature and returns its claims; without it only a gateway can vouch for a caller.
+    clock : callable
+        Seconds since 1970.
+    """
+
+    def identify(request: Request) -> Caller:
+        vouched = _authorizer(request).get("jwt")
+        if isinstance(vouched, dict) and isinstance(vouched.get("claims"), dict):
+            return rules.caller(vouched["claims"], clock())
+        if claims_of is None:
+            raise NoIdentity("the request carries no verified identity")
+        return rules.caller(claims_of(_bearer_token(request)), clock())
+
+    return Access(identify, guard=BearerGuard, scope_prefix=rules.scope_prefix)
+
+
+def _authorizer(request: Request) -> dict[str, Any]:
+    """Return what API Gateway's authorizer found; the event comes from Lambda, never from the caller."""
+    context = request.scope.get("aws.event", {}).get("requestContext") or {}
+    found = context.get("authorizer")
+    return found if isinstance(found, dict) else {}
+
+
+def _bearer_token(request: Request) -> str:
+    given = request.headers.getlist("authorization")
+    if len(given) > 1:
+        raise InvalidToken("the request carries more than one token")
+    if not given or given[0].split(" ")[0].lower() != "bearer":
+        raise NoIdentity("the request carries no bearer token")
+    found = _BEARER.fullmatch(given[0])
+    if found is None:
+        raise InvalidToken("the token is malformed")
+    return found[1]

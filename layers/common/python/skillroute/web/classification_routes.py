@@ -9,17 +9,17 @@ from fastapi import APIRouter, Depends
 from skillroute.domain.caller import Caller, Scope
 from skillroute.services.classify_tools import ClassifyTools
 from skillroute.services.describe_skill import DescribeSkill
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.paging import SkillId
 from skillroute.web.skill_schemas import ClassifyRequest, ClassifyResponse, SuggestionOut
 
 
-def classification_router(classify: ClassifyTools, describe: DescribeSkill, auth: AuthMode) -> APIRouter:
+def classification_router(classify: ClassifyTools, describe: DescribeSkill, access: Access) -> APIRouter:
     """Return the routes that ask a model."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
-    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
 
     @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
     def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:

@@ -27,9 +27,14 @@ class InvalidRequest(BaseModel):
     detail: list[FieldProblem]
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {
+_CHALLENGE = {"WWW-Authenticate": {"description": "How to be let in (RFC 6750).", "schema": {"type": "string"}}}
+
+IDENTITY: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "Nobody vouches for the caller.", "headers": _CHALLENGE}
+}
+
+ERRORS: dict[int | str, dict[str, Any]] = IDENTITY | {
     400: {"model": Problem, "description": "The request cannot be read."},
-    401: {"model": Problem, "description": "Nobody vouches for the caller."},
     403: {"model": Problem, "description": "The token lacks a scope, or the item is not the caller's to change."},
     413: {"model": Problem, "description": "The body is too large."},
     422: {"model": InvalidRequest, "description": "A field is wrong; each is named."},

@@ -1,4 +1,7 @@
-"""The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence."""
+"""The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence.
+
+What is down is told by a sentence of our own; hosts, secrets and what the other side said stand in the log.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from skillroute.errors import (
     Unauthenticated,
 )
 from skillroute.observability import Metric, count, logger
+from skillroute.web.challenge import Challenge
 
 # From the most particular to the most general; the first that fits decides.
 STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
@@ -51,13 +55,14 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": [problem([place, *error.field.split(".")], error.message)]}, status)
     if isinstance(error, DatabaseUnavailable):
         count(Metric.DATABASE_UNAVAILABLE)
+    if isinstance(error, DependencyUnavailable):
+        logger.warning("dependency unavailable", extra={"reason": str(error)})
+        return JSONResponse({"detail": error.told}, status, headers={"Retry-After": "1"})
     if status == 500:
         logger.exception("unexpected error", exc_info=error)
         return JSONResponse({"detail": "Internal Server Error"}, status)
-    if status == 503:
-        logger.warning("dependency unavailable", extra={"reason": str(error)})
-        return JSONResponse({"detail": str(error)}, status, headers={"Retry-After": "1"})
-    return JSONResponse({"detail": _encodable(str(error))}, status)
+    headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
+    return JSONResponse({"detail": _encodable(str(error))}, status, headers=headers)
 
 
 def _validation_error(_: Request, error: Exception) -> JSONResponse:

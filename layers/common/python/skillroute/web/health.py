@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from skillroute import __version__
-from skillroute.errors import DatabaseUnavailable, SkillrouteError
-from skillroute.observability import counts
+from skillroute.errors import (
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    EmbeddingUnavailable,
+    IndexUnavailable,
+    SkillrouteError,
+)
+from skillroute.observability import counts, logger
 from skillroute.ports import IndexReplica
 from skillroute.search.embed import QueryEmbedder
+from skillroute.web.auth import Access
+from skillroute.web.docs import IDENTITY
 
 
 class Dependency(BaseModel):
@@ -40,9 +48,9 @@ class Health(BaseModel):
     counts: dict[str, float] = Field(description="What this process has counted since it started.")
 
 
-def health_router(replica: IndexReplica, embedder: QueryEmbedder) -> APIRouter:
-    """Return the two routes."""
-    router = APIRouter(tags=["operations"])
+def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access) -> APIRouter:
+    """Return the two routes. They tell of versions and outages, so any identity will do, and none will not."""
+    router = APIRouter(tags=["operations"], dependencies=[Depends(access.anyone())], responses=IDENTITY)
     report = health_report(replica, embedder)
 
     @router.get("/health", summary="How the parts stand; 200 as long as the process answers")
@@ -67,17 +75,21 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
     """Return a function that asks all parts how they stand."""
 
     def report() -> Health:
-        model_problem = embedder.failure() or (None if embedder.model() else "the embedding model cannot be read")
+        # Why is in the log, where the embedder has written it.
+        model_problem = None if embedder.model() and not embedder.failure() else EmbeddingUnavailable.told
         database_problem = index_problem = index = None
         try:
             index = replica.status()  # first: borrowing the index brings it up to date
             with replica.current():
                 if not index.ready:
                     index = replica.status()
-        except DatabaseUnavailable as error:
-            database_problem = str(error)
         except SkillrouteError as error:
-            index_problem = str(error)
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            told = error.told if isinstance(error, DependencyUnavailable) else IndexUnavailable.told
+            if isinstance(error, DatabaseUnavailable):
+                database_problem = told
+            else:
+                index_problem = told
         answered = database_problem is None and index_problem is None
         return Health(
             status="unavailable" if not answered else "degraded" if model_problem else "ok",

@@ -21,7 +21,7 @@ from skillroute.domain.search import (
 )
 from skillroute.search.run import SearchRun
 from skillroute.search.tools import ToolSearch
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import ERRORS
 
@@ -44,10 +44,10 @@ _MODE_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-def search_router(search: ToolSearch, auth: AuthMode) -> APIRouter:
+def search_router(search: ToolSearch, access: Access) -> APIRouter:
     """Return the routes over a tool search."""
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
-    AsCaller = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post("", response_model=SearchResponse, summary="Find the tools that fit a request")
     def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:

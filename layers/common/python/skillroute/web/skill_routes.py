@@ -11,7 +11,7 @@ from skillroute.domain.skills import NewSkill, SkillFilter
 from skillroute.services.change_skill import ChangeSkill
 from skillroute.services.create_skill import CreateSkill
 from skillroute.services.read_skills import ReadSkills
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, Limit, Offset, SkillId, page_response
@@ -27,11 +27,11 @@ IsActive = Literal["true", "false", "all"]
 _IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
 
 
-def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, auth: AuthMode) -> APIRouter:
+def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, access: Access) -> APIRouter:
     """Return the routes over skills."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
-    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
-    AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post("", status_code=201, summary="Create a skill", responses=CONFLICT)
     def create_skill(body: SkillCreate, caller: AsWriter) -> SkillOut:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Response
 from skillroute.domain.caller import Caller, Scope
 from skillroute.domain.suggestions import SuggestionStatus
 from skillroute.services.review_suggestions import ReviewSuggestions
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
@@ -17,12 +17,12 @@ from skillroute.web.skill_schemas import Merge, Rejection, ReviewResponse, Sugge
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
-def suggestion_router(review: ReviewSuggestions, auth: AuthMode) -> APIRouter:
+def suggestion_router(review: ReviewSuggestions, access: Access) -> APIRouter:
     """Return the routes over suggestions."""
     router = APIRouter(
         prefix="/api/v1/skills/suggestions", tags=["suggestions"], route_class=SafeJsonRoute, responses=ERRORS
     )
-    AsReviewer = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
+    AsReviewer = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
 
     @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=TOTAL_DOC)
     def list_suggestions(

@@ -7,18 +7,18 @@ from fastapi import APIRouter, Depends, Response
 
 from skillroute.domain.caller import Caller, Scope
 from skillroute.services.assign_skills import AssignSkills
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, TOTAL_HEADER, ItemId
 from skillroute.web.skill_schemas import ManualAssignments, ToolSkillOut
 
 
-def tool_skill_router(assign: AssignSkills, auth: AuthMode) -> APIRouter:
+def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
     """Return the routes over a tool's skills."""
     router = APIRouter(prefix="/api/v1/tools", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
-    AsWriter = Annotated[Caller, Depends(require(Scope.SKILLS, auth))]  # noqa: N806 (a type)
-    AsReader = Annotated[Caller, Depends(require(Scope.SEARCH, auth))]  # noqa: N806 (a type)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND | TOTAL_DOC)
     def list_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:

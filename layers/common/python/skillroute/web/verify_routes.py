@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from skillroute.domain.caller import Caller, Scope
 from skillroute.errors import Forbidden
 from skillroute.services.verify import MOST_FINDINGS, Verify
-from skillroute.web.auth import AuthMode, require
+from skillroute.web.auth import Access
 from skillroute.web.docs import ERRORS
 
 
@@ -30,10 +30,10 @@ class VerifyResponse(BaseModel):
     findings: list[FindingOut] = Field(description=f"{MOST_FINDINGS} at most.")
 
 
-def verify_router(verify: Verify, auth: AuthMode) -> APIRouter:
+def verify_router(verify: Verify, access: Access) -> APIRouter:
     """Return the route of the check."""
     router = APIRouter(prefix="/api/v1/verify", tags=["operation"], responses=ERRORS)
-    AsAdmin = Annotated[Caller, Depends(require(Scope.ADMIN, auth))]  # noqa: N806 (a type)
+    AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("", summary="Check everything")
     def check(caller: AsAdmin) -> VerifyResponse:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.ports import Secret
 from skillroute.providers.chat.calls import DEFAULT_RETRY, MAX_ANSWER_TOKENS, RetryPolicy
 from skillroute.providers.openai_api import OpenAIEndpoint
 
@@ -29,7 +30,7 @@ class OpenAIChat:
         The model's id at the endpoint. It must take ``response_format`` with a JSON schema, and temperature 0.
     base_url : str
         Up to and including the version: ``https://api.openai.com/v1``.
-    api_key : str or None
+    api_key : str, Secret or None
         Sent as a bearer token. Never part of an error message.
     retry : RetryPolicy
         How often, and how far apart.
@@ -50,7 +51,7 @@ class OpenAIChat:
         model: str,
         *,
         base_url: str = "https://api.openai.com/v1",
-        api_key: str | None = None,
+        api_key: str | Secret | None = None,
         retry: RetryPolicy = DEFAULT_RETRY,
     ) -> None:
         self._model = model

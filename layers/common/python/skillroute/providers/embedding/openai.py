@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.errors import EmbeddingUnavailable
+from skillroute.ports import Secret
 from skillroute.providers.calls import Deadline, fan_out
 from skillroute.providers.embedding.calls import DEFAULT_RETRY, RetryPolicy
 from skillroute.providers.embedding.wire import acceptable, unit_vector
@@ -31,7 +32,7 @@ class OpenAIEmbedder:
         The model's id at the endpoint, and the dimension that its vectors must have.
     base_url : str
         Up to and including the version: ``https://api.openai.com/v1``.
-    api_key : str or None
+    api_key : str, Secret or None
         Sent as a bearer token. Never part of an error message.
     send_dimensions : bool
         Whether to ask for `model.dimension`. Models that can shorten their vectors need it, the others refuse it.
@@ -58,7 +59,7 @@ class OpenAIEmbedder:
         model: EmbeddingModel,
         *,
         base_url: str = "https://api.openai.com/v1",
-        api_key: str | None = None,
+        api_key: str | Secret | None = None,
         send_dimensions: bool = False,
         max_items: int = 64,
         retry: RetryPolicy = DEFAULT_RETRY,

@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from skillroute.domain.embedding import EmbeddingModel
@@ -25,6 +26,7 @@ from skillroute.storage.index.edge import EdgeIndex
 from skillroute.storage.index.embedded import HEAD, Built
 from skillroute.storage.index.projection import load_everything
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+from skillroute.storage.postgres.address import Address, fixed
 from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.feed import PostgresFeed
 
@@ -32,7 +34,7 @@ from skillroute.storage.postgres.feed import PostgresFeed
 _TIMEOUT_S = 1800.0
 
 
-def build_in_child(database_url: str, parent_dir: Path | None, model: EmbeddingModel) -> Built:
+def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingModel) -> Built:
     """Build an optimised replica beside this process.
 
     Raises
@@ -41,7 +43,7 @@ def build_in_child(database_url: str, parent_dir: Path | None, model: EmbeddingM
         The child failed or took longer than half an hour; what it said last is in the message.
     """
     directory = new_replica_dir(parent_dir)
-    orders = {"database_url": database_url, "directory": str(directory), "dimension": model.dimension}
+    orders = {"address": asdict(address), "directory": str(directory), "dimension": model.dimension}
     try:
         child = subprocess.run(  # noqa: S603 (our own interpreter and module)
             [sys.executable, "-m", __name__],
@@ -68,7 +70,7 @@ def build_in_child(database_url: str, parent_dir: Path | None, model: EmbeddingM
 def _main() -> None:
     os.nice(10)  # searches come first
     orders = json.loads(sys.stdin.read())
-    pool = Pool(orders["database_url"], size=1, statement_timeout_s=300.0)
+    pool = Pool(fixed(Address(**orders["address"])), size=1, statement_timeout_s=300.0)
     feed = PostgresFeed(pool)
     page = feed.poll(HEAD)
     index = EdgeIndex(Path(orders["directory"]), orders["dimension"])

@@ -1,9 +1,8 @@
 """Connections to PostgreSQL: a small pool, one connection a thread at a time, prepared statements by name.
 
 pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. What the
-server or the network says is translated here, once: `DatabaseUnavailable` when nothing answers or the server is
-going down, `StatementRejected` with the SQLSTATE and the constraint's
-name otherwise.
+network says is translated here, once, and what the server says in `refusals.py`: `DatabaseUnavailable` when nothing
+answers or the server is going down, `StatementRejected` with the SQLSTATE and the constraint's name otherwise.
 """
 
 from __future__ import annotations
@@ -15,77 +14,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from struct import error as struct_error
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import pg8000.native
 
-from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.errors import DatabaseUnavailable, StatementRejected
+from skillroute.storage.postgres.address import Address, AddressSource, fixed
 from skillroute.storage.postgres.converters import ADAPTERS, array
 from skillroute.storage.postgres.queries import statement
+from skillroute.storage.postgres.refusals import ConnectionUnusable, LoginRefused, refusal
 
 T = TypeVar("T")
 Rows = list[list[Any]]
 
 # pg8000 lets some socket errors through as they are, and reads a closed socket as a short struct.
 _BROKEN = (pg8000.native.InterfaceError, OSError, struct_error)
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-# Class 08: connection; 28: it does not let us in; 53: no disk, no memory, too many connections; 58: its files fail.
-# 3D000: no such database; 25006: a standby; 57P01..57P05: the server stops, crashed, starts or drops us.
-_UNAVAILABLE_CLASSES = ("08", "28", "53", "58")
-_UNAVAILABLE_STATES = {"25006", "3D000", "57P01", "57P02", "57P03", "57P04", "57P05"}
-_NOT_MIGRATED_STATES = {"3F000", "42P01", "42703"}
-_TIMED_OUT = "57014"  # the connection itself is as good as before
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _ATTEMPTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where the database is and how to get in: ``postgresql://user:password@host:port/database?sslmode=require``."""
-
-    host: str
-    port: int
-    user: str
-    password: str | None
-    database: str
-    sslmode: str
-
-    @classmethod
-    def parse(cls, url: str) -> Address:
-        """Read a database URL. `sslmode` is disable, require or verify-full; off loopback `require` is the default."""
-        malformed = "SKILLROUTE_DATABASE_URL must look like postgresql://user:password@host:5432/name"
-        try:
-            parts = urlsplit(url)
-            port = parts.port or 5432
-        except ValueError:  # brackets that do not match, or a port that is no number
-            raise ConfigurationError(malformed) from None
-        if parts.scheme not in {"postgresql", "postgres"} or not parts.hostname or not parts.username:
-            raise ConfigurationError(malformed)
-        default = "disable" if parts.hostname in _LOOPBACK else "require"
-        sslmode = parse_qs(parts.query).get("sslmode", [default])[0]
-        if sslmode not in {"disable", "require", "verify-full"}:
-            raise ConfigurationError("SKILLROUTE_DATABASE_URL: sslmode must be disable, require or verify-full")
-        return cls(
-            host=parts.hostname,
-            port=port,
-            user=unquote(parts.username),
-            password=unquote(parts.password) if parts.password else None,
-            database=unquote(parts.path.lstrip("/")) or "postgres",
-            sslmode=sslmode,
-        )
-
-    def ssl_context(self) -> ssl.SSLContext | bool:
-        """Return what pg8000 takes: False for no TLS, else a context (`require` encrypts without checking who)."""
-        if self.sslmode == "disable":
-            return False
-        context = ssl.create_default_context()
-        if self.sslmode == "require":
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        return context
 
 
 class Connection:
@@ -103,22 +49,9 @@ class Connection:
         self.broken = self.hung = False
         with ExitStack() as undo, self._translated():
             undo.callback(sock.close)
-            self._native = pg8000.native.Connection(
-                address.user,
-                host=address.host,
-                # pg8000 cannot tell a server that asks for a password that there is none.
-                password=address.password or "",
-                database=address.database,
-                ssl_context=address.ssl_context(),
-                sock=sock,
-                application_name="skillroute",
-                startup_params={
-                    "statement_timeout": str(int(statement_timeout_s * 1000)),
-                    # Times are given in UTC, whatever the server's own zone is (decisions 28).
-                    "timezone": "UTC",
-                    "datestyle": "ISO",
-                },
-            )
+            self._native = _logged_in(sock, address)
+            # Not at the login: proxies and poolers refuse a login with settings that they do not know.
+            self._native.run(f"SET statement_timeout = {int(statement_timeout_s * 1000)}")
             for oid, adapter in ADAPTERS.items():  # before anything is prepared: a statement keeps those it began with
                 self._native.register_in_adapter(oid, adapter)
             self._native.register_out_adapter(list, array)
@@ -163,16 +96,9 @@ class Connection:
         try:
             yield
         except pg8000.native.DatabaseError as error:
-            details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-            state, message = str(details.get("C", "")), str(details.get("M", error))
-            if state == _TIMED_OUT:
-                raise DatabaseUnavailable(f"PostgreSQL took too long: {message}") from error
-            if state in _NOT_MIGRATED_STATES:
-                raise DatabaseUnavailable(f"the schema is not there ({message}): run `skillroute migrate`") from error
-            if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):
-                self.broken = True
-                raise DatabaseUnavailable(f"PostgreSQL is not available: {message}") from error
-            raise StatementRejected(message, state=state, constraint=details.get("n")) from error
+            meant = refusal(error)
+            self.broken = self.broken or isinstance(meant, ConnectionUnusable)
+            raise meant from error
         except TimeoutError as error:
             self.broken = True
             self.hung = True
@@ -187,19 +113,55 @@ class Connection:
             raise
 
 
+def _logged_in(sock: socket.socket, address: Address) -> pg8000.native.Connection:
+    """Log in over a connected socket."""
+    context = address.ssl_context()
+    try:
+        return pg8000.native.Connection(
+            address.user,
+            host=address.host,
+            # pg8000 cannot tell a server that asks for a password that there is none.
+            password=address.password or "",
+            database=address.database,
+            ssl_context=context,
+            sock=sock,
+            application_name="skillroute",
+            # Times are given in UTC, whatever the server's own zone is (decisions 28).
+            startup_params={"timezone": "UTC", "datestyle": "ISO"},
+        )
+    except ssl.SSLError as error:
+        raise DatabaseUnavailable(
+            f"PostgreSQL at {address.host}:{address.port} is not who it should be, or its TLS is not ours ({error}): "
+            "give its authorities as sslrootcert in the secret, or sslmode=require, which does not ask who answers"
+        ) from error
+    except pg8000.native.InterfaceError as error:
+        if context is False:
+            raise
+        raise DatabaseUnavailable(
+            f"PostgreSQL at {address.host}:{address.port} offers no TLS, or closed the connection "
+            f"(sslmode={address.sslmode}): {error}"
+        ) from error
+
+
 class Pool:
     """Lends connections to units of work, and keeps up to `size` of them open between units.
 
     Parameters
     ----------
-    url : str
-        See `Address.parse`. Nothing is opened before the first unit of work.
+    address : str or AddressSource
+        A URL (see `Address.parse`), or who says where the database is each time that a connection is opened. Nothing is
+        opened before the first unit of work.
     """
 
     def __init__(
-        self, url: str, *, size: int = 8, connect_timeout_s: float = 2.0, statement_timeout_s: float = 20.0
+        self,
+        address: str | AddressSource,
+        *,
+        size: int = 8,
+        connect_timeout_s: float = 2.0,
+        statement_timeout_s: float = 20.0,
     ) -> None:
-        self._address = Address.parse(url)
+        self._address = fixed(Address.parse(address)) if isinstance(address, str) else address
         self._size = size
         self._connect_timeout_s = connect_timeout_s
         self._statement_timeout_s = statement_timeout_s
@@ -269,8 +231,18 @@ class Pool:
             return work(connection)
 
     def _connect(self) -> Connection:
+        address = self._address()
+        try:
+            return self._opened(address)
+        except LoginRefused:
+            # The password may have been changed since it was read.
+            if (renewed := self._address(again=True)) == address:
+                raise
+            return self._opened(renewed)
+
+    def _opened(self, address: Address) -> Connection:
         return Connection(
-            self._address,
+            address,
             connect_timeout_s=self._connect_timeout_s,
             statement_timeout_s=self._statement_timeout_s,
         )

@@ -6,7 +6,8 @@ import hashlib
 from importlib.resources import files
 
 from skillroute.errors import SkillrouteError
-from skillroute.storage.postgres.connection import Address, Connection
+from skillroute.storage.postgres.address import Address
+from skillroute.storage.postgres.connection import Connection
 
 # Any constant does; it keeps two processes that start together from migrating side by side.
 _LOCK = 0x736B696C6C
@@ -26,8 +27,8 @@ def _migrations() -> list[tuple[str, str, str]]:
     return sorted(found)
 
 
-def migrate(database_url: str) -> list[str]:
-    """Bring a database up to date and return the names of the migrations that were applied.
+def migrate(address: str | Address, *, statement_timeout_s: float = 600.0) -> list[str]:
+    """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
 
     Raises
     ------
@@ -36,7 +37,8 @@ def migrate(database_url: str) -> list[str]:
     DatabaseUnavailable
         PostgreSQL cannot be reached.
     """
-    connection = Connection(Address.parse(database_url), connect_timeout_s=10.0, statement_timeout_s=600.0)
+    address = Address.parse(address) if isinstance(address, str) else address
+    connection = Connection(address, connect_timeout_s=10.0, statement_timeout_s=statement_timeout_s)
     try:
         connection.script(f"SELECT pg_advisory_lock({_LOCK})")
         connection.script("CREATE SCHEMA IF NOT EXISTS mcp")

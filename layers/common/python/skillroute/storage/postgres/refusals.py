@@ -1,0 +1,52 @@
+"""What PostgreSQL's error messages mean: by their SQLSTATE, never by their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pg8000.native import DatabaseError
+
+from skillroute.errors import DatabaseUnavailable, SkillrouteError, StatementRejected
+
+_LOGIN_CLASS = "28"
+# Class 08: connection; 53: no disk, no memory, too many connections; 58: its files fail.
+# 3D000: no such database; 25006: a standby; 57P01..57P05: the server stops, crashed, starts or drops us.
+_UNAVAILABLE_CLASSES = ("08", "53", "58")
+_UNAVAILABLE_STATES = {"25006", "3D000", "57P01", "57P02", "57P03", "57P04", "57P05"}
+_NOT_MIGRATED_STATES = {"3F000", "42P01", "42703"}
+_TIMED_OUT = "57014"
+
+
+class ConnectionUnusable(DatabaseUnavailable):
+    """PostgreSQL answers, and this connection is of no use any more."""
+
+
+class LoginRefused(ConnectionUnusable):
+    """PostgreSQL answers, and does not let this user in with this password."""
+
+
+class TookTooLong(DatabaseUnavailable):
+    """PostgreSQL answers, and gave up on a statement at its time limit. The connection is as good as before."""
+
+    told = "PostgreSQL took too long"
+
+
+class NotMigrated(DatabaseUnavailable):
+    """PostgreSQL answers, and has no schema, or an older one."""
+
+    told = "the database's schema is not there or not up to date: run `skillroute migrate`"
+
+
+def refusal(error: DatabaseError) -> SkillrouteError:
+    """Return what an error message of PostgreSQL means."""
+    details: dict[str, Any] = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+    state, message = str(details.get("C", "")), str(details.get("M", error))
+    if state == _TIMED_OUT:
+        return TookTooLong(f"PostgreSQL took too long: {message}")
+    if state in _NOT_MIGRATED_STATES:
+        return NotMigrated(f"the schema is not there ({message}): run `skillroute migrate`")
+    if state.startswith(_LOGIN_CLASS):
+        return LoginRefused(f"PostgreSQL is not available: {message}")
+    if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):
+        return ConnectionUnusable(f"PostgreSQL is not available: {message}")
+    return StatementRejected(message, state=state, constraint=details.get("n"))

@@ -1,0 +1,91 @@
+"""Every route, the scope that it asks for, and how to ask it: what the tests of access share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from skillroute.domain.caller import Scope
+
+from tests.api.bad_tokens import bearer
+from tests.builders import System, of_org
+from tests.doubles import proposing
+
+Route = tuple[str, str]
+
+SCOPES: dict[Route, Scope | None] = {
+    ("POST", "/api/v1/search"): Scope.SEARCH,
+    ("GET", "/api/v1/search/skills"): Scope.SEARCH,
+    ("GET", "/api/v1/search/tools"): Scope.SEARCH,
+    ("PUT", "/api/v1/tools"): Scope.CATALOG,
+    ("GET", "/api/v1/tools"): Scope.SEARCH,
+    ("GET", "/api/v1/tools/{item_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/tools/{item_id}"): Scope.CATALOG,
+    ("GET", "/api/v1/tools/{item_id}/skills"): Scope.SEARCH,
+    ("PUT", "/api/v1/tools/{item_id}/skills"): Scope.SKILLS,
+    ("POST", "/api/v1/skills"): Scope.SKILLS,
+    ("GET", "/api/v1/skills"): Scope.SEARCH,
+    ("POST", "/api/v1/skills/classify"): Scope.SKILLS,
+    ("GET", "/api/v1/skills/{skill_id}"): Scope.SEARCH,
+    ("PUT", "/api/v1/skills/{skill_id}"): Scope.SKILLS,
+    ("PATCH", "/api/v1/skills/{skill_id}"): Scope.SKILLS,
+    ("DELETE", "/api/v1/skills/{skill_id}"): Scope.SKILLS,
+    ("GET", "/api/v1/skills/{skill_id}/tools"): Scope.SEARCH,
+    ("POST", "/api/v1/skills/{skill_id}/describe"): Scope.SKILLS,
+    ("GET", "/api/v1/skills/suggestions"): Scope.SKILLS,
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
+    ("GET", "/api/v1/verify"): Scope.ADMIN,
+    ("GET", "/health"): None,
+    ("GET", "/ready"): None,
+}
+BODIES: dict[Route, Any] = {
+    ("POST", "/api/v1/search"): {"query": "water"},
+    ("PUT", "/api/v1/tools"): {"items": [{"name": "new", "description": "New."}]},
+    ("PUT", "/api/v1/tools/{item_id}/skills"): {"skills": []},
+    ("POST", "/api/v1/skills"): {"id": "new", "name": "New", "description": "Something that is new."},
+    ("POST", "/api/v1/skills/classify"): {"tool_id": 1},
+    ("PUT", "/api/v1/skills/{skill_id}"): {"name": "Other", "description": "Something that is new."},
+    ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
+    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
+}
+TABLES = ("tools", "skill_categories", "tool_skill_assignments", "skill_suggestions", "tool_classifications", "outbox")
+
+
+def routes_of(app: FastAPI) -> list[Route]:
+    """Return every route of the OpenAPI document; those that delete come last."""
+    paths = app.openapi()["paths"]
+    routes = [(method.upper(), path) for path, methods in paths.items() for method in methods]
+    return sorted(routes, key=lambda route: (route[0] == "DELETE", route[1], route[0]))
+
+
+def filled(path: str, *, item: int = 1, skill: str = "garden", suggestion: int = 1) -> str:
+    """Return a path with ids, and with the query that searches need."""
+    asked = "?query=water" if path.startswith("/api/v1/search/") else ""
+    return path.format(item_id=item, skill_id=skill, suggestion_id=suggestion) + asked
+
+
+def stored(system: System) -> dict[str, Any]:
+    """Return everything that is stored, to be compared."""
+    return {
+        table: system.rows(f"SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) FROM mcp.{table} t")
+        for table in TABLES
+    }
+
+
+def fill(system: System, org: str | None = None, suffix: str = "") -> tuple[int, str, int]:
+    """Store a tool with a skill and a suggestion; return the ids of all three."""
+    caller = of_org(org)
+    skill = system.create(f"garden{suffix}", caller, description="Water the plants of the garden.").id
+    tool, stray = system.put(f"water_plants{suffix}", f"encode_video{suffix}", caller=caller, description="Water.")
+    system.assign(tool, caller, **{skill: 0.9})
+    system.classifier.answers[f"encode_video{suffix}"] = proposing(f"Video{suffix}")
+    system.classify(stray)
+    return tool, skill, system.suggestions(caller=caller)[-1].id
+
+
+def with_token(client: TestClient, route: Route, path: str, token: str) -> Any:
+    """Ask a route with a token, and with a body that is right for it."""
+    return client.request(route[0], path, headers=bearer(token), json=BODIES.get(route))

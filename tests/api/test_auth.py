@@ -1,0 +1,156 @@
+"""Who is let in: every route of the OpenAPI document, asked with every kind of token that must not pass.
+
+The routes are read from the document, so that a new one cannot be forgotten; what each asks for stands in `SCOPES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from skillroute.domain.caller import Scope
+from skillroute.providers.embedding.hashing import HashingEmbedder
+
+from tests.api.bad_tokens import BAD_HEADERS, KEYS, OURS, bearer
+from tests.api.conftest import app_over
+from tests.api.routes import BODIES, SCOPES, fill, filled, routes_of, stored, with_token
+from tests.api.tokens import JWT, claims
+from tests.builders import System, lent_system
+from tests.conftest import fresh_database
+
+
+@pytest.fixture(scope="module")
+def refusing(postgres_server, migrated_template, edge_indexes) -> Iterator[System]:  # type: ignore[no-untyped-def]
+    """One system for all requests that must be refused, with something of every kind in it."""
+    with (
+        fresh_database(postgres_server, migrated_template) as url,
+        lent_system(url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS) as system,
+    ):
+        fill(system)
+        yield system
+
+
+@pytest.fixture(scope="module")
+def app(refusing: System) -> FastAPI:
+    return app_over(refusing)
+
+
+@pytest.fixture(scope="module")
+def stranger(app: FastAPI) -> TestClient:
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def system(database_url: str, edge_indexes: Any) -> Iterator[System]:
+    with lent_system(database_url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS) as system:
+        yield system
+
+
+def test_every_route_of_the_document_is_in_the_table_of_scopes(app: FastAPI) -> None:
+    assert set(routes_of(app)) == set(SCOPES)
+
+
+def test_the_document_declares_the_token_for_every_route(app: FastAPI) -> None:
+    document = app.openapi()
+    scheme = document["components"]["securitySchemes"]["bearer"]
+    assert (scheme["type"], scheme["scheme"], scheme["bearerFormat"]) == ("http", "bearer", "JWT")
+    for method, path in routes_of(app):
+        operation = document["paths"][path][method.lower()]
+        assert operation["security"] == [{"bearer": []}], (method, path)
+        assert "401" in operation["responses"], (method, path)
+
+
+def test_where_nothing_checks_the_document_declares_nothing(shared_client: TestClient) -> None:
+    assert "securitySchemes" not in shared_client.get("/openapi.json").json()["components"]
+
+
+@pytest.mark.parametrize("kind", BAD_HEADERS)
+def test_no_route_lets_a_bad_token_in(app: FastAPI, stranger: TestClient, refusing: System, kind: str) -> None:
+    before = stored(refusing)
+    headers, challenge = BAD_HEADERS[kind]()
+    for route in routes_of(app):
+        refused = stranger.request(route[0], filled(route[1]), headers=headers, json=BODIES.get(route))
+        assert (route, refused.status_code) == (route, 401)
+        assert refused.headers["www-authenticate"] == challenge, route
+        assert refused.json().keys() == {"detail"}
+        assert isinstance(refused.json()["detail"], str)
+        for name, value in headers:
+            secret = value.rpartition(" ")[2]
+            assert len(secret) < 8 or secret not in refused.text + str(refused.headers), (route, name)
+    assert stored(refusing) == before
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"a": ' * 5_000, b"\xff", b'{"n": ' + b"9" * 5_000 + b"}"])
+def test_strangers_hear_nothing_of_what_is_wrong_with_their_bodies(
+    app: FastAPI, stranger: TestClient, body: bytes
+) -> None:
+    for method, path in BODIES:
+        headers = {"content-type": "application/json"}
+        assert stranger.request(method, filled(path), headers=headers, content=body).status_code == 401, (method, path)
+
+
+def test_strangers_hear_nothing_of_what_is_there(app: FastAPI, stranger: TestClient) -> None:
+    for method, path in routes_of(app):
+        answers = {
+            stranger.request(method, filled(path, item=item, skill=skill, suggestion=item)).text
+            for item, skill in [(1, "garden"), (999, "nothing")]
+        }
+        assert len(answers) == 1, (method, path)
+
+
+@pytest.mark.parametrize("org", [None, "acme"])
+def test_a_token_without_the_scope_is_refused_whatever_else_it_may(
+    app: FastAPI, stranger: TestClient, refusing: System, org: str | None
+) -> None:
+    before = stored(refusing)
+    for route, scope in SCOPES.items():
+        if scope is None:
+            continue
+        others = set(Scope) - {scope, Scope.ADMIN}
+        for granted in (" ".join(others), None, "", scope.value.upper(), f"{scope.value}x", f"x:{scope.value}"):
+            refused = with_token(stranger, route, filled(route[1]), OURS.sign(claims(granted, org)))
+            assert (route, granted, refused.status_code) == (route, granted, 403)
+            assert refused.json() == {"detail": f"the token lacks the scope {scope.value!r}"}
+            challenge = f'Bearer error="insufficient_scope", scope="{scope.value}"'
+            assert refused.headers["www-authenticate"] == challenge
+    assert stored(refusing) == before
+
+
+@pytest.mark.parametrize("how", ["its own scope", "admin", "an array in scp", "client_id", "no organisation: null"])
+def test_every_route_lets_in_who_may(system: System, how: str) -> None:
+    ids = dict(zip(("item", "skill", "suggestion"), fill(system), strict=True))
+    system.chat.reply = {"description": "Watering the plants of a garden."}
+    app = app_over(system)
+    client = TestClient(app, raise_server_exceptions=False)
+    for route in routes_of(app):
+        scope = (SCOPES[route] or Scope.SEARCH).value
+        said = {
+            "its own scope": claims(scope),
+            "admin": claims("admin"),
+            "an array in scp": claims(None, scp=["other", scope]),
+            "client_id": claims(scope, aud=None, client_id=JWT["jwt_audience"].split(", ")[0]),
+            "no organisation: null": claims(scope) | {"org_id": None},
+        }[how]
+        answer = with_token(client, route, filled(route[1], **ids), OURS.sign(said))  # type: ignore[arg-type]
+        # A suggestion is decided on once: the second and third decision are refused for that.
+        assert answer.status_code in {200, 201, 204, 409}, (route, answer.text)
+
+
+def test_health_needs_a_token_and_no_scope(stranger: TestClient) -> None:
+    for path in ("/health", "/ready"):
+        assert stranger.get(path, headers=bearer(OURS.sign(claims(None)))).status_code == 200
+
+
+def test_a_prefix_of_scopes_is_asked_for_and_named(database_url: str, edge_indexes: Any) -> None:
+    with lent_system(
+        database_url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS, jwt_scope_prefix="skillroute/"
+    ) as system:
+        client = TestClient(app_over(system))
+        good = client.get("/api/v1/tools", headers=bearer(OURS.sign(claims("openid skillroute/search"))))
+        bare = client.get("/api/v1/tools", headers=bearer(OURS.sign(claims("search admin"))))
+    assert good.status_code == 200
+    assert bare.status_code == 403
+    assert bare.headers["www-authenticate"] == 'Bearer error="insufficient_scope", scope="skillroute/search"'

@@ -1,0 +1,231 @@
+"""What an organisation's token sees and may change, on every route: global items and its own, and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from skillroute.providers.embedding.hashing import HashingEmbedder
+
+from tests.api.bad_tokens import KEYS, OURS, bearer
+from tests.api.conftest import app_over
+from tests.api.routes import BODIES, Route, fill, filled, routes_of, stored
+from tests.api.tokens import JWT, claims
+from tests.builders import System, lent_system
+
+Ids = dict[str, Any]
+NOBODYS = {"item": 2**40, "skill": "nobodys", "suggestion": 2**40}
+
+
+@pytest.fixture
+def system(database_url: str, edge_indexes: Any) -> Iterator[System]:
+    with lent_system(database_url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS) as system:
+        system.chat.reply = {"description": "Watering the plants of a garden."}
+        yield system
+
+
+@pytest.fixture
+def app(system: System) -> FastAPI:
+    return app_over(system)
+
+
+@pytest.fixture
+def client(app: FastAPI) -> TestClient:
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def ids_of(system: System) -> dict[str | None, Ids]:
+    """A tool in a skill and a suggestion, of nobody (global) and of two organisations."""
+    made = {org: fill(system, org, f"_{org or 'global'}") for org in (None, "acme", "globex")}
+    return {org: dict(zip(("item", "skill", "suggestion"), ids, strict=True)) for org, ids in made.items()}
+
+
+def ask(client: TestClient, route: Route, org: str | None, ids: Ids, body: Any = None) -> Any:
+    token = OURS.sign(claims("admin", org))
+    return client.request(route[0], filled(route[1], **ids), headers=bearer(token), json=body or BODIES.get(route))
+
+
+def reason(answer: Any, ids: Ids) -> str:
+    """Return what an answer says, with nothing of the id that was asked for."""
+    said = str(answer.json()["detail"])
+    for id_ in ids.values():
+        said = said.replace(f" {id_}", " ?")
+    return said
+
+
+def with_ids(app: FastAPI) -> list[Route]:
+    routes = [(method, path) for method, path in routes_of(app) if "{" in path]
+    assert len(routes) >= 12
+    return routes
+
+
+@pytest.mark.parametrize("org", ["acme", None], ids=str)
+def test_anothers_ids_are_404_on_every_route_and_nothing_changes(
+    system: System, app: FastAPI, client: TestClient, ids_of: dict[str | None, Ids], org: str | None
+) -> None:
+    before = stored(system)
+    for route in with_ids(app):
+        refused = ask(client, route, org, ids_of["globex"])
+        assert (route, refused.status_code) == (route, 404)
+        # Not even that it is there can be told from the answer.
+        assert reason(refused, ids_of["globex"]) == reason(ask(client, route, org, NOBODYS), NOBODYS)
+    assert stored(system) == before
+    assert system.chat.asked == []
+
+
+def test_anothers_ids_in_bodies_are_refused_and_nothing_changes(
+    system: System, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    own, theirs = ids_of["acme"], ids_of["globex"]
+    before = stored(system)
+    classified = ask(client, ("POST", "/api/v1/skills/classify"), "acme", own, {"tool_id": theirs["item"]})
+    assigned = ask(
+        client, ("PUT", "/api/v1/tools/{item_id}/skills"), "acme", own, {"skills": [{"skill_id": theirs["skill"]}]}
+    )
+    merge = ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge")
+    merged = ask(client, merge, "acme", own, {"skill_id": theirs["skill"]})
+    unknown = ask(client, merge, "acme", own, {"skill_id": "nobodys"})
+    assert classified.status_code == 404
+    assert assigned.status_code in {404, 409, 422}
+    assert (merged.status_code, unknown.status_code) == (404, 404)
+    assert stored(system) == before
+
+
+def test_what_is_global_is_read_and_not_changed(
+    system: System, app: FastAPI, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    before = stored(system)
+    for route in with_ids(app):
+        answer = ask(client, route, "acme", ids_of[None])
+        assert (route, answer.status_code) == (route, 200 if route[0] == "GET" else 403)
+        assert "www-authenticate" not in answer.headers  # no other token of the organisation would do
+    assert stored(system) == before
+
+
+def test_its_own_an_organisation_reads_and_changes(
+    app: FastAPI, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    for route in with_ids(app):
+        body = {"skill_id": ids_of["acme"]["skill"]} if route[1].endswith("/merge") else None
+        answer = ask(client, route, "acme", ids_of["acme"], body)
+        # A suggestion is decided on once.
+        assert answer.status_code in {200, 201, 204, 409}, (route, answer.text)
+
+
+@pytest.mark.parametrize("org", ["acme", "initech", None], ids=str)
+def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
+    client: TestClient, app: FastAPI, ids_of: dict[str | None, Ids], org: str | None
+) -> None:
+    visible = {each or "global" for each in (None, org) if each in ids_of}
+
+    def seen(method: str, path: str, pick: str) -> set[str]:
+        query = "&query=water" if method == "GET" else ""
+        route = (method, f"{path}?limit=50{query}" if method == "GET" else path)
+        body = {"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"}
+        answer = client.request(
+            *route, headers=bearer(OURS.sign(claims("admin", org))), json=body if method == "POST" else None
+        )
+        assert answer.status_code == 200, answer.text
+        rows = answer.json()["tools"] if method == "POST" else answer.json()
+        if "x-total-count" in answer.headers:
+            assert int(answer.headers["x-total-count"]) == len(rows)
+        return {row[pick].rpartition("_")[2] for row in rows}
+
+    lists = {
+        ("GET", "/api/v1/tools"): "name",
+        ("GET", "/api/v1/skills"): "id",
+        ("GET", "/api/v1/skills/suggestions"): "suggested_name",
+        ("POST", "/api/v1/search"): "name",
+        ("GET", "/api/v1/search/tools"): "name",
+        ("GET", "/api/v1/search/skills"): "id",
+    }
+    for (method, path), pick in lists.items():
+        assert (path, seen(method, path, pick)) == (path, visible)
+    answering_lists = {
+        (method, path)
+        for method, path in routes_of(app)
+        if method == "GET" and "{" not in path and path not in {"/health", "/ready", "/api/v1/verify"}
+    }
+    assert answering_lists <= set(lists)
+
+
+def test_a_global_skill_shows_each_its_own_tools(
+    system: System, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    shared = ids_of[None]["skill"]
+    for org in ("acme", "globex"):
+        route = ("PUT", "/api/v1/tools/{item_id}/skills")
+        assert ask(client, route, org, ids_of[org], {"skills": [{"skill_id": shared}]}).status_code == 200
+
+    def tools(org: str | None) -> tuple[set[str], str]:
+        answer = ask(client, ("GET", "/api/v1/skills/{skill_id}/tools"), org, ids_of[None])
+        return {each["tool_name"] for each in answer.json()}, answer.headers["x-total-count"]
+
+    assert tools("acme") == ({"water_plants_global", "water_plants_acme"}, "2")
+    assert tools("initech") == tools(None) == ({"water_plants_global"}, "1")
+    filtered = client.get(
+        "/api/v1/tools", params={"skill_id": shared}, headers=bearer(OURS.sign(claims("search", "acme")))
+    )
+    assert {each["name"] for each in filtered.json()} == {"water_plants_global", "water_plants_acme"}
+
+
+@pytest.mark.parametrize("named", ["globex", None, ""])
+def test_an_organisation_named_in_a_body_counts_for_nothing(
+    system: System, client: TestClient, ids_of: dict[str | None, Ids], named: str | None
+) -> None:
+    own, saying = ids_of["acme"], {"org_id": named}
+    item = {"name": "written", "description": "Written by acme."} | saying
+    written = ask(client, ("PUT", "/api/v1/tools"), "acme", own, {"items": [item]})
+    assert written.json()["created"] == 1
+    assert system.rows("SELECT org_id FROM mcp.tools WHERE name = 'written'") == [["acme"]]
+
+    before = stored(system)
+    skill = "/api/v1/skills/{skill_id}"
+    for route in (("POST", "/api/v1/skills"), ("PUT", skill), ("PATCH", skill)):
+        assert ask(client, route, "acme", own, BODIES[route] | saying).status_code == 422, route
+    search = ask(client, ("POST", "/api/v1/search"), "acme", own, {"query": "water", "strategy": "direct"} | saying)
+    assert "globex" not in search.text
+    assert stored(system) == before
+
+
+def test_the_check_of_everything_is_for_who_belongs_to_no_organisation(client: TestClient) -> None:
+    refused = ask(client, ("GET", "/api/v1/verify"), "acme", {})
+    assert (refused.status_code, "www-authenticate" in refused.headers) == (403, False)
+    assert ask(client, ("GET", "/api/v1/verify"), None, {}).status_code == 200
+
+
+def test_where_an_organisation_is_required_every_route_refuses_tokens_of_none(
+    database_url: str, edge_indexes: Any
+) -> None:
+    # GIVEN a claim whose name is misspelt in the settings: without the demand, its callers would be global ones
+    with lent_system(
+        database_url,
+        edge_indexes,
+        embedder=HashingEmbedder(),
+        **JWT,
+        jwt_keys=KEYS,
+        jwt_org_claim="org-id",
+        jwt_require_org=True,
+    ) as system:
+        before = stored(system)
+        app = app_over(system)
+        client = TestClient(app)
+        for route in routes_of(app):
+            refused = ask(client, route, "acme", {})
+            assert (route, refused.status_code) == (route, 401)
+            assert refused.json() == {"detail": "the token lacks the claim 'org-id'"}
+            assert refused.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+        assert stored(system) == before
+        good = client.get("/api/v1/tools", headers=bearer(OURS.sign(claims("search", **{"org-id": "acme"}))))
+        assert good.status_code == 200
+
+
+def test_the_subject_is_written_down_with_its_decision(
+    system: System, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    rejected = ask(client, ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"), "acme", ids_of["acme"])
+    assert rejected.json()["reviewed_by"] == "ann"

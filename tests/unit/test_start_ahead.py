@@ -1,0 +1,70 @@
+"""An environment that starts before its first request loads its model then; every other waits until it must."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.bootstrap import Parts, search_app
+from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.errors import EmbeddingUnavailable
+from skillroute.settings import SearchSettings
+
+NOWHERE = "postgresql://u:p@127.0.0.1:1/db"
+
+
+class Noting:
+    """`ports.Embedder` that counts how often it is asked, and may fail."""
+
+    model = EmbeddingModel("noting", 2)
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.asked = 0
+        self.fails = fails
+
+    def embed(self, texts: list[str], *, timeout_s: float) -> list[Vector]:
+        self.asked += 1
+        if self.fails:
+            raise EmbeddingUnavailable("the inference layer is not installed")
+        return [[1.0, 0.0] for _ in texts]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", NOWHERE)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("initialization_type", "asked"),
+    [("snap-start", 1), ("provisioned-concurrency", 1), ("on-demand", 0), (None, 0)],
+)
+def test_what_starts_ahead_loads_its_model(
+    environment: pytest.MonkeyPatch, initialization_type: str | None, asked: int
+) -> None:
+    if initialization_type:
+        environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", initialization_type)
+    embedder = Noting()
+    Parts(SearchSettings.load(), embedder=embedder).start_ahead()
+    assert embedder.asked == asked
+
+
+def test_a_model_elsewhere_is_not_called_from_a_snapshot(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+    environment.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "bedrock")
+    environment.setenv("SKILLROUTE_EMBEDDING_MODEL", "amazon.titan-embed-text-v2:0")
+    environment.setenv("SKILLROUTE_EMBEDDING_DIMENSION", "256")
+    embedder = Noting()
+    Parts(SearchSettings.load(), embedder=embedder).start_ahead()
+    assert embedder.asked == 0
+
+
+def test_a_model_that_fails_does_not_keep_the_environment_from_starting(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+    embedder = Noting(fails=True)
+    Parts(SearchSettings.load(), embedder=embedder).start_ahead()
+    assert embedder.asked == 1
+
+
+def test_the_search_function_starts_ahead_with_the_real_model_and_no_database(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+    app = search_app()
+    assert app.state.parts.embedder._engine is not None

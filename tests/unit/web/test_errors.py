@@ -1,0 +1,62 @@
+"""What callers are told of an outage: a fixed sentence, whichever adapter raised what. The log says the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi import APIRouter
+from fastapi.testclient import TestClient
+from skillroute.errors import DependencyUnavailable, EmbeddingModelMismatch, SkillrouteError
+from skillroute.providers import calls
+from skillroute.storage.postgres import refusals
+from skillroute.web.app import create_app
+
+from tests.doubles import LogRecords
+
+DETAILS = (
+    "secret arn:aws:secretsmanager:eu-central-1:123456789012:secret:db cannot be read; PostgreSQL at db.internal:5432: "
+    'password authentication failed for user "ann"'
+)
+
+
+def kinds(of: type[DependencyUnavailable] = DependencyUnavailable) -> Iterator[type[DependencyUnavailable]]:
+    """Return every error of the branch, those that adapters make for themselves included."""
+    assert calls.TransientFailure and refusals.LoginRefused  # loaded, so that they are among the subclasses
+    yield of
+    for kind in of.__subclasses__():
+        yield from kinds(kind)
+
+
+def answering(error: Exception) -> TestClient:
+    """Return a client of an app whose one route fails."""
+    router = APIRouter()
+
+    @router.get("/")
+    def fail() -> None:
+        raise error
+
+    return TestClient(create_app([router]), raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("kind", sorted(set(kinds()) - {EmbeddingModelMismatch}, key=lambda kind: kind.__name__))
+def test_an_outage_is_told_by_its_own_sentence_and_logged_in_full(kind: type[DependencyUnavailable]) -> None:
+    client = answering(kind(DETAILS))
+    with LogRecords().attached() as log:
+        response = client.get("/")
+    assert (response.status_code, response.json()) == (503, {"detail": kind.told})
+    assert response.headers["retry-after"] == "1"
+    assert [record.reason for record in log.having("dependency unavailable")] == [DETAILS]  # type: ignore[attr-defined]
+
+
+def test_another_model_is_told_by_both_names() -> None:
+    response = answering(EmbeddingModelMismatch(stored="titan", configured="minilm")).get("/")
+    assert response.status_code == 503
+    assert "titan" in response.json()["detail"]
+    assert "minilm" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("error", [SkillrouteError(DETAILS), RuntimeError(DETAILS)], ids=lambda e: type(e).__name__)
+def test_what_nobody_foresaw_tells_nothing(error: Exception) -> None:
+    response = answering(error).get("/")
+    assert (response.status_code, response.json()) == (500, {"detail": "Internal Server Error"})
