@@ -6,7 +6,7 @@ import json
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,12 +14,28 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from skillroute.errors import SkillrouteError
 
-from skillroute_local.commands import dlq, skills
-from skillroute_local.commands.shared import AsJson, Token, Url, err, out, print_json, url_of
+from skillroute_local.commands import dlq, sam_env, skills
+from skillroute_local.commands.shared import (
+    DATABASE,
+    AsJson,
+    SignRegion,
+    Token,
+    Url,
+    client_for,
+    err,
+    out,
+    parts_here,
+    print_json,
+    run_here,
+)
 from skillroute_local.commands.status import status
+from skillroute_local.commands.token import token as make_token
 from skillroute_local.commands.verify import verify
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home
+
+if TYPE_CHECKING:
+    from skillroute.storage.postgres.address import Address
 
 app = typer.Typer(
     name="skillroute",
@@ -31,7 +47,9 @@ app = typer.Typer(
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(skills.app, name="skills")
 app.command()(status)
+app.command("token")(make_token)
 app.command()(verify)
+app.command("sam-env", context_settings=sam_env.CONTEXT)(sam_env.sam_env)
 
 
 class Strategy(StrEnum):
@@ -73,15 +91,14 @@ def search(
     schemas: Annotated[bool, typer.Option(help="Show input schemas.")] = False,
     url: Url = None,
     token: Token = None,
+    sign_region: SignRegion = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the tools that fit a request."""
-    from skillroute_local.client import Client  # noqa: PLC0415
-
     request = {"query": query, "limit": limit, "strategy": strategy.value, "include_schemas": schemas or as_json}
     request |= {"mode": mode.value} if mode else {}
     request |= {"item_type": item_type} if item_type else {}
-    with Client(url_of(url), token) as client:
+    with client_for(url, token, sign_region) as client:
         answer = client.search(request)
     if as_json:
         print_json(answer)
@@ -114,16 +131,16 @@ def import_(
     files: Annotated[list[Path], typer.Argument(help="JSON Lines: name, description, server, input_schema, ...")],
     url: Url = None,
     token: Token = None,
+    sign_region: SignRegion = None,
 ) -> None:
     """Write tools from files into the catalogue. What is there already and unchanged is left alone."""
-    from skillroute_local.client import Client  # noqa: PLC0415
     from skillroute_local.importing import ImportReport, import_file  # noqa: PLC0415
 
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise LocalError(f"no such file: {', '.join(missing)}")
     total = ImportReport()
-    with Client(url_of(url), token) as client, _progress("{task.percentage:>3.0f}%") as progress:
+    with client_for(url, token, sign_region) as client, _progress("{task.percentage:>3.0f}%") as progress:
         for file in files:
             task = progress.add_task(file.name, total=file.stat().st_size)
             report = import_file(client, file, lambda size, task=task: progress.advance(task, size))  # type: ignore[misc]
@@ -143,38 +160,38 @@ def import_(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=DATABASE)
 def reindex() -> None:
     """Embed what is not of the configured model, and make every index rebuild. An interrupted run can be repeated."""
-    from skillroute.bootstrap import Parts  # noqa: PLC0415
-
-    from skillroute_local.up import local_settings, running_database_url  # noqa: PLC0415
-
-    parts = Parts(local_settings(running_database_url(Home.from_environment())))
-    try:
+    with parts_here(queues=False) as parts:
         remaining = parts.reindex.remaining()
         with _progress("{task.completed}/{task.total}") as progress:
             task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
-    finally:
-        parts.close()
     out.print(f"embedded {report.items} items and {report.skills} skills; every index rebuilds now", highlight=False)
 
 
-@app.command()
+@app.command(epilog=DATABASE)
 def migrate(
     database_url: Annotated[
         str | None,
-        typer.Option(help="postgresql://user:password@host:5432/name", envvar="SKILLROUTE_DATABASE_URL"),
+        typer.Option(help="postgresql://user:password@host:5432/name, before all that the environment says."),
     ] = None,
 ) -> None:
     """Bring a database's schema up to date. `up` does this by itself."""
     from skillroute.storage.postgres.migrate import migrate as apply  # noqa: PLC0415
 
-    from skillroute_local.up import running_database_url  # noqa: PLC0415
-
-    applied = apply(database_url or running_database_url(Home.from_environment()))
+    applied = apply(database_url or _address())
     out.print("\n".join(f"applied {name}" for name in applied) or "up to date", highlight=False)
+
+
+def _address() -> str | Address:
+    """Return where the database is. A secret is read here, with the whole of its wait."""
+    from skillroute.bootstrap.secrets import make_address  # noqa: PLC0415
+    from skillroute.settings import DatabaseSettings  # noqa: PLC0415
+
+    run = run_here()
+    return run.database_url if run else make_address(DatabaseSettings.load())()
 
 
 def _progress(figures: str) -> Progress:

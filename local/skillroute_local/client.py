@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
 from skillroute_local.errors import LocalError
+from skillroute_local.loopback import HOST
+
+# API, or API-VPCENDPOINT, .execute-api.REGION., behind it the names of AWS's partitions that anybody can have.
+_EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)")
+_SERVICE = "execute-api"
 
 
 class Client:
@@ -17,14 +24,28 @@ class Client:
     ----------
     url : str
         Such as ``http://localhost:3000``.
-    token : str or None
-        Sent as a bearer token.
+    token : str, callable or None
+        Sent as a bearer token; a callable is asked for each request's.
+    sign_region : str or None
+        Instead of a token: requests are signed for API Gateway in this region. Without either, those to a host of
+        execute-api are signed for the region in its name.
+
+    Raises
+    ------
+    LocalError
+        There are a token and a region: both would be the one header `authorization`.
     """
 
-    def __init__(self, url: str, token: str | None = None) -> None:
-        headers = {"authorization": f"Bearer {token}"} if token else {}
+    def __init__(
+        self, url: str, token: str | Callable[[], str] | None = None, *, sign_region: str | None = None
+    ) -> None:
+        if token and sign_region:
+            raise LocalError("requests are signed or carry a token: give --sign-region or --token, not both")
         self._url = url
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=120.0, trust_env=False)
+        self._token = token
+        region = None if token else sign_region or execute_api_region(url)
+        self._signature = AwsSignature(region) if region else None
+        self._http = httpx.Client(base_url=url, timeout=120.0, trust_env=False, auth=self._signature)
 
     def __enter__(self) -> Self:
         return self
@@ -54,15 +75,97 @@ class Client:
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
         try:
-            response = self._http.request(method, path, json=body)
+            response = self._http.request(method, path, json=body, headers=self._headers())
         except httpx.HTTPError as error:
-            raise LocalError(f"{self._url} does not answer ({error}): start it with `make run`") from error
+            is_here = httpx.URL(self._url).host in {HOST, "localhost"}
+            hint = ": start it with `make run`" if is_here else ""
+            raise LocalError(f"{self._url} does not answer ({error}){hint}") from error
         if response.is_success:
             return response.json()
+        raise LocalError(f"{response.status_code}: {_detail(response)}{self._hint(response)}")
+
+    def _hint(self, response: httpx.Response) -> str:
+        if response.status_code == 401:
+            if not self._token:
+                return ": give a token with --token or SKILLROUTE_TOKEN"
+            if "detail" in _object(response):
+                return ""  # ours say what is wrong with it; API Gateway says Unauthorized
+            return ": the token was refused: it may have expired, or be of another issuer or for another audience"
+        # API Gateway's own refusals have a `message` where ours have a `detail`; it says Forbidden whatever is wrong.
+        if response.status_code == 403 and "message" in _object(response):
+            if self._signature:
+                return ": the AWS credentials must be good, and their identity allowed execute-api:Invoke on this API"
+            if not self._token:
+                return ": where AuthMode is iam, requests to a domain of your own are signed with --sign-region"
+        return ""
+
+    def _headers(self) -> dict[str, str]:
+        token = self._token() if callable(self._token) else self._token
+        return {"authorization": f"Bearer {token}"} if token else {}
+
+
+class AwsSignature(httpx.Auth):
+    """Signs requests to API Gateway with the AWS credentials of the environment (Signature Version 4).
+
+    They are looked for as AWS's own tools do, and renewed where they are temporary.
+
+    Parameters
+    ----------
+    region : str
+        Of the API.
+    """
+
+    requires_request_body = True  # the signature covers it
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+        self._credentials: Any = None
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add the headers of a signature; a retry gets one of its own time. Raises `LocalError` without credentials."""
+        from botocore.auth import SigV4Auth  # noqa: PLC0415 (0.1 s, for callers of AWS alone)
+        from botocore.awsrequest import AWSRequest  # noqa: PLC0415
+
+        # What proxies may change on the way, such as accept-encoding, is left out; the host is always signed.
+        headers = {name: request.headers[name] for name in ("host", "content-type") if name in request.headers}
+        draft = AWSRequest(request.method, str(request.url), headers, request.content)
+        SigV4Auth(self._current(), _SERVICE, self._region).add_auth(draft)
+        request.headers.update(dict(draft.headers.items()))
+        yield request
+
+    def _current(self) -> Any:
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415
+        from botocore.session import Session  # noqa: PLC0415
+
         try:
-            detail = response.json()["detail"]
-        except (ValueError, KeyError, TypeError):
-            detail = response.text[:200]
-        if isinstance(detail, list):
-            detail = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in detail)
-        raise LocalError(f"{response.status_code}: {detail}")
+            self._credentials = self._credentials or Session().get_credentials()
+            if self._credentials is not None:
+                return self._credentials.get_frozen_credentials()
+        except BotoCoreError as error:  # a profile that is not there, a session of single sign-on that has ended
+            raise LocalError(f"requests must be signed, and the AWS credentials cannot be had: {error}") from error
+        raise LocalError(
+            "requests must be signed, and there are no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY; where tokens are taken, give one with --token or SKILLROUTE_TOKEN"
+        )
+
+
+def execute_api_region(url: str) -> str | None:
+    """Return the region of an API Gateway host of AWS, None for any other host: nothing is signed for that unasked."""
+    found = _EXECUTE_API.fullmatch(httpx.URL(url).host)
+    return found[1] if found else None
+
+
+def _object(response: httpx.Response) -> dict[str, Any]:
+    try:
+        answer = response.json()
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _detail(response: httpx.Response) -> str:
+    answer = _object(response)
+    detail = answer.get("detail", answer.get("message", response.text[:200]))
+    if isinstance(detail, list):
+        return "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in detail)
+    return str(detail)

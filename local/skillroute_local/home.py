@@ -3,6 +3,7 @@
     .skillroute/
     ├── lock                 held by the kernel for the process that runs; says its pid
     ├── run.json             where it answers, while it does
+    ├── token-key.pem        the private key that signs tokens for trying, once one was made
     ├── postgres/            see skillroute_local.postgres
     └── index/replica-*      replicas of the vector index, of no use without their process
 
@@ -38,6 +39,7 @@ class Run:
     database_url: str = field(repr=False)
     sqs_url: str
     started_at: str
+    tokens: dict[str, str] | None = None  # what tokens of this home's key must look like; None: it takes none
 
 
 class Home:
@@ -55,6 +57,7 @@ class Home:
         self.index_dir = self.path / "index"
         self.run_file = self.path / "run.json"
         self.lock_file = self.path / "lock"
+        self.token_key_file = self.path / "token-key.pem"
 
     @classmethod
     def from_environment(cls) -> Home:

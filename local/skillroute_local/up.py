@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 from pydantic import SecretStr
 from rich.console import Console
@@ -20,7 +21,6 @@ from skillroute.errors import SkillrouteError
 from skillroute.settings import LocalSettings
 from skillroute.storage.postgres.migrate import migrate
 
-from skillroute_local.errors import LocalError
 from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
 from skillroute_local.loopback import listen
@@ -32,7 +32,7 @@ from skillroute_local.supervisor import Pump
 # From here on a graph pays: without one a search takes 1 ms more for every 10,000 items (docs/adr/0004).
 _OPTIMISE_ABOVE = 5_000
 _FIRST_SEARCH = "schedule a meeting with John tomorrow"
-
+_COMMAND = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
 
 _NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None}
 
@@ -63,7 +63,8 @@ def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -
         urls = ensure_queues(queues.url)
         if pump:
             os.environ.update(queue_environment(queues.url, urls))
-        parts = Parts(local_settings(postgres.url, home))
+        settings = local_settings(postgres.url, home)
+        parts = Parts(settings)
         running.callback(parts.close)
         if examples:
             _load_examples_once(parts, home, console)
@@ -80,9 +81,10 @@ def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -
                     database_url=postgres.url,
                     sqs_url=queues.url,
                     started_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                    tokens=_own_tokens(home, settings),
                 )
             )
-            _greet(console, url, time.monotonic() - started)
+            _greet(console, url, time.monotonic() - started, with_token=settings.auth == "jwt")
             if pump:  # last, so that loading it does not keep the first search waiting
                 running.enter_context(Pump(os.environ, *_pump_arguments()))
 
@@ -113,13 +115,35 @@ def _ending_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def local_settings(database_url: str, home: Home | None = None) -> LocalSettings:
-    """Return settings for this machine: the environment's, over defaults that suit a laptop."""
+def local_settings(database_url: str | None, home: Home | None = None) -> LocalSettings:
+    """Return settings for this machine: the environment's, over defaults that suit a laptop.
+
+    Parameters
+    ----------
+    database_url : str or None
+        None leaves it to the environment to name the database, by a URL or a secret.
+    home : Home or None
+        Where the index and the key of tokens are kept.
+    """
     os.environ.setdefault("SKILLROUTE_INDEX_OPTIMIZE_ABOVE", str(_OPTIMISE_ABOVE))
     if home is not None:
         os.environ.setdefault("SKILLROUTE_INDEX_DIR", str(home.index_dir))
-    os.environ["SKILLROUTE_DATABASE_URL"] = SecretStr(database_url).get_secret_value()
+    if database_url is not None:
+        os.environ["SKILLROUTE_DATABASE_URL"] = SecretStr(database_url).get_secret_value()
+        os.environ.pop("SKILLROUTE_DATABASE_SECRET_ARN", None)  # of a deployment that another command was about
+    if os.environ.get("SKILLROUTE_AUTH") == "jwt":
+        from skillroute_local.tokens import default_to_local_tokens  # noqa: PLC0415 (cryptography: 60 ms)
+
+        default_to_local_tokens(home)
     return LocalSettings.load()
+
+
+def _own_tokens(home: Home, settings: LocalSettings) -> dict[str, str] | None:
+    if settings.auth != "jwt":
+        return None
+    from skillroute_local.tokens import own_tokens  # noqa: PLC0415 (cryptography: 60 ms)
+
+    return own_tokens(home, settings)
 
 
 def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
@@ -157,7 +181,8 @@ def _build_index(parts: Parts, console: Console) -> None:
         console.print(f"[yellow]searches are refused for now:[/] {escape(str(error))}")
 
 
-def _greet(console: Console, url: str, seconds: float) -> None:
+def _greet(console: Console, url: str, seconds: float, *, with_token: bool) -> None:
+    token = f'-H "authorization: Bearer $({_COMMAND} token)" ' if with_token else ""
     body = shlex.quote(json.dumps({"query": _FIRST_SEARCH}))
     console.print(
         f"\n[bold green]Skillroute is ready[/] after {seconds:.1f} s: {url}  (interactive docs: {url}/docs)",
@@ -165,25 +190,9 @@ def _greet(console: Console, url: str, seconds: float) -> None:
     )
     console.print("A first search to copy:\n")
     console.print(
-        f"  curl -s {url}/api/v1/search -H 'content-type: application/json' -d {body}\n",
+        f"  curl -s {url}/api/v1/search {token}-H 'content-type: application/json' -d {body}\n",
         soft_wrap=True,
         highlight=False,
         markup=False,
     )
     console.print("Ctrl-C stops it.")
-
-
-def running_database_url(home: Home) -> str:
-    """Return SKILLROUTE_DATABASE_URL, else the database of the Skillroute that runs in `home`.
-
-    Raises
-    ------
-    LocalError
-        There is neither.
-    """
-    if url := os.environ.get("SKILLROUTE_DATABASE_URL"):
-        return url
-    run = home.running()
-    if run is None:
-        raise LocalError(f"nothing runs in {home.path}: start it with `make run`, or set SKILLROUTE_DATABASE_URL")
-    return run.database_url

@@ -39,7 +39,11 @@ class TestSearch:
 
     def test_shows_descriptions_as_they_are(self, running: Up, tmp_path: Path) -> None:
         # GIVEN a description that a terminal library could take for its own markup
-        row = {"server": "[/bold]", "name": "[red]alert", "description": "[bold]Rings[/bold] the [/nothing] zylophone."}
+        row = {
+            "server": "[/bold]",
+            "name": "[red]alert",
+            "description": "[bold]Rings[/bold] the [/nothing] :key: zylophone.",
+        }
         file = tmp_path / "[red]rows.jsonl"
         file.write_text(json.dumps(row), encoding="utf-8")
         assert cli(running.home.path, "import", str(file)).returncode == 0
@@ -47,7 +51,7 @@ class TestSearch:
         done = cli(running.home.path, "search", "zylophone", "--mode", "lexical", "--strategy", "direct", "--schemas")
 
         assert (done.returncode, done.stderr) == (0, "")
-        assert "[/bold]  [red]alert  [bold]Rings[/bold] the [/nothing] zylophone." in done.stdout
+        assert "[/bold]  [red]alert  [bold]Rings[/bold] the [/nothing] :key: zylophone." in done.stdout
 
     def test_refusals_are_one_line(self, running: Up) -> None:
         done = cli(running.home.path, "search", "  ")
@@ -154,7 +158,16 @@ class TestOperating:
 class TestWithNothingRunning:
     @pytest.mark.parametrize(
         "args",
-        [("search", "weather"), ("import", __file__), ("status",), ("migrate",), ("reindex",)],
+        [
+            ("search", "weather"),
+            ("import", __file__),
+            ("status",),
+            ("verify",),
+            ("migrate",),
+            ("reindex",),
+            ("dlq", "list"),
+            ("skills", "propose"),
+        ],
         ids=lambda args: args[0],
     )
     def test_one_line_says_what_to_do(self, home: Path, args: tuple[str, ...]) -> None:
@@ -165,11 +178,22 @@ class TestWithNothingRunning:
         assert done.stderr.count("\n") == 1
         assert not home.exists()
 
+    @pytest.mark.parametrize("args", [("migrate",), ("reindex",), ("dlq", "redrive"), ("skills", "propose")])
+    def test_what_works_on_a_database_names_both_ways_to_say_which(self, home: Path, args: tuple[str, ...]) -> None:
+        # Empty is unset, as sam local leaves what it does not set.
+        refused = cli(home, *args, SKILLROUTE_DATABASE_URL="", SKILLROUTE_DATABASE_SECRET_ARN="")
+        explained = cli(home, *args, "--help")
+
+        for said in (refused.stderr, explained.stdout):
+            assert "SKILLROUTE_DATABASE_URL" in said
+            assert "SKILLROUTE_DATABASE_SECRET_ARN" in said
+
     def test_a_url_where_nothing_answers_is_one_line(self, home: Path) -> None:
         done = cli(home, "status", "--url", "http://127.0.0.1:1")
 
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("skillroute: http://127.0.0.1:1 does not answer (")
+        assert done.stderr.endswith(": start it with `make run`\n")
         assert done.stderr.count("\n") == 1
 
     def test_a_database_that_is_not_there_is_one_line(self, home: Path) -> None:

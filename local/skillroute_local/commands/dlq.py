@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from skillroute.domain.work import QueueName
 
-from skillroute_local.commands.shared import AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
 
 if TYPE_CHECKING:
     from skillroute.services.dead_letters import DeadLetters, GivenUp
@@ -23,6 +23,7 @@ app = typer.Typer(
     "A message that fails five times goes to the dead-letter queue. `list` says why, `redrive` tries again once the "
     "cause is gone, `drop` deletes messages that lead nowhere.",
     no_args_is_help=True,
+    epilog=QUEUES,
 )
 
 Queue = Annotated[
@@ -30,7 +31,7 @@ Queue = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", epilog=QUEUES)
 def list_(
     queue: Queue = None,
     limit: Annotated[int, typer.Option(help="How many of each queue at most.", min=1, max=10_000)] = 100,
@@ -51,7 +52,7 @@ def list_(
         out.print("; ".join(hints), highlight=False)
 
 
-@app.command()
+@app.command(epilog=QUEUES)
 def redrive(
     queue: Queue = None,
     keys: Annotated[
@@ -70,7 +71,7 @@ def redrive(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=QUEUES)
 def drop(queue: Queue = None) -> None:
     """Delete dead letters that lead nowhere: those that cannot be read, and those whose work was done meanwhile."""
     with _dead_letters() as dead_letters:

@@ -11,22 +11,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from skillroute.domain.caller import Scope
 
 from skillroute_local.errors import LocalError
-from skillroute_local.home import Home
+from skillroute_local.home import Home, Run
 
 if TYPE_CHECKING:
     from skillroute.bootstrap import Parts
 
-out = Console()
-err = Console(stderr=True)
+    from skillroute_local.client import Client
+
+_OWN_TOKEN_S = 300
+
+# Names of emoji stand in what is shown, and mean none: an ARN has `:secret:` in it.
+out = Console(emoji=False)
+err = Console(stderr=True, emoji=False)
 
 Url = Annotated[
     str | None,
     typer.Option(help="A Skillroute to call; default: the one that runs here.", envvar="SKILLROUTE_URL"),
 ]
-Token = Annotated[str | None, typer.Option(help="Bearer token.", envvar="SKILLROUTE_TOKEN")]
+Token = Annotated[
+    str | None,
+    typer.Option(help="Bearer token; the Skillroute that runs here needs none.", envvar="SKILLROUTE_TOKEN"),
+]
+SignRegion = Annotated[
+    str | None,
+    typer.Option(
+        help="Sign requests with the AWS credentials of the environment, for API Gateway in this region. Needed for a "
+        "domain of your own only: without a token, requests to an execute-api host of AWS are signed anyway.",
+        envvar="SKILLROUTE_SIGN_REGION",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+DATABASE = (
+    "The database is that of the Skillroute that runs here. Another one is named by SKILLROUTE_DATABASE_URL, or by "
+    "SKILLROUTE_DATABASE_SECRET_ARN: a secret of AWS Secrets Manager, read with the AWS credentials of the "
+    "environment. SKILLROUTE_DATABASE_HOST, _PORT, _NAME and _SSLMODE go before what the secret says."
+)
+"""Stands under the help of every command that works on a database itself."""
+
+QUEUES = (
+    f"{DATABASE}\n\nThe queues beside another one are named by SKILLROUTE_CLASSIFY_QUEUE_URL, "
+    "SKILLROUTE_AGGREGATE_QUEUE_URL, SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL."
+)
+"""The same, of those that use queues."""
 
 
 def url_of(url: str | None) -> str:
@@ -40,16 +70,83 @@ def url_of(url: str | None) -> str:
     return run.url
 
 
+def running_at(url: str) -> Run | None:
+    """Return the Skillroute that runs here when it is the one at `url`, else None."""
+    run = Home.from_environment().running()
+    return run if run is not None and run.url == url.rstrip("/") else None
+
+
+def client_for(url: str | None, token: str | None, sign_region: str | None = None) -> Client:
+    """Return a client of the Skillroute that was named, else of the one that runs here.
+
+    One that runs here and takes tokens of this home's key gets them without being asked; no other one ever does.
+    Nothing is signed for it, whatever the environment says of a deployment's region.
+    """
+    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
+
+    called = url_of(url)
+    run = running_at(called)
+    if run is None:
+        return Client(called, token, sign_region=sign_region)
+    if token or run.tokens is None:
+        return Client(called, token)
+    from skillroute_local.tokens import TokenForm, TokenKey  # noqa: PLC0415 (cryptography: 60 ms)
+
+    key, form = TokenKey.of(Home.from_environment()), TokenForm(**run.tokens)
+    # A new one for each call, so that no import is too long for it: signing takes a millisecond.
+    return Client(
+        called, lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S)
+    )
+
+
 def print_json(value: Any) -> None:
     """Print a value for programs: no colours, no wrapping."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
+def names_a_database() -> bool:
+    """Tell whether the environment names a database, by its URL or by a secret. What is empty counts for nothing."""
+    return any(os.environ.get(f"SKILLROUTE_DATABASE_{name}") for name in ("URL", "SECRET_ARN"))
+
+
+def run_here() -> Run | None:
+    """Return the Skillroute that runs here, None where the environment names another database than its own.
+
+    Raises
+    ------
+    LocalError
+        There is neither.
+    """
+    home = Home.from_environment()
+    run = home.running()
+    if names_a_database():
+        is_its_own = run is not None and run.database_url == os.environ.get("SKILLROUTE_DATABASE_URL")
+        return run if is_its_own else None
+    if run is None:
+        raise LocalError(
+            f"nothing runs in {home.path}: start it with `make run`, or name a database with SKILLROUTE_DATABASE_URL "
+            "or SKILLROUTE_DATABASE_SECRET_ARN"
+        )
+    return run
+
+
+def use_queues_of(run: Run) -> None:
+    """Make the queues of the Skillroute that runs here those of this process. Raises `LocalError` without them."""
+    from skillroute_local.queue_server import find_queues, queue_environment  # noqa: PLC0415
+
+    os.environ.update(queue_environment(run.sqs_url, find_queues(run.sqs_url)))
+
+
 @contextmanager
-def parts_here() -> Iterator[Parts]:
+def parts_here(*, queues: bool = True) -> Iterator[Parts]:
     """Lend the parts of the Skillroute that runs here: its database and its queues.
 
-    SKILLROUTE_DATABASE_URL, and the settings of the queues, name another one's.
+    The settings of the database, and those of the queues, name another one's.
+
+    Parameters
+    ----------
+    queues : bool
+        False leaves the queues of the one that runs here alone.
 
     Raises
     ------
@@ -58,17 +155,13 @@ def parts_here() -> Iterator[Parts]:
     """
     from skillroute.bootstrap import Parts  # noqa: PLC0415 (most commands call the API and need none of it)
 
-    from skillroute_local.queue_server import find_queues, queue_environment  # noqa: PLC0415
-    from skillroute_local.up import local_settings, running_database_url  # noqa: PLC0415
+    from skillroute_local.up import local_settings  # noqa: PLC0415
 
-    home = Home.from_environment()
-    database_url, run = running_database_url(home), home.running()
-    if run is not None and run.database_url == database_url:
-        os.environ.update(queue_environment(run.sqs_url, find_queues(run.sqs_url)))
-    parts = Parts(local_settings(database_url))
+    run = run_here()
+    if run is not None and queues:
+        use_queues_of(run)
+    parts = Parts(local_settings(run.database_url if run else None))
     try:
         yield parts
     finally:
         parts.close()
-        if parts.queue is not None:
-            parts.queue.close()

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 from skillroute.domain.caller import Caller
 
-from skillroute_local.commands.shared import AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def skills() -> None:
     """Keep `propose` a command of its own, though it is the only one."""
 
 
-@app.command()
+@app.command(epilog=QUEUES)
 def propose(
     skills: Annotated[
         int | None,

@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from skillroute.domain.work import QueueName
 from skillroute.errors import SkillrouteError
 
-from skillroute_local.commands.shared import AsJson, Token, Url, err, out, parts_here, print_json, url_of
-from skillroute_local.home import Home
+from skillroute_local.commands.shared import (
+    AsJson,
+    SignRegion,
+    Token,
+    Url,
+    client_for,
+    err,
+    names_a_database,
+    out,
+    print_json,
+    running_at,
+    url_of,
+    use_queues_of,
+)
+
+if TYPE_CHECKING:
+    from skillroute.ports import OutboxDepth, QueueDepth
+
+    from skillroute_local.home import Run
+
+T = TypeVar("T")
 
 _HEALTH_ROWS = ("status", "version", "search_mode", "index_items", "index_skills", "index_lag", "index_rebuilding")
 
 
-def status(url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """Show how the parts stand and what the queues hold. Exits with 1 when searches are not answered.
 
-    The queues are shown of the Skillroute that runs here; of one elsewhere, what it says of itself.
+    The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
+    SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL name them, with their dead letters where
+    SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL do. What waits and what was given up stands in the
+    database: it is shown where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names that as well.
     """
-    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
-
     called = url_of(url)
-    with Client(called, token) as client:
+    with client_for(url, token, sign_region) as client:
         health = client.health()
-    queues = _queues() if _runs_here(called) else None
+    queues = _queues(called)
     if as_json:
         print_json(health if queues is None else health | {"queues": queues})
     else:
@@ -36,33 +59,60 @@ def status(url: Url = None, token: Token = None, as_json: AsJson = False) -> Non
         raise typer.Exit(1)
 
 
-def _runs_here(url: str) -> bool:
-    run = Home.from_environment().running()
-    return run is not None and run.url == url.rstrip("/")
-
-
-def _queues() -> list[dict[str, Any]] | None:
-    """Return the figures of each queue: of its work in PostgreSQL, and of its messages."""
-    try:
-        with parts_here() as parts:
-            messages = {each.queue: each for each in parts.queue.depths()} if parts.queue else {}
-            work = parts.database.read(lambda session: session.outbox.depths())
-    except SkillrouteError as error:
-        err.print(f"the queues cannot be asked: {error}", markup=False, highlight=False)
+def _queues(called: str) -> list[dict[str, Any]] | None:
+    """Return the figures of each queue: of its work in PostgreSQL, and of its messages. None: nothing is known."""
+    run = running_at(called)
+    messages = _unless_away("the queues", lambda: _messages(run))
+    # A database alone is no sign of which Skillroute it belongs to; one that is named beside queues is that of theirs.
+    asks_database = run is not None or (messages is not None and names_a_database())
+    work = _unless_away("the database", lambda: _work(run)) if asks_database else None
+    if messages is None and work is None:
         return None
-    return [
-        {
-            "queue": each.queue.value,
-            "waiting": each.waiting,
-            "oldest_s": round(each.oldest_s, 1),
-            "given_up": each.dead,
-            "ready": found.ready if (found := messages.get(each.queue)) else None,
-            "under_way": found.under_way if found else None,
-            "delayed": found.delayed if found else None,
-            "dead_letters": found.dead if found else None,
-        }
-        for each in work
-    ]
+    return [_figures(name, (work or {}).get(name), (messages or {}).get(name)) for name in QueueName]
+
+
+def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except SkillrouteError as error:
+        err.print(f"{what} cannot be asked: {error}", markup=False, highlight=False)
+        return None
+
+
+def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
+    """Return what the queues hold: those of `run`, else those that the environment names; None where it names none."""
+    from skillroute.bootstrap import make_queue  # noqa: PLC0415
+    from skillroute.settings import QueueSettings  # noqa: PLC0415
+
+    if run is not None:
+        use_queues_of(run)
+    queue = make_queue(QueueSettings.load())
+    if queue is None:
+        return None
+    with closing(queue):
+        return {each.queue: each for each in queue.depths()}
+
+
+def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
+    from skillroute.bootstrap import Parts  # noqa: PLC0415
+
+    from skillroute_local.up import local_settings  # noqa: PLC0415
+
+    with closing(Parts(local_settings(run.database_url if run else None))) as parts:
+        return {each.queue: each for each in parts.database.read(lambda session: session.outbox.depths())}
+
+
+def _figures(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
+    return {
+        "queue": name.value,
+        "waiting": work.waiting if work else None,
+        "oldest_s": round(work.oldest_s, 1) if work else None,
+        "given_up": work.dead if work else None,
+        "ready": messages.ready if messages else None,
+        "under_way": messages.under_way if messages else None,
+        "delayed": messages.delayed if messages else None,
+        "dead_letters": messages.dead if messages else None,
+    }
 
 
 def _show_health(health: dict[str, Any]) -> None:

@@ -6,14 +6,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from skillroute_local.commands.shared import AsJson, Token, Url, err, out, print_json, url_of
+from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, out, print_json
 
 
-def verify(url: Url = None, token: Token = None, as_json: AsJson = False) -> None:
+def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """Check that assignments, embeddings, counts and the index agree. Exits with 1 when something does not."""
-    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
-
-    with Client(url_of(url), token) as client, err.status("checking"):
+    with client_for(url, token, sign_region) as client, err.status("checking"):
         report = client.verify()
     if as_json:
         print_json(report)

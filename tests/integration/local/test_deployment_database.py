@@ -1,0 +1,237 @@
+"""The commands that work on a database itself, over one that a secret of AWS Secrets Manager names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.session import Session
+from skillroute_local.queue_server import ensure_queues
+from skillroute_local.up import local_settings
+
+from tests.conftest import fresh_database
+from tests.e2e.processes import HASHING, cli
+from tests.integration.local.gateway import REGION, Gateway, take_credentials_away
+
+OPERATOR = "operator"
+PASSWORD = "p@ss/w:r%d#?&+ \"'"  # as RDS makes them, and worse: none of it is escaped in a secret
+Query = Callable[..., list[list[Any]]]
+
+
+class Deployment(NamedTuple):
+    """A database, and the settings with which a command reaches it from elsewhere."""
+
+    url: str
+    settings: dict[str, str]
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    take_credentials_away(monkeypatch)
+
+
+@pytest.fixture
+def environment(aws: str) -> dict[str, str]:
+    """What the environment says of AWS."""
+    services = {f"AWS_ENDPOINT_URL_{service}": aws for service in ("SECRETS_MANAGER", "SQS")}
+    # The secret's region stands in its ARN; SQS is asked where the environment says.
+    return {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1", **services}
+
+
+@pytest.fixture
+def operator(postgres_server: Any, query: Query) -> Iterator[None]:
+    """A user of the database server whose password no URL could hold as it is."""
+    quoted = PASSWORD.replace("'", "''")
+    query(postgres_server.url_of("postgres"), f"CREATE ROLE {OPERATOR} LOGIN SUPERUSER PASSWORD '{quoted}'")
+    yield
+    query(postgres_server.url_of("postgres"), f"DROP ROLE {OPERATOR}")
+
+
+@pytest.fixture
+def secret(aws: str, request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], str]:
+    """Make a secret of this test's and return its ARN."""
+
+    def make(content: dict[str, Any]) -> str:
+        client = Session().create_client(
+            "secretsmanager",
+            region_name=REGION,
+            endpoint_url=aws,
+            aws_access_key_id="x",
+            aws_secret_access_key="x",
+        )
+        name = "".join(letter for letter in request.node.name if letter.isalnum())
+        arn: str = client.create_secret(Name=name, SecretString=json.dumps(content))["ARN"]
+        client.close()
+        return arn
+
+    return make
+
+
+@pytest.fixture
+def deployment(
+    operator: None,
+    postgres_server: Any,
+    environment: dict[str, str],
+    secret: Callable[[dict[str, Any]], str],
+    request: pytest.FixtureRequest,
+) -> Iterator[Deployment]:
+    """A database whose secret holds what RDS writes for a cluster: a user and a password. Empty, or `migrated`."""
+    template = "template0"
+    if getattr(request, "param", None) == "migrated":
+        template = request.getfixturevalue("migrated_template")
+    with fresh_database(postgres_server, template) as url:
+        parts = urlsplit(url)
+        named = {
+            "SKILLROUTE_DATABASE_SECRET_ARN": secret({"username": OPERATOR, "password": PASSWORD}),
+            "SKILLROUTE_DATABASE_HOST": str(parts.hostname),
+            "SKILLROUTE_DATABASE_PORT": str(parts.port),
+            "SKILLROUTE_DATABASE_NAME": parts.path.lstrip("/"),
+            "SKILLROUTE_DATABASE_SSLMODE": "disable",
+        }
+        yield Deployment(url, environment | HASHING | named)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def test_migrate_reaches_the_database_of_a_secret(deployment: Deployment, home: Path, query: Query) -> None:
+    first = cli(home, "migrate", **deployment.settings)
+    second = cli(home, "migrate", **deployment.settings)
+
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout.startswith("applied 0001_catalogue\n")
+    assert (second.returncode, second.stdout, second.stderr) == (0, "up to date\n", "")
+    owner = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'mcp'"
+    assert query(deployment.url, owner) == [[OPERATOR]]
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("deployment", ["migrated"], indirect=True)
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("reindex", "embedded 0 items and 0 skills; every index rebuilds now\n"),
+        ("dlq list", "nothing was given up\n"),
+        ("skills propose", "there are no tools without a skill; --all groups those that have one, too\n"),
+    ],
+)
+def test_other_commands_reach_it_as_well(deployment: Deployment, home: Path, command: str, answer: str) -> None:
+    done = cli(home, *command.split(), **deployment.settings)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(answer)
+    assert not home.exists()
+
+
+def test_an_option_goes_before_the_environment(deployment: Deployment, home: Path) -> None:
+    settings = deployment.settings | {"SKILLROUTE_DATABASE_HOST": "127.0.0.1", "SKILLROUTE_DATABASE_PORT": "1"}
+
+    done = cli(home, "migrate", "--database-url", deployment.url, **settings)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("applied 0001_catalogue\n")
+
+
+@pytest.mark.parametrize("command", ["migrate", "reindex", "dlq list", "skills propose"])
+def test_a_url_and_a_secret_exclude_each_other(home: Path, command: str) -> None:
+    both = {"SKILLROUTE_DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c", "SKILLROUTE_DATABASE_SECRET_ARN": "name"}
+
+    done = cli(home, *command.split(), **both)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_secret_that_cannot_be_read_is_one_line(environment: dict[str, str], home: Path) -> None:
+    arn = f"arn:aws:secretsmanager:{REGION}:123456789012:secret:none-AbCdEf"
+
+    missing = cli(home, "migrate", SKILLROUTE_DATABASE_SECRET_ARN=arn, **environment)
+    nobody = cli(home, "migrate", SKILLROUTE_DATABASE_SECRET_ARN=arn)
+
+    assert (missing.returncode, nobody.returncode) == (1, 1)
+    said = f"skillroute: PostgreSQL cannot be reached: secret {arn} cannot be read: "
+    assert missing.stderr == f"{said}ResourceNotFoundException\n"
+    assert nobody.stderr == f"{said}NoCredentialsError\n"
+
+
+@pytest.fixture
+def queues(aws: str) -> Iterator[dict[str, str]]:
+    """The settings of queues that hold one message to classify and two dead letters of aggregating."""
+    urls = ensure_queues(aws)
+    client = Session().create_client(
+        "sqs", region_name="us-east-1", endpoint_url=aws, aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    for name in ("skillroute-classify", "skillroute-aggregate-dlq", "skillroute-aggregate-dlq"):
+        client.send_message(QueueUrl=urls[name], MessageBody="{}")
+    yield {
+        f"SKILLROUTE_{name.upper()}_{kind}_URL": urls[f"skillroute-{name}{suffix}"]
+        for name in ("classify", "aggregate")
+        for kind, suffix in (("QUEUE", ""), ("DLQ", "-dlq"))
+    }
+    for url in urls.values():
+        client.delete_queue(QueueUrl=url)
+    client.close()
+
+
+class TestStatus:
+    @pytest.mark.parametrize("deployment", ["migrated"], indirect=True)
+    def test_shows_the_queues_and_the_work_of_a_deployment(
+        self, deployment: Deployment, queues: dict[str, str], home: Path, query: Query
+    ) -> None:
+        query(deployment.url, "INSERT INTO mcp.outbox (queue, key) VALUES ('classify', gen_random_uuid()::text)")
+        with Gateway() as gateway:
+            done = cli(home, "status", "--json", "--url", gateway.url, **deployment.settings, **queues)
+
+        assert (done.returncode, done.stderr) == (0, "")
+        classify, aggregate = json.loads(done.stdout)["queues"]
+        assert classify.pop("oldest_s") >= 0
+        work, none = {"waiting": 1, "given_up": 0}, {"waiting": 0, "given_up": 0, "oldest_s": 0}
+        still = {"under_way": 0, "delayed": 0}
+        assert classify == {"queue": "classify", "ready": 1, "dead_letters": 0} | work | still
+        assert aggregate == {"queue": "aggregate", "ready": 0, "dead_letters": 2} | none | still
+
+    def test_shows_queues_without_their_database(
+        self, environment: dict[str, str], queues: dict[str, str], home: Path
+    ) -> None:
+        with Gateway() as gateway:
+            alone = cli(home, "status", "--url", gateway.url, **environment, **queues)
+            closed = {"SKILLROUTE_DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c"}
+            away = cli(home, "status", "--url", gateway.url, **environment, **queues, **closed)
+
+        rows = [line.split() for line in alone.stdout.splitlines()[-2:]]
+        assert (alone.returncode, alone.stderr) == (0, "")
+        assert rows == [["classify", "-", "-", "-", "1", "0", "0", "0"], ["aggregate", *"---", *"0002"]]
+        assert (away.returncode, away.stdout) == (0, alone.stdout)
+        assert away.stderr == "the database cannot be asked: PostgreSQL at 127.0.0.1:1 cannot be reached\n"
+
+    def test_says_when_queues_cannot_be_asked(self, queues: dict[str, str], home: Path) -> None:
+        closed = {"AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:1", "AWS_DEFAULT_REGION": "us-east-1"}
+        with Gateway() as gateway:
+            nobody = cli(home, "status", "--url", gateway.url, **closed, **queues)
+            del queues["SKILLROUTE_AGGREGATE_QUEUE_URL"]
+            half = cli(home, "status", "--url", gateway.url, **closed, **queues)
+
+        assert (nobody.returncode, half.returncode) == (0, 0)
+        assert nobody.stderr.startswith("the queues cannot be asked: SQS cannot be reached: ")
+        assert "SKILLROUTE_AGGREGATE_QUEUE_URL go together" in half.stderr
+        assert nobody.stdout == half.stdout
+        assert "dead letters" not in nobody.stdout
+
+
+def test_what_runs_here_leaves_the_secret_of_a_deployment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "postgresql://a:b@127.0.0.1:1/c"
+    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", "")
+    monkeypatch.setenv("SKILLROUTE_INDEX_OPTIMIZE_ABOVE", "1")
+    monkeypatch.setenv("SKILLROUTE_DATABASE_SECRET_ARN", "name")
+
+    settings = local_settings(url)
+
+    assert settings.database_url is not None
+    assert (settings.database_url.get_secret_value(), settings.database_secret_arn) == (url, None)
