@@ -1,0 +1,151 @@
+"""Build every layer for both processors, run the functions with them, and weigh them: `make layer-size`.
+
+Exits with 1 when a function is too heavy or lacks something. Needs pip, and a Python 3.13 to run the functions and to
+make the bytecode, which is weighed too; neither sam nor Docker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfnlint.decode import cfn_yaml
+
+ROOT = Path(__file__).parents[1]
+TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
+FOLDERS = {
+    name: resource["Properties"]["ContentUri"]
+    for name, resource in TEMPLATE["Resources"].items()
+    if resource["Type"] == "AWS::Serverless::LayerVersion"
+}
+ARCHITECTURES = ("arm64", "x86_64")
+MB = 1_000_000
+AWS_LIMIT_MB = 250 * 1024 * 1024 / MB  # a function with its layers, unzipped
+
+FUNCTIONS = ("search", "catalog", "skills", "classify", "aggregate", "relay")
+# With a Qdrant server, all carry its client and, but for search, Qdrant Edge too, which encodes what is written to it.
+SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 215, 120, 245
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one function carries, with or without a Qdrant server, and may weigh."""
+
+    function: str
+    layers: tuple[str, ...]
+    limit_mb: int
+
+    @property
+    def names(self) -> str:
+        return " ".join(layer.removesuffix("Layer") for layer in self.layers)
+
+
+def main() -> None:
+    """Build, run and weigh."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--keep", type=Path, help="an empty folder for the built layers, which then stay")
+    with tempfile.TemporaryDirectory() as scratch:
+        built = (parser.parse_args().keep or Path(scratch) / "layers").resolve()
+        # A build is mostly pip's work on one core.
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            list(pool.map(lambda which: build(built, *which), [(a, name) for a in ARCHITECTURES for name in FOLDERS]))
+        loads = [load_of(name, with_qdrant=wanted) for wanted in (False, True) for name in FUNCTIONS]
+        faults = [*run_functions(loads, built, Path(scratch) / "runtime"), *weigh(loads, built)]
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+def load_of(function: str, *, with_qdrant: bool) -> Load:
+    """Read from template.yaml what a function carries."""
+    holders = TEMPLATE["Globals"]["Function"], TEMPLATE["Resources"][f"{function.title()}Function"]["Properties"]
+    layers = []
+    for layer in [layer for holder in holders for layer in holder.get("Layers", [])]:
+        chosen = layer
+        if "Fn::If" in layer:
+            condition, if_true, if_false = layer["Fn::If"]
+            if condition != "UsesQdrantServer":
+                sys.exit(f"{function} has a layer on the condition {condition}, of which layers/size.py knows nothing")
+            chosen = if_true if with_qdrant else if_false
+        if chosen["Ref"] != "AWS::NoValue":
+            layers.append(chosen["Ref"])
+    limit_mb = SEARCH_LIMIT_MB if function == "search" else OTHERS_LIMIT_MB
+    return Load(function, tuple(layers), WITH_QDRANT_LIMIT_MB if with_qdrant else limit_mb)
+
+
+def build(built: Path, architecture: str, layer: str) -> None:
+    """Build one layer as `sam build` does."""
+    folder = FOLDERS[layer]
+    if not isinstance(folder, str):
+        folder = folder["Fn::Sub"].replace("${Architecture}", architecture)
+    target = built / architecture / layer
+    target.mkdir(parents=True)
+    variables = [f"ARTIFACTS_DIR={target}", f"PYTHON={sys.executable}"]
+    command = ["make", "--silent", "--no-print-directory", f"build-{layer}", *variables]
+    subprocess.run(command, cwd=ROOT / folder, check=True)
+
+
+def weigh(loads: Sequence[Load], built: Path) -> Iterator[str]:
+    """Print what each function weighs on each processor; yield what is too much."""
+    print("\nwithout a Qdrant server, then with one:")
+    print(f"{'function':10} {'arm64 MB':>9} {'x86_64 MB':>9} {'limit':>6}  layers")
+    for load in loads:
+        weights = [
+            sum(weight_mb(built / architecture / layer) for layer in load.layers) for architecture in ARCHITECTURES
+        ]
+        columns = " ".join(f"{weight:9.1f}" for weight in weights)
+        print(f"{load.function:10} {columns} {load.limit_mb:6}  {load.names}")
+        for architecture, weight in zip(ARCHITECTURES, weights, strict=True):
+            if weight > min(load.limit_mb, AWS_LIMIT_MB):
+                yield f"{load.function} on {architecture} weighs {weight:.1f} MB, more than {load.limit_mb} MB"
+
+
+def weight_mb(folder: Path) -> float:
+    """Return the sum of the sizes of a folder's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / MB
+
+
+def run_functions(loads: Sequence[Load], built: Path, runtime: Path) -> Iterator[str]:
+    """Run every function with its layers for this machine's processor; yield what failed."""
+    architecture = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    found = subprocess.run(["sh", str(ROOT / "layers" / "find-python.sh")], capture_output=True, text=True, check=False)
+    if found.returncode or architecture not in ARCHITECTURES or sys.platform != "linux":
+        print("The functions were not run: that takes Linux, on one of the two processors, and Python 3.13.")
+        return
+    borrow_runtime(runtime)
+    check = [found.stdout.strip(), "-I", "-S", "-B", str(ROOT / "layers" / "check.py")]
+    for load in loads:
+        layers = [str(built / architecture / layer) for layer in load.layers]
+        child = subprocess.run(
+            [*check, load.function, str(runtime), *layers],
+            env={"PATH": os.defpath},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if child.returncode:
+            yield f"{load.function} does not run with {load.names} on {architecture}:\n{child.stderr[-700:]}"
+        else:
+            print(f"{load.function:10} runs with {load.names}")
+
+
+def borrow_runtime(folder: Path) -> None:
+    """Copy this Python's boto3, in the place of the one in the Lambda runtime. It is pure Python, for any version."""
+    folder.mkdir()
+    for name in ("boto3", "botocore", "s3transfer", "urllib3"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None and spec.origin is not None, f"{name} is not installed: make setup"
+        shutil.copytree(Path(spec.origin).parent, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+if __name__ == "__main__":
+    main()
