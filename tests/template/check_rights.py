@@ -1,0 +1,119 @@
+"""What must hold of every role: one for each function, single actions on named things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.template.check_functions import SENDERS, TELLERS, functions
+from tests.template.stack import Json, Stack
+
+_XRAY = "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"
+_NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"
+_QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn"}
+_EMBEDS = {"Search", "Catalog", "Skills", "Classify", "Relay"}
+_CHATS = {"Skills", "Classify"}
+
+
+def check_roles(stack: Stack) -> None:
+    roles = stack.of_type("AWS::IAM::Role")
+    used = [function["Role"]["Fn::GetAtt"][0] for function in functions(stack).values()]
+    assert len(set(used)) == len(used), "a role of its own"
+    for name in used:
+        (trust,) = roles[name]["AssumeRolePolicyDocument"]["Statement"]
+        assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}, name
+        others = {each for each in roles[name]["ManagedPolicyArns"] if isinstance(each, str)}
+        assert others == {_XRAY} | ({_NETWORK} if stack.parameters["SubnetIds"] else set()), name
+
+
+def check_statements(stack: Stack) -> None:
+    documents = [
+        *(policy for role in stack.of_type("AWS::IAM::Role").values() for policy in role.get("Policies", [])),
+        *stack.of_type("AWS::IAM::ManagedPolicy").values(),
+    ]
+    for document in documents:
+        statements = document["PolicyDocument"]["Statement"]
+        assert statements, "a policy that allows nothing cannot be made"
+        for statement in statements:
+            assert statement["Effect"] == "Allow"
+            for action in _list(statement["Action"]):
+                assert re.fullmatch(r"[a-z]+:[A-Z][A-Za-z]+", action), action
+                if action.startswith("kms:"):
+                    via = {"kms:ViaService": "secretsmanager.*.amazonaws.com"}
+                    assert statement.get("Condition") == {"StringLike": via}, "for secrets only"
+            for resource in _list(statement["Resource"]):
+                through = "bedrock:InferenceProfileArn" in str(statement.get("Condition", {}))
+                assert _is_named(resource) or through, resource
+
+
+def check_functions_may_do_what_they_do(stack: Stack) -> None:
+    given = stack.parameters
+    for name in functions(stack):
+        rights = dict(_rights(stack, name))
+        assert rights.pop("logs:CreateLogStream") == rights.pop("logs:PutLogEvents") == {f"{name}Logs.Arn"}, name
+        assert rights.pop("sqs:SendMessage", set()) == (_QUEUES if name in SENDERS else set()), name
+        assert rights.pop("sns:Publish", set()) == ({"Notifications"} if name in TELLERS else set()), name
+        for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"):
+            reads = {f"{name}Queue.Arn"} if name in {"Classify", "Aggregate"} else set()
+            assert rights.pop(action, set()) == reads, name
+        secrets = {given["DatabaseSecretArn"] or "Database.Outputs.SecretArn", given["QdrantApiKeySecretArn"]}
+        secrets |= {given["EmbeddingApiKeySecretArn"]} if name in _EMBEDS else set()
+        secrets |= {given["ChatApiKeySecretArn"]} if name in _CHATS else set()
+        assert rights.pop("secretsmanager:GetSecretValue") == secrets - {""}, name
+        assert rights.pop("kms:Decrypt", set()) == {given["SecretsKmsKeyArn"]} - {""}, name
+        assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
+        assert not rights, f"{name} may also {set(rights)}"
+
+
+def _models(stack: Stack, name: str) -> set[str]:
+    given, models = stack.parameters, set()
+    here = "arn:aws:bedrock:eu-central-1::foundation-model/"
+    if given["EmbeddingProvider"] == "bedrock" and name in _EMBEDS:
+        models.add(here + given["EmbeddingModel"])
+    if given["ChatProvider"] == "bedrock" and name in _CHATS:
+        profile = given["ChatInferenceProfileArn"]
+        anywhere = {f"arn:aws:bedrock:{region}::foundation-model/{given['ChatModel']}" for region in ("*", "")}
+        models |= {profile, *anywhere} if profile else {here + given["ChatModel"]}
+    return models
+
+
+def _rights(stack: Stack, name: str) -> Iterator[tuple[str, set[str]]]:
+    role = stack.of_type("AWS::IAM::Role")[f"{name}Role"]
+    documents = [policy["PolicyDocument"] for policy in role["Policies"]]
+    shared = stack.of_type("AWS::IAM::ManagedPolicy")
+    documents += [shared[each["Ref"]]["PolicyDocument"] for each in role["ManagedPolicyArns"] if isinstance(each, dict)]
+    rights: dict[str, set[str]] = {}
+    for document in documents:
+        for statement in document["Statement"]:
+            for action in _list(statement["Action"]):
+                rights.setdefault(action, set()).update(map(_name, _list(statement["Resource"])))
+    yield from rights.items()
+
+
+def _name(resource: Any) -> str:
+    if isinstance(resource, str):
+        return resource
+    ((_, target),) = resource.items()
+    return target if isinstance(target, str) else ".".join(target)
+
+
+def _is_named(resource: Any) -> bool:
+    return isinstance(resource, dict) or ("*" not in resource and bool(resource))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def check_nobody_else_may_call(stack: Stack) -> None:
+    """Only this API, the two queues and the schedule call functions, and always by the alias."""
+    callers: dict[str, Json] = stack.of_type("AWS::Lambda::Permission")
+    called = set()
+    for name, permission in callers.items():
+        assert permission["Principal"] == "apigateway.amazonaws.com", name
+        assert permission.get("SourceArn") == "arn:aws:execute-api:eu-central-1:123456789012:${Api}/*/*", name
+        called.add(permission["FunctionName"]["Ref"])
+    assert called == {f"{each}FunctionAliaslive" for each in ("Search", "Catalog", "Skills")}
+    (schedule,) = stack.of_type("AWS::Scheduler::Schedule").values()
+    assert schedule["Target"]["Arn"] == {"Ref": "RelayFunctionAliaslive"}

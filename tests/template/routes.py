@@ -1,0 +1,58 @@
+"""The routes of the three applications, as their OpenAPI documents and their guards tell them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from skillroute.bootstrap import Parts
+from skillroute.settings import LocalSettings
+from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.web.app import create_app
+from skillroute.web.auth import Guard
+
+FUNCTIONS = ("Search", "Catalog", "Skills")
+
+
+def key(method: str, path: str) -> str:
+    """Return a route without the names of its parameters."""
+    return f"{method.upper()} {re.sub('{[a-z_]+}', '{}', path)}"
+
+
+@cache
+def _routers(functions: tuple[str, ...]) -> list[APIRouter]:
+    parts = Parts(LocalSettings(database_url="postgresql://u:p@127.0.0.1:1/d"), queue=MemoryQueue())  # type: ignore[arg-type]
+    routers = [each for name in functions for each in getattr(parts, f"{name.lower()}_routers")()]
+    parts.close()
+    return routers
+
+
+@cache
+def served(*functions: str) -> set[str]:
+    """Return the routes of some functions, of all when none is named."""
+    document = create_app(_routers(functions or FUNCTIONS)).openapi()
+    return {key(method, path) for path, methods in document["paths"].items() for method in methods}
+
+
+@cache
+def scopes_of_routes() -> dict[str, str | None]:
+    """Return the scope that each route's guard asks for."""
+    scopes = {}
+    for router in _routers(FUNCTIONS):
+        for route in router.routes:
+            assert isinstance(route, APIRoute)
+            (scope,) = {each._scope for each in _guards(route.dependant)}
+            for method in route.methods:
+                scopes[key(method, route.path)] = None if scope is None else scope.value
+    return scopes
+
+
+def _guards(dependant: Any) -> Iterator[Guard]:
+    if isinstance(dependant.call, Guard):
+        yield dependant.call
+    for each in dependant.dependencies:
+        yield from _guards(each)

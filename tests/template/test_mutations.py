@@ -1,0 +1,191 @@
+"""Each property, broken once in a copy of the template: the check that should see it does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.template.mutate import Change, name, properties, put, variable
+from tests.template.mutations_of_operation import OF_OPERATION
+from tests.template.parameter_sets import AURORA, LEAST, PARAMETER_SETS, TOKENS
+from tests.template.stack import parsed, stack
+from tests.template.test_template import CHECKS
+
+_STATEMENT = "Policies/0/PolicyDocument/Statement"
+_SHARED = "PolicyDocument/Statement"
+
+MUTATIONS: list[tuple[str, str, Change]] = [
+    # queues
+    ("check_every_queue_has_dead_letters_of_its_own", LEAST, properties("ClassifyQueue", "RedrivePolicy")),
+    (
+        "check_every_queue_has_dead_letters_of_its_own",
+        LEAST,
+        properties("AggregateQueue", "RedrivePolicy/maxReceiveCount", 3),
+    ),
+    (
+        "check_every_queue_has_dead_letters_of_its_own",
+        LEAST,
+        properties("ClassifyDeadLetters", "MessageRetentionPeriod", 345600),
+    ),
+    (
+        "check_every_queue_has_dead_letters_of_its_own",
+        LEAST,
+        properties(
+            "ClassifyQueue", "RedrivePolicy/deadLetterTargetArn", {"Fn::GetAtt": ["AggregateDeadLetters", "Arn"]}
+        ),
+    ),
+    (
+        "check_queues_wait_six_times_their_functions_timeout",
+        LEAST,
+        properties("ClassifyQueue", "VisibilityTimeout", 359),
+    ),
+    ("check_queues_wait_six_times_their_functions_timeout", LEAST, properties("AggregateFunction", "Timeout", 61)),
+    ("check_queues_wait_six_times_their_functions_timeout", LEAST, properties("ClassifyFunction", "Events")),
+    ("check_mappings", LEAST, properties("ClassifyFunction", "Events/Queue/Properties/FunctionResponseTypes", [])),
+    (
+        "check_mappings",
+        AURORA,
+        properties("AggregateFunction", "Events/Queue/Properties/ScalingConfig/MaximumConcurrency", 5),
+    ),
+    ("check_queues_are_encrypted_and_over_tls_only", LEAST, put("Resources/AggregateDeadLettersPolicy")),
+    (
+        "check_queues_are_encrypted_and_over_tls_only",
+        LEAST,
+        properties("ClassifyQueuePolicy", f"{_SHARED}/0/Condition/Bool/aws:SecureTransport", "true"),
+    ),
+    ("check_queues_are_encrypted_and_over_tls_only", LEAST, properties("ClassifyQueue", "SqsManagedSseEnabled", False)),
+    (
+        "check_queues_are_encrypted_and_over_tls_only",
+        LEAST,
+        properties("AlarmsTopic", "KmsMasterKeyId", "alias/aws/sns"),
+    ),
+    # routes
+    ("check_no_route_is_open", LEAST, properties("HealthRoute", "AuthorizationType", "NONE")),
+    (
+        "check_no_route_is_open",
+        TOKENS,
+        properties("SearchRoute", "AuthorizationType", {"Fn::If": ["UsesJwt", "NONE", "AWS_IAM"]}),
+    ),
+    ("check_no_route_is_open", TOKENS, properties("PutToolsRoute", "AuthorizerId")),
+    ("check_no_route_is_open", LEAST, put("Resources/JwtAuthorizer/Condition")),
+    ("check_no_route_is_open", TOKENS, properties("JwtAuthorizer", "JwtConfiguration/Audience", ["everybody"])),
+    ("check_no_route_is_open", LEAST, properties("Api", "CorsConfiguration", {"AllowOrigins": ["*"]})),
+    ("check_no_route_is_open", LEAST, properties("Api", "DisableExecuteApiEndpoint", True)),
+    ("check_scopes", TOKENS, properties("DeleteToolRoute", "AuthorizationScopes")),
+    (
+        "check_scopes",
+        TOKENS,
+        properties("VerifyRoute", "AuthorizationScopes", {"Fn::If": ["UsesJwt", ["search"], "x"]}),
+    ),
+    ("check_scopes", TOKENS, properties("ReadyRoute", "AuthorizationScopes", ["skillroute/admin"])),
+    ("check_routes_are_those_of_the_applications", LEAST, put("Resources/MergeSuggestionRoute")),
+    (
+        "check_routes_are_those_of_the_applications",
+        LEAST,
+        properties("GetToolRoute", "RouteKey", "GET /api/v1/{proxy+}"),
+    ),
+    (
+        "check_integrations",
+        LEAST,
+        properties("GetToolRoute", "Target", {"Fn::Sub": "integrations/${SkillsIntegration}"}),
+    ),
+    (
+        "check_integrations",
+        LEAST,
+        properties("SearchIntegration", "IntegrationUri", {"Fn::Sub": "${SearchFunction.Arn}"}),
+    ),
+    ("check_stage", LEAST, properties("ApiStage", "DefaultRouteSettings/ThrottlingRateLimit", 10000)),
+    (
+        "check_stage",
+        LEAST,
+        properties("ApiStage", "AccessLogSettings/Format", "$context.authorizer.claims $request.header.Authorization"),
+    ),
+    ("check_stage", LEAST, properties("ApiStage", "AccessLogSettings/Format", '{"requestId":"$context.requestId"}')),
+    # functions
+    ("check_code", LEAST, properties("ClassifyFunction", "CodeUri", "functions/aggregate/")),
+    ("check_code", LEAST, properties("ClassifyFunction", "Handler", "app.main")),
+    ("check_code", LEAST, put("Globals/Function/Handler", "skillroute.handler")),
+    ("check_runtime", LEAST, put("Globals/Function/Runtime", "python3.12")),
+    ("check_runtime", AURORA, put("Globals/Function/Architectures", ["arm64"])),
+    ("check_runtime", LEAST, put("Globals/Function/Tracing")),
+    ("check_runtime", AURORA, properties("SearchFunction", "EphemeralStorage/Size", 1024)),
+    ("check_runtime", AURORA, properties("SkillsFunction", "SnapStart")),
+    ("check_network", AURORA, put("Globals/Function/VpcConfig")),
+    ("check_network", TOKENS, put("Globals/Function/VpcConfig/Fn::If/1/SecurityGroupIds", ["sg-1"])),
+    ("check_layers", LEAST, properties("AggregateFunction", "Layers", [{"Ref": "CommonLayer"}])),
+    ("check_layers", AURORA, properties("SearchFunction", "Layers/4")),
+    ("check_layers", LEAST, properties("IndexLayer", "RetentionPolicy", "Retain")),
+    ("check_logs", LEAST, properties("RelayLogs", "RetentionInDays")),
+    ("check_logs", LEAST, properties("RelayFunction", "LoggingConfig/LogGroup", {"Ref": "SearchLogs"})),
+    ("check_settings", LEAST, variable("Relay", "SKILLROUTE_RELAY_RATE", "1")),
+    ("check_settings", LEAST, variable("Search", "SKILLROUTE_AUTH")),
+    ("check_settings", TOKENS, variable("Catalog", "SKILLROUTE_JWT_ISSUER")),
+    ("check_settings", LEAST, variable("Classify", "SKILLROUTE_AGGREGATE_QUEUE_URL")),
+    ("check_settings", LEAST, put("Globals/Function/Environment/Variables/SKILLROUTE_DATABASE_SECRET_ARN")),
+    ("check_settings", LEAST, variable("Skills", "SKILLROUTE_JWT_KEYS")),
+    ("check_settings", TOKENS, variable("Skills", "SKILLROUTE_JWT_SCOPE_PREFIX", "")),
+    ("check_settings", TOKENS, variable("Skills", "SKILLROUTE_JWT_REQUIRE_ORG")),
+    ("check_settings", LEAST, put("Globals/Function/Environment/Variables/SKILLROUTE_DATABASE_SSLMODE", "require")),
+    ("check_settings", LEAST, put("Globals/Function/Environment/Variables/POWERTOOLS_METRICS_NAMESPACE", "Skillroute")),
+    ("check_no_secret", LEAST, variable("Search", "SKILLROUTE_CHAT_API_KEY", "sk-1")),
+    ("check_no_secret", LEAST, variable("Search", "SKILLROUTE_LOG_LEVEL", "{{resolve:secretsmanager:x}}")),
+    ("check_versions", LEAST, properties("SearchFunction", "VersionDescription", "Search")),
+    ("check_versions", LEAST, properties("RelayFunction", "Description", "Relay")),
+    ("check_versions", LEAST, properties("Settings", "Content", "nothing")),
+    ("check_versions", LEAST, variable("Search", "SKILLROUTE_DEFAULT_MODE", {"Ref": "ThrottlingRate"})),
+    (
+        "check_versions",
+        LEAST,
+        variable("Search", "SKILLROUTE_DEFAULT_MODE", {"Fn::If": ["MakesEndpoints", "lexical", "semantic"]}),
+    ),
+    ("check_versions", LEAST, put("Globals/Function/AutoPublishAlias", "newest")),
+    ("check_a_changed_layer_makes_versions", LEAST, properties("CommonLayer", "PublishLambdaVersion")),
+    ("check_a_changed_layer_makes_versions", LEAST, properties("CatalogFunction", "AutoPublishAliasAllProperties")),
+    # rights
+    ("check_roles", LEAST, properties("SearchFunction", "Role", {"Fn::GetAtt": ["RelayRole", "Arn"]})),
+    (
+        "check_roles",
+        LEAST,
+        properties("SearchRole", "ManagedPolicyArns", ["arn:aws:iam::aws:policy/AdministratorAccess"]),
+    ),
+    ("check_roles", LEAST, properties("SearchRole", "AssumeRolePolicyDocument/Statement/0/Principal", {"AWS": "*"})),
+    ("check_statements", LEAST, properties("RelayRole", f"{_STATEMENT}/1/Action", "sqs:*")),
+    ("check_statements", LEAST, properties("RelayRole", f"{_STATEMENT}/1/Resource", "*")),
+    ("check_statements", AURORA, properties("ChatPolicy", f"{_SHARED}/2/Fn::If/1/Condition")),
+    ("check_statements", TOKENS, properties("DatabaseSecretPolicy", f"{_SHARED}/2/Fn::If/1/Condition")),
+    (
+        "check_statements",
+        AURORA,
+        properties("EmbeddingPolicy", f"{_SHARED}/0/Fn::If/1/Resource", "arn:aws:bedrock:*::foundation-model/*"),
+    ),
+    ("check_functions_may_do_what_they_do", LEAST, properties("AggregateRole", f"{_STATEMENT}/2")),
+    (
+        "check_functions_may_do_what_they_do",
+        LEAST,
+        properties(
+            "SearchRole", f"{_STATEMENT}/0/Action", ["logs:PutLogEvents", "logs:CreateLogStream", "s3:GetObject"]
+        ),
+    ),
+    ("check_functions_may_do_what_they_do", TOKENS, properties("DatabaseSecretPolicy", f"{_SHARED}/2")),
+    (
+        "check_functions_may_do_what_they_do",
+        TOKENS,
+        properties("EmbeddingPolicy", f"{_SHARED}/1/Fn::If/1/Resource", {"Ref": "ChatApiKeySecretArn"}),
+    ),
+    ("check_nobody_else_may_call", LEAST, properties("SearchPermission", "SourceArn")),
+    ("check_nobody_else_may_call", LEAST, properties("SearchPermission", "Principal", "*")),
+    ("check_nobody_else_may_call", LEAST, properties("SkillsPermission", "FunctionName", {"Ref": "SkillsFunction"})),
+    *OF_OPERATION,
+]
+
+
+@pytest.mark.parametrize(("check", "parameters", "change"), MUTATIONS, ids=name)
+def test_what_is_broken_is_seen(check: str, parameters: str, change: Change) -> None:
+    template = parsed()
+    change(template)
+    broken = stack(PARAMETER_SETS[parameters], template)
+    with pytest.raises(AssertionError):
+        CHECKS[check](broken)
+
+
+def test_every_check_is_seen_to_fail() -> None:
+    assert {check for check, _, _ in MUTATIONS} == set(CHECKS)
