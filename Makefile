@@ -6,6 +6,11 @@ BIN := $(VENV)/bin
 PORT ?= 3000
 DATA ?= ../shared/data
 RESULTS := .bench
+# The SAM CLI pins what it is made of so narrowly that it needs an environment of its own; SAM=sam takes another one.
+SAM ?= $(abspath .venv-sam/bin/sam)
+ARCHITECTURE ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
+SAM_CLI_TELEMETRY ?= 0
+export SAM SAM_CLI_TELEMETRY
 
 .PHONY: help
 help: ## Show this list
@@ -35,17 +40,52 @@ run: $(VENV)/.run ## Start everything on this machine, with the examples, on por
 test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
 	@$(BIN)/python -m pytest
 
+.venv-sam/bin/sam:
+	@echo "installing the SAM CLI into .venv-sam"
+	@$(PYTHON) -m venv .venv-sam
+	@.venv-sam/bin/python -m pip install -q --disable-pip-version-check 'aws-sam-cli>=1.170,<2'
+
+.PHONY: build
+build: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Build functions and layers into .aws-sam (ARCHITECTURE: arm64 or x86_64)
+	@$(SAM) build --parameter-overrides Architecture=$(ARCHITECTURE)
+
+.PHONY: validate
+validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI check the templates
+	@$(SAM) validate --lint
+	@$(SAM) validate --lint --template infrastructure/aurora.yaml
+
+.PHONY: test-sam
+test-sam: $(VENV)/.dev ## Build, then call every function under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)
+	@docker info >/dev/null 2>&1 || { echo "make test-sam needs Docker, and it does not answer: start it, or run 'docker info' to see why"; exit 2; }
+	@$(MAKE) --no-print-directory build
+	@$(BIN)/python -m pytest tests/sam -m sam -v
+
 .PHONY: check
 check: $(VENV)/.dev ## Lint, format, types and the template
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/cfn-lint template.yaml
+	@$(BIN)/cfn-lint template.yaml infrastructure/*.yaml
 
 .PHONY: format
 format: $(VENV)/.dev ## Put the code into its format
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
+
+.PHONY: lock
+lock: $(VENV)/.dev ## Pin what runs on Lambda (UPGRADE=1 takes the newest versions that pyproject.toml allows)
+	@$(BIN)/python layers/lock.py $(if $(UPGRADE),--upgrade)
+
+.PHONY: layer-size
+layer-size: $(VENV)/.dev ## Build the layers for both processors, run the functions with them, weigh them
+	@$(BIN)/python layers/size.py
+
+.PHONY: check-blas
+check-blas: ## Compile the committed BLAS anew and compare (installs the Zig compiler, 400 MB, for as long as that takes)
+	@$(PYTHON) -m venv $(RESULTS)/zig
+	@$(RESULTS)/zig/bin/python -m pip install -q --disable-pip-version-check "$$(grep ^ziglang== layers/inference/requirements-build.txt)"
+	@$(RESULTS)/zig/bin/python layers/inference/blas/build.py --check
+	@rm -rf $(RESULTS)/zig
 
 .PHONY: bench
 bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour)
@@ -58,6 +98,11 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
 	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json
+	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
+	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
+	@if [ -e $(RESULTS)/built ]; then \
+	  $(BIN)/python benchmarks/cold_start.py --json $(RESULTS)/cold_start.json; \
+	else echo "cold starts were not measured: the build failed" >&2; fi
 	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
 
 .PHONY: clean

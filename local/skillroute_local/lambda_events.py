@@ -61,10 +61,10 @@ def schedule_event() -> dict[str, Any]:
         "version": "0",
         "id": str(uuid.uuid4()),
         "detail-type": "Scheduled Event",
-        "source": "aws.events",
+        "source": "aws.scheduler",
         "account": _ACCOUNT,
         "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "region": REGION,
-        "resources": [f"arn:aws:events:{REGION}:{_ACCOUNT}:rule/skillroute-relay"],
-        "detail": {},
+        "resources": [f"arn:aws:scheduler:{REGION}:{_ACCOUNT}:schedule/default/skillroute-relay"],
+        "detail": "{}",  # a string, as EventBridge Scheduler has it; a rule of EventBridge has an object
     }

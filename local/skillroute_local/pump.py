@@ -3,6 +3,9 @@
 A process of its own, so that classification does not take turns at the interpreter with the web server. It receives
 from each queue, calls the handler that Lambda would call, deletes what succeeded, and leaves the rest to the queue,
 which hands it out again and moves it to the dead-letter queue at last. Two pumps at once do no harm: queues carry ids.
+
+With ``--lambda-endpoint URL`` the handlers are not its own: it calls the functions behind that endpoint, such as those
+of `sam local start-lambda`, and needs the queues only.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ from skillroute.domain.work import QueueName
 from skillroute.errors import ConfigurationError, SkillrouteError
 from skillroute.observability import logger
 
+from skillroute_local.handlers import Handlers
 from skillroute_local.lambda_events import Invocation, schedule_event, sqs_event
 from skillroute_local.queue_server import VISIBILITY_TIMEOUT_S, sqs_client
 
 if TYPE_CHECKING:
-    from skillroute.bootstrap import Parts
     from skillroute.consumers import Consumer
 
 RELAY_EVERY_S = 15.0
@@ -163,17 +166,12 @@ class RelayLoop(Loop):
 
 
 def start_loops(
-    parts: Parts, client: Any, urls: Mapping[QueueName, str], stop: threading.Event, *, relay_every_s: float
+    handlers: Handlers, client: Any, urls: Mapping[QueueName, str], stop: threading.Event, *, relay_every_s: float
 ) -> list[Loop]:
     """Start a loop for each queue and one for the relay."""
-    from skillroute.bootstrap import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
-
-    handlers = {
-        QueueName.CLASSIFY: classify_handler(parts=parts),
-        QueueName.AGGREGATE: aggregate_handler(parts=parts),
-    }
-    loops: list[Loop] = [RelayLoop(relay_handler(parts=parts), stop, every_s=relay_every_s)]
-    loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in handlers.items()]
+    by_queue = {QueueName.CLASSIFY: handlers.classify, QueueName.AGGREGATE: handlers.aggregate}
+    loops: list[Loop] = [RelayLoop(handlers.relay, stop, every_s=relay_every_s)]
+    loops += [QueueLoop(queue, client, urls[queue], handler, stop) for queue, handler in by_queue.items()]
     for loop in loops:
         loop.start()
     return loops
@@ -183,6 +181,7 @@ def main() -> None:
     """Run a pump over the queues and the database of the environment, until SIGTERM, Ctrl-C, or its parent ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--relay-every-s", type=float, default=RELAY_EVERY_S)
+    parser.add_argument("--lambda-endpoint", metavar="URL", help="call the functions there, not handlers of its own")
     parser.add_argument("--until-stdin-closes", action="store_true", help="end with the process that started this")
     arguments = parser.parse_args()
     stop = threading.Event()
@@ -193,16 +192,15 @@ def main() -> None:
     # Searches go first: on a busy machine somebody waits for them, and for a classification nobody does.
     os.nice(_NICENESS)
     try:
-        _pump(stop, arguments.relay_every_s)
+        _pump(stop, arguments.relay_every_s, arguments.lambda_endpoint)
     except ConfigurationError as error:
         sys.exit(f"skillroute pump: {error}")
 
 
-def _pump(stop: threading.Event, relay_every_s: float) -> None:
-    from skillroute.bootstrap import Parts  # noqa: PLC0415 (loaded when the signals are taken care of)
-    from skillroute.settings import LocalSettings  # noqa: PLC0415
+def _pump(stop: threading.Event, relay_every_s: float, lambda_endpoint: str | None) -> None:
+    from skillroute.settings import QueueSettings  # noqa: PLC0415 (loaded when the signals are taken care of)
 
-    settings = LocalSettings.load()
+    settings = QueueSettings.load()
     endpoint, classify, aggregate = (
         settings.sqs_endpoint_url,
         settings.classify_queue_url,
@@ -210,9 +208,9 @@ def _pump(stop: threading.Event, relay_every_s: float) -> None:
     )
     if not endpoint or not classify or not aggregate:
         raise ConfigurationError("the pump needs SKILLROUTE_SQS_ENDPOINT_URL and the URLs of both queues")
-    parts = Parts(settings)
+    handlers = Handlers.behind(lambda_endpoint) if lambda_endpoint else Handlers.of_this_process()
     urls = {QueueName.CLASSIFY: classify, QueueName.AGGREGATE: aggregate}
-    loops = start_loops(parts, sqs_client(endpoint), urls, stop, relay_every_s=relay_every_s)
+    loops = start_loops(handlers, sqs_client(endpoint), urls, stop, relay_every_s=relay_every_s)
     stop.wait()
     _finish(loops)
     # Not through the interpreter's own end, which waits for receivers that wait for messages. Nothing is lost: what was

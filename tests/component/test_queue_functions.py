@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +15,8 @@ from skillroute.settings import LocalSettings
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
-ROOT = Path(__file__).parents[2]
+from tests.events import delete_queues, event, function_module
+from tests.scenario import POISON
 
 Load = Callable[[str], ModuleType]
 
@@ -27,6 +25,7 @@ Load = Callable[[str], ModuleType]
 def endpoint() -> Iterator[str]:
     with QueueServer() as server:
         yield server.url
+        delete_queues(server.url)
 
 
 @pytest.fixture
@@ -47,21 +46,11 @@ def parts(monkeypatch: pytest.MonkeyPatch, database_url: str, endpoint: str) -> 
 def load(monkeypatch: pytest.MonkeyPatch, parts: Parts) -> Load:
     """Load a function's module as Lambda does; what it is made of is lent by the test, which closes it."""
     monkeypatch.setattr("skillroute.bootstrap.Parts", lambda _settings: parts)
-
-    def load(function: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(f"{function}_app", ROOT / "functions" / function / "app.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
+    return function_module
 
 
 def call(module: ModuleType, name: str) -> dict[str, Any]:
-    event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
-    answer: dict[str, Any] = module.handler(event, Invocation("skillroute", 60))
+    answer: dict[str, Any] = module.handler(event(name), Invocation("skillroute", 60))
     return answer
 
 
@@ -85,12 +74,22 @@ def test_the_classify_function_does_its_batch(load: Load, parts: Parts) -> None:
 
 
 def test_poison_alone_comes_again(load: Load, parts: Parts) -> None:
-    write(parts, 2)
+    write(parts, 10)
 
     answer = call(load("classify"), "sqs_classify_mixed")
 
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "2e1424d4-f796-459a-8184-9c92662be6da"}]}
-    assert waiting(parts, QueueName.CLASSIFY) == []
+    assert answer == {"batchItemFailures": [{"itemIdentifier": POISON}]}
+    assert waiting(parts, QueueName.CLASSIFY) == ["10"]
+
+
+def test_nothing_of_a_poisoned_batch_is_acknowledged(load: Load, parts: Parts) -> None:
+    write(parts, 1)
+
+    answer = call(load("classify"), "sqs_classify_poisoned")
+
+    sent = [record["messageId"] for record in event("sqs_classify_poisoned")["Records"]]
+    assert [each["itemIdentifier"] for each in answer["batchItemFailures"]] == sent
+    assert waiting(parts, QueueName.CLASSIFY) == ["1"]
 
 
 def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None:

@@ -266,7 +266,7 @@ class TestRelay:
             world.relay(relay, every_s=0.01)
             eventually(lambda: len(sources) > 2, "it runs again")
 
-        assert set(sources) == {"aws.events"}
+        assert set(sources) == {"aws.scheduler"}
         assert len(log.having("relay failed")) == 2
 
 

@@ -1,0 +1,130 @@
+"""A session over HTTP through `sam local start-api`: nobody checks tokens there but the functions themselves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.tokens import AUDIENCE, ISSUER, Signer, claims, key_set
+from tests.sam.world import World
+
+Make = Callable[..., AbstractContextManager[World]]
+
+TOOL = {
+    "type": "tool",
+    "server": "garden",
+    "name": "water_plants",
+    "description": "Open the valves of the garden irrigation for some minutes.",
+    "inputSchema": {"type": "object", "properties": {"minutes": {"type": "integer"}}},
+}
+SKILL = {
+    "id": "gardening",
+    "name": "Gardening",
+    "description": "Look after a garden: watering, irrigation, plants, soil and seasons.",
+}
+QUERY = {"query": "open the valves of the irrigation in the garden", "strategy": "direct"}
+
+
+class Api:
+    """Requests with tokens of an issuer whose keys the functions know."""
+
+    def __init__(self, url: str, signer: Signer) -> None:
+        # The first request to a function starts its container.
+        self._http = httpx.Client(base_url=url, timeout=120.0, trust_env=False)
+        self._signer = signer
+
+    def token(self, scope: str | None = "search", org: str | None = None, **others: Any) -> str:
+        return self._signer.sign(claims(scope, org, **others))
+
+    def ask(self, method: str, path: str, token: str | None, **request: Any) -> httpx.Response:
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        return self._http.request(method, path, headers=headers, **request)
+
+    def answered(self, status: int, method: str, path: str, token: str | None, **request: Any) -> Any:
+        """Return the JSON of an answer that must have this status."""
+        response = self.ask(method, path, token, **request)
+        assert response.status_code == status, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json() if response.content else None
+
+    def close(self) -> None:
+        self._http.close()
+
+
+@pytest.fixture
+def api(make_world: Make) -> Iterator[Api]:
+    signer = Signer("sam")
+    parameters = ("AuthMode=jwt", f"JwtIssuer={ISSUER}", f"JwtAudience={AUDIENCE}")
+    with (
+        make_world(*parameters, SKILLROUTE_JWT_KEYS=key_set(signer.public())) as world,
+        world.sam.serving("start-api") as url,
+    ):
+        api = Api(url, signer)
+        yield api
+        api.close()
+
+
+def test_a_session_of_searches_and_changes(api: Api, say: Callable[[str], None]) -> None:
+    search, catalog, skills = (api.token(scope, "acme") for scope in ("search", "catalog", "skills"))
+
+    say("what is written is found by the next search, in another container")
+    report = api.answered(200, "PUT", "/api/v1/tools", catalog, json={"items": [TOOL]})
+    tool_id = report["results"][0]["id"]
+    found = api.answered(200, "POST", "/api/v1/search", search, json=QUERY)
+    assert [tool["name"] for tool in found["tools"]] == ["water_plants"]
+    assert found["tools"][0]["input_schema"] == TOOL["inputSchema"]
+    assert found["metadata"]["search_mode"] == "semantic"
+
+    say("another organisation neither finds nor sees nor changes it")
+    others, other_catalog = api.token("search", "globex"), api.token("catalog", "globex")
+    assert api.answered(200, "POST", "/api/v1/search", others, json=QUERY)["tools"] == []
+    assert api.answered(200, "GET", "/api/v1/tools", others) == []
+    api.answered(404, "GET", f"/api/v1/tools/{tool_id}", others)
+    api.answered(404, "DELETE", f"/api/v1/tools/{tool_id}", other_catalog)
+
+    say("a skill is made, changed, given the tool, and leads to it")
+    api.answered(201, "POST", "/api/v1/skills", skills, json=SKILL)
+    api.answered(409, "POST", "/api/v1/skills", skills, json=SKILL)
+    changed = api.answered(200, "PATCH", "/api/v1/skills/gardening", skills, json={"keywords": ["garden"]})
+    assert changed["keywords"] == ["garden"]
+    given = {"skills": [{"skill_id": "gardening"}]}
+    api.answered(200, "PUT", f"/api/v1/tools/{tool_id}/skills", skills, json=given)
+    assert api.answered(200, "GET", "/api/v1/skills/gardening", search)["tool_count"] == 1
+    [tool] = api.answered(200, "POST", "/api/v1/search", search, json=QUERY)["tools"]
+    assert tool["skill_ids"] == ["gardening"]
+
+    say("what is deleted is gone")
+    api.answered(204, "DELETE", f"/api/v1/tools/{tool_id}", catalog)
+    api.answered(404, "GET", f"/api/v1/tools/{tool_id}", search)
+    assert api.answered(200, "POST", "/api/v1/search", search, json=QUERY)["tools"] == []
+    api.answered(204, "DELETE", "/api/v1/skills/gardening", skills)
+
+
+def test_who_has_no_good_token_is_refused_by_every_function(api: Api, say: Callable[[str], None]) -> None:
+    requests: dict[str, tuple[str, str, Any]] = {
+        "search": ("POST", "/api/v1/search", QUERY),
+        "catalog": ("PUT", "/api/v1/tools", {"items": [TOOL]}),
+        "skills": ("POST", "/api/v1/skills", SKILL),
+    }
+    for scope, (method, path, body) in requests.items():
+        say(f"{method} {path}")
+        now = int(time.time())
+        strangers = Signer("stranger")
+        bad = {
+            "none": None,
+            "expired": api.token(scope, iat=now - 7200, nbf=now - 7200, exp=now - 3600),
+            "another audience": api.token(scope, aud="https://elsewhere.test"),
+            "another issuer": api.token(scope, iss="https://elsewhere.test"),
+            "another's key": strangers.sign(claims(scope)),
+        }
+        for what, token in bad.items():
+            response = api.ask(method, path, token, json=body)
+            assert response.status_code == 401, f"{what}: {response.status_code} {response.text}"
+            assert response.headers["www-authenticate"].startswith("Bearer"), what
+        lacking = api.ask(method, path, api.token("profile"), json=body)
+        assert lacking.status_code == 403, lacking.text
+        assert api.ask(method, path, api.token(scope), json=body).status_code < 300

@@ -1,0 +1,122 @@
+"""Queues under `sam local start-lambda`: what a container queues, another one does, carried by the event pump."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from skillroute_local.handlers import lambda_client
+from skillroute_local.queue_server import queue_environment, sqs_client
+from skillroute_local.supervisor import Pump
+
+from tests.e2e.processes import eventually
+from tests.events import answer, event
+from tests.sam.cli import logical_id
+from tests.sam.world import World
+
+Make = Callable[..., AbstractContextManager[World]]
+
+_WITHIN_S = 150.0
+# Longer than a batch takes in a warm container on a busy machine, or its messages would come twice; so short that five
+# tries, 75 s of waiting, are over well before the test gives up. The real queues wait six minutes.
+_VISIBILITY_TIMEOUT_S = 15
+
+# One tool that cannot be classified, whatever is tried, and a count of what was stored for the others.
+_A_TOOL_FAILS = """
+CREATE TABLE public.stored (tool_id bigint);
+CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.tool_id = {tool_id} THEN RAISE EXCEPTION 'this one never' USING ERRCODE = 'XX001'; END IF;
+    INSERT INTO public.stored VALUES (NEW.tool_id);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER note BEFORE INSERT ON mcp.tool_classifications FOR EACH ROW EXECUTE FUNCTION public.note();
+"""
+
+
+@contextmanager
+def pump(world: World, endpoint: str) -> Iterator[Pump]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLROUTE_")}
+    with Pump(kept | queue_environment(world.sqs_url, world.queues), "--lambda-endpoint", endpoint) as running:
+        yield running
+
+
+def invoke(client: Any, function: str, what: dict[str, Any]) -> Any:
+    response = client.invoke(FunctionName=logical_id(function), Payload=json.dumps(what).encode())
+    assert "FunctionError" not in response
+    return json.loads(response["Payload"].read())
+
+
+def put(client: Any, *names: str) -> list[int]:
+    """Write tools through the catalogue's container, and return their ids."""
+    request = event("catalog_put")
+    items = [{"type": "tool", "server": "garden", "name": name, "description": f"Waters {name}."} for name in names]
+    request["body"] = json.dumps({"items": items})
+    request["headers"]["content-length"] = str(len(request["body"].encode()))
+    status, report = answer(invoke(client, "catalog", request))
+    assert (status, report["failed"]) == (200, 0)
+    return [result["id"] for result in report["results"]]
+
+
+def test_a_classification_that_one_container_queues_is_done_by_another(
+    make_world: Make, say: Callable[[str], None]
+) -> None:
+    with make_world("AuthMode=iam") as world, world.sam.serving("start-lambda") as endpoint, world.sql() as sql:
+        client = lambda_client(endpoint)
+        assert answer(invoke(client, "skills", event("skills_create")))[0] == 201
+        assert answer(invoke(client, "catalog", event("catalog_put")))[0] == 200
+        say("written by the skills and catalogue containers; nobody has classified")
+        assert sql("SELECT count(*) FROM mcp.tool_classifications") == [[0]]
+
+        with pump(world, endpoint):
+            say("the pump hands it to the containers of classify, aggregate and relay")
+            eventually(lambda: sql("SELECT count(*) FROM mcp.outbox") == [[0]], "nothing waits", within_s=_WITHIN_S)
+
+        assert sql("SELECT DISTINCT classifier FROM mcp.tool_classifications") == [["similarity"]]
+        status, found = answer(invoke(client, "search", event("search")))
+        assert status == 200
+        assert found["matched_skills"][0]["id"] == "calendar_management"
+        assert found["tools"][0]["skill_ids"] == ["calendar_management"]
+        assert len(set(_containers(world.sam.log("start-lambda")))) == 6
+        client.close()
+
+
+def test_a_message_that_always_fails_is_given_up_after_five_tries_and_the_nine_beside_it_succeed_once(
+    make_world: Make, say: Callable[[str], None]
+) -> None:
+    with make_world("AuthMode=iam") as world, world.sam.serving("start-lambda") as endpoint, world.sql() as sql:
+        queue, dead = world.queues["skillroute-classify"], world.queues["skillroute-classify-dlq"]
+        sqs = sqs_client(world.sqs_url)
+        sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": str(_VISIBILITY_TIMEOUT_S)})
+        client = lambda_client(endpoint)
+        assert invoke(client, "classify", {"Records": []}) == {"batchItemFailures": []}  # warm from here on
+        ids = put(client, *(f"bed_{number}" for number in range(10)))
+        for statement in _A_TOOL_FAILS.format(tool_id=ids[3]).split("\n\n"):
+            sql(statement)
+
+        def given_up() -> bool:
+            attributes = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["ApproximateNumberOfMessages"])
+            return bool(attributes["Attributes"]["ApproximateNumberOfMessages"] == "1")
+
+        with pump(world, endpoint):
+            eventually(given_up, "it lies in the dead-letter queue", within_s=_WITHIN_S)
+        say("given up")
+
+        stored = Counter(row[0] for row in sql("SELECT tool_id FROM public.stored"))
+        assert stored == dict.fromkeys([each for each in ids if each != ids[3]], 1)
+        columns = "SELECT key, attempts, last_error, dead_at IS NOT NULL FROM mcp.outbox WHERE queue = 'classify'"
+        [[key, attempts, reason, is_dead]] = sql(columns)
+        assert (key, attempts, is_dead) == (str(ids[3]), 5, True)
+        assert "this one never" in reason
+        [letter] = sqs.receive_message(QueueUrl=dead)["Messages"]
+        assert json.loads(letter["Body"]) == {"tool_id": ids[3]}
+        client.close()
+        sqs.close()
+
+
+def _containers(log: str) -> list[str]:
+    return [line.rpartition(" ")[2] for line in log.splitlines() if "SAM_CONTAINER_ID" in line]

@@ -1,0 +1,125 @@
+"""Every event of events/ in an order that makes sense, from an empty database on, and what must come of each.
+
+Run through the handlers in tests/component, and through `sam local invoke` in tests/sam: the one is cheap, the other
+has the layers, the containers and Lambda's runtime around it. Both embed with the real model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+POISON = "c3d4e5f6-a7b8-4c9d-8e0f-1a2b3c4d5e6f"
+"""The message of sqs_classify_mixed.json that fails for ever."""
+
+Check = Callable[[Any], object]
+"""Takes the JSON of an answer: of an HTTP function its body. True, or anything true, when it is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event, for one function.
+
+    Attributes
+    ----------
+    status : int or None
+        What an HTTP function must answer; None of the others, which have no status.
+    """
+
+    function: str
+    event: str
+    status: int | None
+    check: Check = lambda _: True
+
+
+def _names(items: list[dict[str, Any]]) -> set[str]:
+    return {item["name"] for item in items}
+
+
+def _tools(answer: dict[str, Any]) -> set[str]:
+    return _names(answer["tools"])
+
+
+def _finds_the_event(answer: dict[str, Any]) -> bool:
+    """The right tool comes first, and nothing stood in for what was asked."""
+    metadata = answer["metadata"]
+    seen = (answer["tools"][0]["name"], metadata["search_mode"], metadata["degraded"])
+    return seen == ("create_event", "semantic", [])
+
+
+def _failed(*message_ids: str) -> Check:
+    return lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
+
+
+def _is_401(answer: dict[str, Any]) -> bool:
+    return set(answer) == {"detail"}
+
+
+CALENDAR = {"create_event", "find_free_time"}
+
+SIGNED = (
+    Step("catalog", "catalog_put", 200, lambda answer: (answer["created"], answer["failed"]) == (2, 0)),
+    Step("catalog", "catalog_list", 200, lambda items: _names(items) == CALENDAR),
+    Step("catalog", "catalog_get", 200, lambda item: item["name"] == "create_event"),
+    Step("skills", "skills_create", 201, lambda skill: skill["id"] == "calendar_management"),
+    Step("skills", "skills_create", 409),
+    Step("skills", "skills_list", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
+    Step("skills", "skills_put", 200),
+    Step("skills", "skills_patch", 200, lambda skill: skill["keywords"][-1] == "appointment"),
+    Step("skills", "skills_classify", 200, lambda answer: answer["tool_name"] == "create_event"),
+    Step("skills", "tool_skills_put", 200, lambda skills: [each["source"] for each in skills] == ["human_override"]),
+    Step("skills", "tool_skills_get", 200, lambda skills: [each["source"] for each in skills] == ["human_override"]),
+    Step("skills", "skills_tools", 200, lambda tools: "create_event" in {each["tool_name"] for each in tools}),
+    Step("skills", "skills_get", 200, lambda skill: skill["tool_count"] >= 1),
+    Step("skills", "skills_describe", 409),  # without a language model
+    Step("skills", "suggestions_approve", 404),
+    Step("skills", "suggestions_reject", 404),
+    Step("skills", "suggestions_merge", 404),
+    Step("classify", "sqs_classify", None, _failed()),
+    Step("classify", "sqs_classify_mixed", None, _failed(POISON)),
+    Step("classify", "sqs_classify_poisoned", None, lambda answer: len(answer["batchItemFailures"]) == 3),
+    # One of the two skills does not exist, which is no failure: there is nothing to be done.
+    Step("aggregate", "sqs_aggregate", None, _failed()),
+    Step("aggregate", "sqs_aggregate_mixed", None, _failed("2e1424d4-f796-459a-8184-9c92662be6da")),
+    Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
+    Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
+    Step("search", "search", 200, _finds_the_event),
+    Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
+    Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
+    Step("search", "verify", 200, lambda report: report["ok"]),
+    # Callers that nobody vouched for, or somebody else than this deployment asks.
+    Step("search", "search_anonymous", 401, _is_401),
+    Step("search", "search_jwt", 401, _is_401),
+    Step("catalog", "catalog_put_anonymous", 401, _is_401),
+    Step("catalog", "catalog_put_jwt", 401, _is_401),
+    Step("skills", "skills_create_anonymous", 401, _is_401),
+    Step("skills", "skills_create_jwt", 401, _is_401),
+    Step("catalog", "catalog_delete", 204),
+    Step("catalog", "catalog_get", 404),
+    Step("skills", "skills_delete", 204),
+    Step("skills", "skills_get", 404),
+    Step("search", "search", 200, lambda answer: "create_event" not in _tools(answer)),
+)
+"""Requests that IAM vouches for, and those that it does not; the queues and the schedule, where nobody is asked."""
+
+WITH_TOKENS = (
+    Step("catalog", "catalog_put_jwt", 200, lambda answer: (answer["created"], answer["failed"]) == (2, 0)),
+    Step("catalog", "catalog_put_jwt_missing_scope", 403),
+    Step("catalog", "catalog_list_jwt", 200, lambda items: {item["org_id"] for item in items} == {"acme"}),
+    Step("catalog", "catalog_list_jwt_other_org", 200, lambda items: items == []),
+    Step("skills", "skills_create_jwt", 201, lambda skill: skill["org_id"] == "acme"),
+    Step("skills", "skills_create_jwt_missing_scope", 403),
+    Step("skills", "skills_list_jwt", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
+    Step("search", "search_jwt", 200, _finds_the_event),
+    Step("search", "search_jwt_other_org", 200, lambda answer: not _tools(answer)),
+    Step("search", "search_jwt_no_org", 200, lambda answer: not _tools(answer)),
+    Step("search", "search_jwt_missing_scope", 403),
+    Step("search", "verify_jwt", 200, lambda report: report["ok"]),
+    Step("search", "verify_jwt_missing_scope", 403),
+    Step("search", "search_anonymous", 401, _is_401),
+    Step("search", "search", 401, _is_401),  # IAM's word does not count here
+    Step("catalog", "catalog_put_anonymous", 401, _is_401),
+    Step("skills", "skills_create_anonymous", 401, _is_401),
+)
+"""Requests with the claims that API Gateway's JWT authorizer checked, and without."""
