@@ -124,6 +124,23 @@ def _classification(results: Json) -> str:
     return "\n\n".join([about, *_titled(_CLASSIFICATION, results)])
 
 
+_COLD_START = {
+    "starts": "With the layers as they are built",
+    "compiled_runtime": "With bytecode of the image's own packages, where it lacks that",
+    "secret": "The same, with the database's URL in a secret, as in a deployment",
+    "without_bytecode": "Without bytecode in the layers",
+    "imports": "What is imported until the second answer, by package",
+}
+
+
+def _cold_start(results: Json) -> str:
+    about = (
+        "In the container that Lambda runs, with the function's memory and the share of a processor that goes with it; "
+        "medians of milliseconds. What is in a figure, and what only AWS can add, stands in `benchmarks/cold_start.py`."
+    )
+    return "\n\n".join([about, *_titled(_COLD_START, results)])
+
+
 _SKILLS = {
     "mixed": "A mixed load over HTTP: create, get, list, patch and delete, a fifth each",
     "reading": "Reading over HTTP",
@@ -155,6 +172,7 @@ _SECTIONS = {
     "retrieval": ("Retrieval quality", _retrieval),
     "latency": ("Latency and throughput", _latency),
     "ingest": ("Import, index, cold start, memory", _ingest),
+    "cold_start": ("Cold start in the container", _cold_start),
     "tune_hybrid": ("The weight of the hybrid strategy", _tune),
     "description_share": ("How much of a skill is its description", _description_share),
     "classification": ("The similarity classifier", _classification),
