@@ -44,6 +44,7 @@ class TokenForm:
     audience: str = LOCAL_AUDIENCE
     org_claim: str = "org_id"
     scope_prefix: str = ""
+    require_org: str = "false"
 
     @classmethod
     def from_environment(cls, running: Mapping[str, str] | None = None) -> Self:
@@ -53,6 +54,7 @@ class TokenForm:
             "audience": os.environ.get("SKILLROUTE_JWT_AUDIENCE", "").split(",")[0].strip(),
             "org_claim": os.environ.get("SKILLROUTE_JWT_ORG_CLAIM"),
             "scope_prefix": os.environ.get("SKILLROUTE_JWT_SCOPE_PREFIX"),
+            "require_org": os.environ.get("SKILLROUTE_JWT_REQUIRE_ORG"),
         }
         return cls(**(dict(running or {}) | {name: value for name, value in given.items() if value}))
 

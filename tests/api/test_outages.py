@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.bootstrap import Parts
-from skillroute.providers.secrets import FixedSecret
 from skillroute.settings import LocalSettings
 from skillroute.storage.postgres.address import Address, SecretAddress
 from skillroute.web.app import create_app
@@ -84,8 +83,12 @@ def test_a_secret_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_secret_that_says_something_else(secret: str, logged: str) -> None:
+    class Kept:
+        def read(self, *, again: bool = False) -> str:
+            return secret
+
     def change(parts: Parts) -> None:
-        parts.address = SecretAddress(FixedSecret(secret), host="db.internal")
+        parts.address = SecretAddress(Kept(), host="db.internal")
 
     with answering(change, database_secret_arn=ARN) as client:
         assert_only_logged(client, "PostgreSQL cannot be reached", logged)

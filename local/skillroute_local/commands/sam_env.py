@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import tempfile
@@ -13,7 +12,6 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
-import psutil
 import typer
 
 from skillroute_local.commands.shared import err, print_json
@@ -33,7 +31,6 @@ _ADDRESSES = (
     "SKILLROUTE_AGGREGATE_QUEUE_URL",
     "SKILLROUTE_AGGREGATE_DLQ_URL",
 )
-_REQUIRE_ORG = "SKILLROUTE_JWT_REQUIRE_ORG"
 UNSET = dict.fromkeys(
     (
         "SKILLROUTE_DATABASE_SECRET_ARN",
@@ -90,24 +87,7 @@ def _tokens(home: Home, run: Run) -> dict[str, str]:
     from skillroute_local.tokens import TokenKey  # noqa: PLC0415 (cryptography: 60 ms)
 
     form = {f"SKILLROUTE_JWT_{name.upper()}": value for name, value in run.tokens.items()}
-    requires_org = _environment_of(run).get(_REQUIRE_ORG) or os.environ.get(_REQUIRE_ORG)
-    form |= {_REQUIRE_ORG: requires_org} if requires_org else {}
     return form | {"SKILLROUTE_AUTH": "jwt", "SKILLROUTE_JWT_KEYS": TokenKey.of(home).key_set()}
-
-
-def _environment_of(run: Run) -> dict[str, str]:
-    """Return the variables that a running Skillroute was started with, for what its run.json does not say.
-
-    Raises
-    ------
-    LocalError
-        It ended just now, or its variables may not be read.
-    """
-    try:
-        variables: dict[str, str] = psutil.Process(run.pid).environ()
-    except psutil.Error as error:
-        raise LocalError(f"the settings of the Skillroute that runs here cannot be read: {error}") from error
-    return variables
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.session import Session
 from skillroute.errors import SecretUnavailable
-from skillroute.providers.secrets import FixedSecret, ManagedSecret
+from skillroute.providers.secrets import ManagedSecret
 
 REGION = "eu-central-1"
 KEY = "sk-planted-0123456789"
@@ -97,4 +97,4 @@ def test_no_secret_shows_when_it_is_printed(vault: Vault) -> None:
     vault.put(KEY)
     managed = vault.secret()
     managed.read()
-    assert KEY not in repr(managed) + repr(FixedSecret(KEY)) + str(managed.__repr__)
+    assert KEY not in repr(managed) + str(managed.__repr__)

@@ -51,21 +51,18 @@ __all__ = [
 def search_app(settings: SearchSettings | None = None) -> FastAPI:
     """Return the search function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or SearchSettings.load())
-    parts.start_ahead()
     return _app(parts, parts.search_routers(), "Skillroute search")
 
 
 def catalog_app(settings: CatalogSettings | None = None) -> FastAPI:
     """Return the catalog function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or CatalogSettings.load())
-    parts.start_ahead()
     return _app(parts, parts.catalog_routers(), "Skillroute catalogue")
 
 
 def skills_app(settings: SkillsSettings | None = None) -> FastAPI:
     """Return the skills function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or SkillsSettings.load())
-    parts.start_ahead()
     return _app(parts, parts.skills_routers(), "Skillroute skills")
 
 
@@ -96,6 +93,7 @@ def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = N
 def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.web.app import create_app
 
+    parts.start_ahead()
     # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
     app = create_app(routers, title=title, with_docs=False)
     app.state.parts = parts

@@ -39,7 +39,7 @@ def make_replica(
             prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-")
             index = QdrantIndex.connect(
                 url,
-                _readable(key) if key else None,
+                _readable(key),
                 model.dimension,
                 settings.qdrant_timeout_s,
                 prefix=prefix,
@@ -68,7 +68,9 @@ def make_replica(
     )
 
 
-def _readable(key: Secret) -> str:
+def _readable(key: str | Secret | None) -> str | None:
+    if key is None or isinstance(key, str):
+        return key
     try:
         return key.read()
     except SecretUnavailable as error:  # an index that cannot be reached degrades a search, and does not end it

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 _API_KEY = "api_key"
 
 
-def make_api_key(text: SecretStr | None, arn: str | None) -> Secret | None:
-    """Return the API key that is set, or that of a secret; None where there is neither. Nothing is read yet."""
+def make_api_key(text: SecretStr | None, arn: str | None) -> str | Secret | None:
+    """Return the API key that is set, or the secret that holds it; None where there is neither. Nothing is read yet."""
     if text is not None:
-        from skillroute.providers.secrets import FixedSecret
-
-        return FixedSecret(text.get_secret_value())
+        return text.get_secret_value()
     if arn is not None:
         from skillroute.providers.secrets import ManagedSecret
 

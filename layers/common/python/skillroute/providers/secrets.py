@@ -1,4 +1,4 @@
-"""Where passwords and keys come from: a setting, or AWS Secrets Manager."""
+"""Passwords and keys that AWS Secrets Manager keeps."""
 
 from __future__ import annotations
 
@@ -18,19 +18,6 @@ _ASK_AGAIN_AFTER_S = 10.0
 
 _FAILURE_REMEMBERED_S = 2.0
 """So that requests that come together do not wait for one timeout each."""
-
-
-class FixedSecret:
-    """`ports.Secret` over a text that a setting holds."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return "FixedSecret(...)"
-
-    def read(self, *, again: bool = False) -> str:
-        return self._text
 
 
 class ManagedSecret:
