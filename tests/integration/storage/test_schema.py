@@ -24,9 +24,19 @@ _ASSIGN = "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence
 _SUGGEST = "INSERT INTO mcp.skill_suggestions (suggested_name, status, reviewed_at) VALUES "
 
 _SUGGEST_KIND = "INSERT INTO mcp.skill_suggestions (suggested_name, kind, target_skill_id) VALUES "
+_ENTITY = (
+    "INSERT INTO mcp.registry_entities (org_id, kind, path, name, content_hash) "
+    "VALUES ({org}, '{kind}', '{path}', 'n', '')"
+)
+_SERVER = _ENTITY.format(org="NULL", kind="server", path="/first")
+_WORDS = (
+    "INSERT INTO mcp.registry_words (entity_id, place, tool_id, words, kind, is_enabled) "
+    "VALUES ({}, {}, {}, 'w', 'server', true)"
+)
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
-# Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one.
+# Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
+# with server 1 "/first", which has words in its path.
 REFUSED = [
     (_TOOL, "tools_key"),
     ("UPDATE mcp.tools SET type = 'agent'", "tools_type_known"),
@@ -126,6 +136,32 @@ REFUSED = [
     (_TOOL.replace("(name", "(id, name").replace("VALUES ('first'", "OVERRIDING SYSTEM VALUE VALUES (1, 'other'"),
      "tools_pkey"),
     ("INSERT INTO mcp.migrations (name, sha256) VALUES ('m', ''), ('m', '')", "migrations_pkey"),
+    (_SERVER, "registry_entities_key"),
+    (_ENTITY.format(org="NULL", kind="tool", path="/x"), "registry_entities_kind_known"),
+    (_ENTITY.format(org="NULL", kind="agent", path="x"), "registry_entities_path_format"),
+    (_ENTITY.format(org="NULL", kind="agent", path="/"), "registry_entities_path_format"),
+    (_ENTITY.format(org="NULL", kind="agent", path="/a b"), "registry_entities_path_format"),
+    (_ENTITY.format(org="NULL", kind="agent", path="/" + "x" * 256), "registry_entities_path_format"),
+    (_ENTITY.format(org="''", kind="agent", path="/x"), "registry_entities_org_not_blank"),
+    ("UPDATE mcp.registry_entities SET name = ' '", "registry_entities_name_not_blank"),
+    *(
+        (f"UPDATE mcp.registry_entities SET {columns}", "registry_entities_embedding_whole")
+        for columns in [
+            "embedding = '\\x00000000'",
+            "embedding_model = 'm', embedding_dimension = 1",
+            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
+            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
+        ]
+    ),
+    (_SERVER.replace("(org_id", "(id, org_id").replace("VALUES (NULL", "OVERRIDING SYSTEM VALUE VALUES (1, 'acme'"),
+     "registry_entities_pkey"),
+    (_WORDS.format(1, 1, "NULL"), "registry_words_key"),
+    (_WORDS.format(1, 0, "NULL"), "registry_words_place_known"),
+    (_WORDS.format(1, 6, "NULL"), "registry_words_place_known"),
+    (_WORDS.format(1, 5, "NULL"), "registry_words_tool"),
+    (_WORDS.format(1, 2, 1), "registry_words_tool"),
+    (_WORDS.format(9, 2, "NULL"), "registry_words_entity_id_fkey"),
+    (_WORDS.format(1, 5, 9), "registry_words_tool_id_fkey"),
 ]  # fmt: skip
 
 
@@ -136,6 +172,8 @@ def sql(database_url: str) -> Iterator[Sql]:
         insert_skill(sql, "first")
         insert_skill(sql, "second")
         insert_assignment(sql, 1, "first", primary=True)
+        sql(_SERVER)
+        sql(_WORDS.format(1, 1, "NULL"))
         yield sql
 
 

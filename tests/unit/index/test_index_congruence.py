@@ -41,9 +41,11 @@ payloads = st.fixed_dictionaries(
     },
 )
 records = st.builds(IndexRecord, key=keys, vector=st.none() | vectors, text=texts, payload=payloads)
-filters = st.dictionaries(
-    st.sampled_from(["type", "org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=2
-).map(IndexFilter)
+filters = st.builds(
+    IndexFilter,
+    st.dictionaries(st.sampled_from(["type", "org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=2),
+    st.dictionaries(st.sampled_from(["type", "skill_ids"]), st.lists(values, max_size=2), max_size=1),
+)
 operations = st.one_of(
     st.tuples(st.just("upsert"), collections, st.lists(records, max_size=6)),
     st.tuples(st.just("delete"), collections, st.lists(keys, max_size=3)),

@@ -32,6 +32,10 @@ def only(**any_of: list[str]) -> IndexFilter:
     return IndexFilter(any_of)
 
 
+def every(**all_of: list[str]) -> IndexFilter:
+    return IndexFilter(all_of=all_of)
+
+
 def at(cosine: float) -> list[float]:
     """A unit vector of this cosine with EAST."""
     return [cosine, math.sqrt(1.0 - cosine * cosine), 0.0]
@@ -237,6 +241,13 @@ class TestFilters:
             (only(type=["\ud800"]), ""),
             (only(type=["\ud800", "tool"]), "01"),
             (only(skill_ids=["x\0", "*", "weather' OR 1=1"]), ""),
+            (every(skill_ids=["maps"]), "0"),
+            (every(skill_ids=["weather", "maps"]), "0"),
+            (every(skill_ids=["weather", "other"]), ""),
+            (every(skill_ids=[]), "0123"),
+            (every(skill_ids=["weather", "\ud800"]), ""),
+            (IndexFilter({"server": ["b"]}, {"skill_ids": ["weather"]}), "1"),
+            (IndexFilter({"skill_ids": ["maps", "weather"]}, {"skill_ids": ["maps"]}), "0"),
         ],
     )
     def test_all_conditions_must_hold(self, index: VectorIndex, ask: Ask, where: IndexFilter, expected: str) -> None:

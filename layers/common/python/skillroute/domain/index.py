@@ -11,17 +11,19 @@ from skillroute.domain.embedding import EmbeddingModel
 
 
 class Collection(StrEnum):
-    """The two collections, by the names that search-contract gives them."""
+    """The collections: the first two by the names that search-contract gives them, then servers and agents."""
 
     SKILLS = "mcp_skills"
     TOOLS = "mcp_unified_search"
+    REGISTRY = "mcp_registry"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRecord:
     """One item as the index holds it.
 
-    Only active items are projected at all, so that no search needs a condition for it.
+    Only active items and skills are projected at all, so that no search needs a condition for it. Servers and agents
+    are there when they are disabled too: a search may ask for them.
 
     Attributes
     ----------
@@ -49,9 +51,12 @@ class IndexFilter:
     ----------
     any_of : mapping of payload field to values
         The field, or one element of it when it is a list, equals one of the values. No values match nothing.
+    all_of : mapping of payload field to values
+        The field, a list, has every one of the values. No values are no condition.
     """
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def matches_nothing(self) -> bool:
         """Tell whether a condition has no values, so that no engine need be asked."""

@@ -15,17 +15,17 @@ FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed",
 Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
 
 
-def _without_nul(text: str) -> str:
+def without_nul(text: str) -> str:
     if "\x00" in text:
         raise ValueError("NUL characters are not allowed")
     return text
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
+Text = Annotated[str, AfterValidator(without_nul)]
 """Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
 
 Query = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(_without_nul)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(without_nul)
 ]
 Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 

@@ -46,6 +46,15 @@ from skillroute.ports.queues import (
     Queue,
     QueueDepth,
 )
+from skillroute.ports.registry import (
+    EntityWritten,
+    KeywordHit,
+    KeywordHits,
+    RegistryRepository,
+    RegistryScope,
+    ToolDetails,
+    ToolHit,
+)
 from skillroute.ports.secrets import Secret
 from skillroute.ports.skills import (
     AssignmentRepository,
@@ -68,6 +77,7 @@ __all__ = [
     "EmbeddedRows",
     "Embedder",
     "EmbeddingTask",
+    "EntityWritten",
     "Failure",
     "Finding",
     "IndexReplica",
@@ -77,6 +87,8 @@ __all__ = [
     "ItemRepository",
     "ItemRow",
     "ItemState",
+    "KeywordHit",
+    "KeywordHits",
     "Notifier",
     "OutboxDepth",
     "OutboxRepository",
@@ -84,11 +96,15 @@ __all__ = [
     "PositionStore",
     "Queue",
     "QueueDepth",
+    "RegistryRepository",
+    "RegistryScope",
     "Secret",
     "Session",
     "SkillRepository",
     "SuggestionRepository",
     "ToClassify",
+    "ToolDetails",
+    "ToolHit",
     "VectorIndex",
     "Written",
 ]

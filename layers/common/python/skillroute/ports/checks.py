@@ -11,7 +11,7 @@ from skillroute.domain.index import Collection
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that should not be: the rule, the tool or skill that breaks it, and how."""
+    """Something that should not be: the rule, the tool, skill, server or agent that breaks it, and how."""
 
     rule: str
     subject: str
@@ -29,4 +29,8 @@ class CheckRepository(Protocol):
 
     def active(self, collection: Collection) -> set[str]:
         """Return the keys of everything that an index should hold."""
+        ...
+
+    def mend_words(self) -> None:
+        """Make the words of every server and agent belong to whom it belongs to, and be found when it is."""
         ...

@@ -11,6 +11,7 @@ from skillroute.domain.items import Item, ItemContent, ItemFilter, ItemKey, Item
 from skillroute.ports.checks import CheckRepository
 from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
 from skillroute.ports.queues import OutboxRepository
+from skillroute.ports.registry import RegistryRepository
 from skillroute.ports.skills import (
     AssignmentRepository,
     ClassificationRepository,
@@ -76,6 +77,10 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Delete an item of exactly this organisation; False when there is none."""
         ...
 
+    def delete_others(self, org_id: str | None, server: str, names: Sequence[str]) -> int:
+        """Delete the organisation's tools of a server but those of these names; return how many."""
+        ...
+
     def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
         """Load schemas with the hash of the content they are of, in one query; unknown ids are left out."""
         ...
@@ -126,6 +131,9 @@ class Session(Protocol):
 
     @property
     def suggestions(self) -> SuggestionRepository: ...
+
+    @property
+    def registry(self) -> RegistryRepository: ...
 
     @property
     def outbox(self) -> OutboxRepository: ...

@@ -11,7 +11,7 @@ from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit,
 
 
 class VectorIndex(Protocol):
-    """Two collections of records, searched by vector or by words. Safe to call from several threads.
+    """Collections of records, searched by vector or by words. Safe to call from several threads.
 
     Every method raises `IndexUnavailable` when the engine fails and `IndexTimeout` when it is too slow.
     """
@@ -104,8 +104,8 @@ class IndexStatus:
         Whether a new one is being made beside it.
     lag : int
         Changes that are committed but not applied yet.
-    items, skills : int
-        Records in its two collections.
+    items, skills, entities : int
+        Records in its collections; entities are servers and agents.
     model : str or None
         The model of the stored vectors.
     """
@@ -116,6 +116,7 @@ class IndexStatus:
     lag: int
     items: int
     skills: int
+    entities: int
     model: str | None
 
 

@@ -127,6 +127,7 @@ class EmbeddedReplica:
                 lag=len(generation.applied.fresh(page)) if generation else len(page.changes),
                 items=generation.index.count(Collection.TOOLS) if generation else 0,
                 skills=generation.index.count(Collection.SKILLS) if generation else 0,
+                entities=generation.index.count(Collection.REGISTRY) if generation else 0,
                 model=str(page.model) if page.model else None,
             )
 

@@ -132,13 +132,14 @@ class PointIndex(ABC):
         scores = dict(found)
         unnamed = [point for point in scores if isinstance(point, str)]
         named = self._read(collection, unnamed, [schema.KEY_FIELD]) if unnamed else {}
-        hits = [
-            IndexHit(schema.key_of(point, named.get(point, {})), score)
-            for point, score in scores.items()
+        # By point: reading numbers out of keys again was half of the time of a search with 500 hits.
+        keys = {
+            point: schema.key_of(point, named.get(point, {}))
+            for point in scores
             if isinstance(point, int) or point in named  # else deleted since the search
-        ]
-        hits.sort(key=lambda hit: (-hit.score, schema.sort_key(hit.key)))
-        return hits[:limit]
+        }
+        best = sorted(keys, key=lambda point: (-scores[point], schema.point_order(point, keys[point])))[:limit]
+        return [IndexHit(keys[point], scores[point]) for point in best]
 
     @abstractmethod
     def close(self) -> None:

@@ -15,12 +15,19 @@ from skillroute.domain.index import Collection, IndexFilter, IndexRecord
 DENSE = "dense"
 BM25 = "bm25"
 
+HNSW_M = 16
+"""Edges of a point in the graph over dense vectors (registry-search-design, Performance Considerations)."""
+
+HNSW_EF_CONSTRUCT = 128
+"""Candidates that are kept while the graph is built (same place)."""
+
 KEY_FIELD = "_key"
 """Reserved payload field: the key of a point whose id does not spell it. Never seen outside this package."""
 
 KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
     Collection.TOOLS: ("type", "server", "org_id", "skill_ids", "name_key"),
     Collection.SKILLS: ("org_id",),
+    Collection.REGISTRY: ("entity_id", "kind", "org_id", "is_enabled", "tags"),
 }
 """Payload fields with a keyword index. A filter on any other field works too, by reading every payload."""
 
@@ -60,6 +67,11 @@ def sort_key(key: str) -> tuple[int, int, str]:
     return (0, number, "") if number is not None else (1, 0, key)
 
 
+def point_order(point: PointId, key: str) -> tuple[int, int, str]:
+    """Return `sort_key` of a point's key; a number need not be read again."""
+    return (0, point, "") if isinstance(point, int) else sort_key(key)
+
+
 def _number(key: str) -> int | None:
     if not (key.isascii() and key.isdigit()) or len(key) > 20 or (key[0] == "0" and key != "0"):
         return None
@@ -94,6 +106,7 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     if where is None:
         return []
     ready = [(name, [value for value in values if _encodable(value)]) for name, values in where.any_of.items()]
+    ready += [(name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values]
     return ready if all(values for _, values in ready) else None
 
 

@@ -78,6 +78,7 @@ class SharedReplica:
                 lag=len(opened.applied.fresh(page)) if opened else len(page.changes),
                 items=opened.index.count(Collection.TOOLS) if opened else 0,
                 skills=opened.index.count(Collection.SKILLS) if opened else 0,
+                entities=opened.index.count(Collection.REGISTRY) if opened else 0,
                 model=str(page.model) if page.model else None,
             )
 
@@ -110,7 +111,7 @@ class SharedReplica:
         if self._opened is None or self._opened.model != model:
             opened = self._open_index(model)
             # Whatever the position says: collections that somebody dropped come back empty.
-            opened.is_new = not (opened.index.count(Collection.TOOLS) or opened.index.count(Collection.SKILLS))
+            opened.is_new = not any(opened.index.count(collection) for collection in Collection)
             self._opened = opened
         return self._opened
 

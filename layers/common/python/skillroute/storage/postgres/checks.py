@@ -1,4 +1,4 @@
-"""Looking for rows that break a rule."""
+"""Looking for rows that break a rule, and mending what is a copy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from skillroute.domain.index import Collection
 from skillroute.ports import Finding
 from skillroute.storage.postgres.connection import Connection
 
-_ACTIVE = {Collection.TOOLS: "active_tool_ids", Collection.SKILLS: "active_skill_ids"}
+_ACTIVE = {
+    Collection.TOOLS: "active_tool_ids",
+    Collection.SKILLS: "active_skill_ids",
+    Collection.REGISTRY: "all_entity_ids",
+}
 
 
 class PostgresChecks:
@@ -25,3 +29,6 @@ class PostgresChecks:
 
     def active(self, collection: Collection) -> set[str]:
         return {row[0] for row in self._run(_ACTIVE[collection])}
+
+    def mend_words(self) -> None:
+        self._run("mend_words")

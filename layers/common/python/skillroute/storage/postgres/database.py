@@ -13,6 +13,7 @@ from skillroute.storage.postgres.classifications import PostgresClassifications
 from skillroute.storage.postgres.connection import Connection, Pool
 from skillroute.storage.postgres.items import PostgresItems
 from skillroute.storage.postgres.outbox import PostgresOutbox
+from skillroute.storage.postgres.registry import PostgresRegistry
 from skillroute.storage.postgres.skills import PostgresSkills
 from skillroute.storage.postgres.suggestions import PostgresSuggestions
 
@@ -53,6 +54,7 @@ class PostgresSession:
         self.assignments = PostgresAssignments(connection)
         self.classifications = PostgresClassifications(connection)
         self.suggestions = PostgresSuggestions(connection)
+        self.registry = PostgresRegistry(connection)
         self.outbox = PostgresOutbox(connection)
         self.checks = PostgresChecks(connection)
         self.index_state = PostgresIndexState(connection)

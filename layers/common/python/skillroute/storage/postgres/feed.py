@@ -29,7 +29,8 @@ class PostgresFeed:
             epoch=epoch,
             model=None if model is None else EmbeddingModel(model, dimension),
             position=int(next_position),
-            changes=[Change(Collection(row[5]), row[6], int(row[7])) for row in rows if row[5] is not None],
+            # A collection that this version does not know is one that it does not search: migrations go first.
+            changes=[Change(Collection(row[5]), row[6], int(row[7])) for row in rows if row[5] in _KNOWN],
             is_complete=is_complete,
         )
 
@@ -45,7 +46,7 @@ class PostgresFeed:
 
     def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
         statement, to_record = _LOADERS[collection]
-        after = "0" if collection is Collection.TOOLS else ""
+        after = "" if collection is Collection.SKILLS else "0"
         while True:
             rows = self._pool.read(
                 lambda c, after=after: c.run(f"{statement}_after", after=after, limit=_PAGE)  # type: ignore[misc]
@@ -92,10 +93,30 @@ def _skill_record(row: list[Any]) -> IndexRecord:
     )
 
 
+def _entity_record(row: list[Any]) -> IndexRecord:
+    key, embedding, kind, path, name, tag_keys, org_id, is_enabled = row
+    return IndexRecord(
+        key=key,
+        vector=None if embedding is None else from_bytes(embedding),
+        text="",  # keywords are looked for in PostgreSQL
+        payload={
+            "entity_id": key,
+            "kind": kind,
+            "path": path,
+            "name": name,
+            "tags": tag_keys,
+            "org_id": org_id or "",
+            "is_enabled": "true" if is_enabled else "false",  # filters compare texts
+        },
+    )
+
+
 _LOADERS: dict[Collection, tuple[str, Callable[[list[Any]], IndexRecord]]] = {
     Collection.TOOLS: ("load_tools", _tool_record),
     Collection.SKILLS: ("load_skills", _skill_record),
+    Collection.REGISTRY: ("load_entities", _entity_record),
 }
+_KNOWN = frozenset(collection.value for collection in Collection)
 
 
 class _Cursor:

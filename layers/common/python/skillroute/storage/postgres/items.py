@@ -60,6 +60,9 @@ class PostgresItems:
     def delete(self, item_id: int, org_id: str | None) -> bool:
         return bool(self._run("delete_item", id=item_id, org_id=org_id))
 
+    def delete_others(self, org_id: str | None, server: str, names: Sequence[str]) -> int:
+        return len(self._run("delete_other_tools", org_id=org_id, server=server, names=list(names)))
+
     def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
         return {
             id_: (content_hash, ItemSchemas(input_schema, output_schema, annotations))

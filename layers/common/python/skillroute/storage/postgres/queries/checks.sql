@@ -56,7 +56,30 @@ WHERE r.classifier <> 'human'
   AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
   AND NOT EXISTS (SELECT FROM mcp.skill_suggestions s WHERE s.source_tool_id = r.tool_id)
   AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = r.tool_id::text)
+UNION ALL
+-- A search by words looks at these copies alone to know who may find an entity.
+SELECT 'words belong to whom their server or agent does', e.id::text, count(*) || ' rows of words do not'
+FROM mcp.registry_words w
+JOIN mcp.registry_entities e ON e.id = w.entity_id
+WHERE (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (e.org_id, e.kind, e.is_enabled)
+GROUP BY e.id
 LIMIT :limit::int
+
+-- name: mend_words
+-- The entities are held first, in the order that all hold them, so that none is enabled or disabled meanwhile.
+WITH held AS MATERIALIZED (
+    SELECT e.id, e.org_id, e.kind, e.is_enabled FROM mcp.registry_entities e
+    WHERE EXISTS (
+        SELECT FROM mcp.registry_words w
+        WHERE w.entity_id = e.id AND (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (e.org_id, e.kind, e.is_enabled))
+    ORDER BY e.path COLLATE "C", e.id
+    FOR UPDATE
+)
+UPDATE mcp.registry_words w
+SET org_id = held.org_id, kind = held.kind, is_enabled = held.is_enabled
+FROM held
+WHERE w.entity_id = held.id
+  AND (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (held.org_id, held.kind, held.is_enabled)
 
 -- name: stored_skill_embedding
 -- None for a skill whose aggregation still waits: it may be behind.
@@ -70,3 +93,6 @@ SELECT id::text FROM mcp.tools WHERE is_active
 
 -- name: active_skill_ids
 SELECT id::text FROM mcp.skill_categories WHERE is_active
+
+-- name: all_entity_ids
+SELECT id::text FROM mcp.registry_entities

@@ -46,6 +46,24 @@ WHERE c.is_active AND c.id > :after
 ORDER BY c.id
 LIMIT :limit::int
 
+-- name: load_entities
+SELECT e.id::text,
+       CASE WHEN (e.embedding_model, e.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN e.embedding END,
+       e.kind, e.path, e.name, e.tag_keys, e.org_id, e.is_enabled
+FROM mcp.registry_entities e
+CROSS JOIN mcp.index_state s
+WHERE e.id = ANY (:keys::text[]::bigint[])
+
+-- name: load_entities_after
+SELECT e.id::text,
+       CASE WHEN (e.embedding_model, e.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN e.embedding END,
+       e.kind, e.path, e.name, e.tag_keys, e.org_id, e.is_enabled
+FROM mcp.registry_entities e
+CROSS JOIN mcp.index_state s
+WHERE e.id > :after::text::bigint
+ORDER BY e.id
+LIMIT :limit::int
+
 -- name: index_state
 -- Held until the transaction ends, so that a reindex cannot change the model under a writer.
 SELECT epoch::text, embedding_model, embedding_dimension FROM mcp.index_state FOR SHARE
@@ -85,6 +103,8 @@ WITH pruned AS (
       AND NOT EXISTS (SELECT FROM mcp.tools t WHERE c.collection = 'mcp_unified_search' AND t.id::text = c.item_id)
       AND NOT EXISTS (SELECT FROM mcp.skill_categories s
                       WHERE c.collection = 'mcp_skills' AND s.id = c.item_id AND s.deleted_at IS NULL)
+      AND NOT EXISTS (SELECT FROM mcp.registry_entities e
+                      WHERE c.collection = 'mcp_registry' AND e.id::text = c.item_id)
     RETURNING c.xid
 ), moved AS (
     UPDATE mcp.index_state SET pruned_to = greatest(pruned_to, (SELECT max(xid) FROM pruned))

@@ -1,0 +1,99 @@
+-- The registry: MCP servers and A2A agents, and the words that keywords are looked for in.
+
+CREATE TABLE mcp.registry_entities (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id          text,                                -- null: global, seen by every organisation
+    kind            text NOT NULL,
+    path            text NOT NULL,                       -- tools of a server say its path without the slash
+    name            text NOT NULL,
+    name_key        text NOT NULL DEFAULT '',            -- what the name is recognised by in a query
+    description     text NOT NULL DEFAULT '',
+    tags            text[] NOT NULL DEFAULT '{}',
+    tag_keys        text[] NOT NULL DEFAULT '{}',        -- what tags are compared by
+    capabilities    text[] NOT NULL DEFAULT '{}',        -- of agents
+    skills          json NOT NULL DEFAULT '[]',          -- of agents: names and descriptions
+    document        json NOT NULL DEFAULT '{}',          -- all of it as it came; json keeps the order
+    is_enabled      boolean NOT NULL DEFAULT true,
+    content_hash    text NOT NULL,                       -- of everything above that the owner says
+    text_hash       text NOT NULL DEFAULT '',            -- of what is embedded; tools are part of a server's
+    embedding_texts text[] NOT NULL DEFAULT '{}',
+    embedding       bytea,                               -- float32, little-endian; null until it could be made
+    embedding_model text,
+    embedding_dimension integer,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT registry_entities_key UNIQUE NULLS NOT DISTINCT (org_id, kind, path),
+    CONSTRAINT registry_entities_kind_known CHECK (kind IN ('server', 'agent')),
+    CONSTRAINT registry_entities_path_format CHECK (path ~ '^/[^\s]+$' AND char_length(path) <= 256),
+    CONSTRAINT registry_entities_name_not_blank CHECK (btrim(name) <> ''),
+    CONSTRAINT registry_entities_org_not_blank CHECK (org_id <> ''),
+    CONSTRAINT registry_entities_embedding_whole CHECK (
+        (embedding IS NULL AND embedding_model IS NULL AND embedding_dimension IS NULL)
+        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
+            AND embedding_dimension > 0 AND octet_length(embedding) = 4 * embedding_dimension)
+    )
+);
+CREATE INDEX registry_entities_name_key ON mcp.registry_entities (name_key);
+CREATE INDEX registry_entities_tag_keys ON mcp.registry_entities USING gin (tag_keys);
+-- Listing by path.
+CREATE INDEX registry_entities_path ON mcp.registry_entities (kind, path, id);
+CREATE INDEX registry_entities_without_embedding ON mcp.registry_entities (id) WHERE embedding IS NULL;
+
+-- Every three characters in a row within a word, once each. (PostgreSQL's pg_trgm pads words and is not everywhere.)
+CREATE FUNCTION mcp.trigrams(words text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT substr(word, start, 3))
+    FROM unnest(string_to_array(words, ' ')) AS word, generate_series(1, length(word) - 2) AS start
+$$;
+
+-- One row for each place of an entity that has words, one for each tool (docs/adr/0016). The words are distinct, in
+-- lower case, with a blank between two: split by the application, so that they do not depend on a server's locale.
+CREATE TABLE mcp.registry_words (
+    entity_id bigint NOT NULL REFERENCES mcp.registry_entities (id) ON DELETE CASCADE,
+    place     smallint NOT NULL,                         -- domain.registry_text.Place
+    tool_id   bigint REFERENCES mcp.tools (id) ON DELETE CASCADE,
+    words     text NOT NULL,
+    -- The entity's own, so that a search need not look at it to know whether the caller may find it: a common word is
+    -- in most entities, and joining them was a third of the search.
+    org_id    text,
+    kind      text NOT NULL,
+    is_enabled boolean NOT NULL,
+    CONSTRAINT registry_words_key UNIQUE NULLS NOT DISTINCT (entity_id, place, tool_id),
+    CONSTRAINT registry_words_place_known CHECK (place BETWEEN 1 AND 5),
+    CONSTRAINT registry_words_tool CHECK ((place = 5) = (tool_id IS NOT NULL))
+);
+-- Deleting a tool looks here.
+CREATE INDEX registry_words_tool_id ON mcp.registry_words (tool_id) WHERE tool_id IS NOT NULL;
+-- Rows that GIN has not sorted in yet are read one by one by every search, so there must not be many.
+CREATE INDEX registry_words_trigrams ON mcp.registry_words USING gin (mcp.trigrams(words))
+    WITH (gin_pending_list_limit = 128);
+
+CREATE FUNCTION mcp.enable_registry_words() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE mcp.registry_words SET is_enabled = NEW.is_enabled WHERE entity_id = NEW.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER registry_enabled AFTER UPDATE ON mcp.registry_entities
+    FOR EACH ROW WHEN (OLD.is_enabled <> NEW.is_enabled) EXECUTE FUNCTION mcp.enable_registry_words();
+
+-- The change feed knows a third collection.
+ALTER TABLE mcp.index_changes
+    DROP CONSTRAINT index_changes_collection_known,
+    ADD CONSTRAINT index_changes_collection_known
+        CHECK (collection IN ('mcp_skills', 'mcp_unified_search', 'mcp_registry'));
+
+CREATE FUNCTION mcp.log_registry_changes() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.log_change('mcp_registry', (SELECT array_agg(id::text) FROM changed));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER registry_inserted AFTER INSERT ON mcp.registry_entities
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+CREATE TRIGGER registry_updated AFTER UPDATE ON mcp.registry_entities
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+CREATE TRIGGER registry_deleted AFTER DELETE ON mcp.registry_entities
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+CREATE TRIGGER registry_truncated AFTER TRUNCATE ON mcp.registry_entities
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();

@@ -1,0 +1,181 @@
+-- Servers and agents as they are written and read.
+
+-- name: upsert_entity
+-- The WHERE keeps what is the same untouched; then nothing comes back, and `hold_entity` tells its id.
+INSERT INTO mcp.registry_entities AS e (
+    org_id, kind, path, name, name_key, description, tags, tag_keys, capabilities, skills, document, is_enabled, content_hash)
+VALUES (
+    :org_id::text, :kind, :path, :name, :name_key, :description, :tags::text[], :tag_keys::text[], :capabilities::text[],
+    :skills::json, :document::json, coalesce(:is_enabled::boolean, true), :content_hash)
+ON CONFLICT ON CONSTRAINT registry_entities_key DO UPDATE SET
+    name = excluded.name,
+    name_key = excluded.name_key,
+    description = excluded.description,
+    tags = excluded.tags,
+    tag_keys = excluded.tag_keys,
+    capabilities = excluded.capabilities,
+    skills = excluded.skills,
+    document = excluded.document,
+    is_enabled = coalesce(:is_enabled::boolean, e.is_enabled),
+    content_hash = excluded.content_hash,
+    updated_at = now()
+WHERE e.content_hash <> excluded.content_hash OR e.is_enabled <> coalesce(:is_enabled::boolean, e.is_enabled)
+RETURNING e.id, (e.xmax = 0)
+
+-- name: hold_entity
+SELECT id FROM mcp.registry_entities
+WHERE org_id IS NOT DISTINCT FROM :org_id::text AND kind = :kind AND path = :path
+FOR UPDATE
+
+-- name: share_paths
+-- Who writes tools of servers that are not registered (yet) has no row to hold. This makes a registration wait, and is
+-- a statement of its own because what is read after the wait must see what was waited for.
+SELECT pg_advisory_xact_lock_shared(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
+FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
+
+-- name: claim_paths
+SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
+FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
+
+-- name: hold_servers
+-- By path, so that two writers wait for each other instead of deadlocking.
+SELECT id FROM mcp.registry_entities
+WHERE kind = 'server' AND path = ANY (:paths::text[]) AND org_id IS NOT DISTINCT FROM :org_id::text
+ORDER BY path COLLATE "C"
+FOR UPDATE
+
+-- name: hold_entities
+SELECT id FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
+ORDER BY path COLLATE "C", id
+FOR UPDATE
+
+-- name: get_entity
+SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
+       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       (SELECT count(*) FROM mcp.tools t
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+FROM mcp.registry_entities e
+WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+
+-- name: list_entities
+SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
+       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       (SELECT count(*) FROM mcp.tools t
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+FROM mcp.registry_entities e
+WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+  AND (:path::text IS NULL OR e.path = :path::text)
+  AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
+  AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+ORDER BY e.path, e.id
+LIMIT :limit::int OFFSET :offset::bigint
+
+-- name: count_entities
+SELECT count(*) FROM mcp.registry_entities e
+WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+  AND (:path::text IS NULL OR e.path = :path::text)
+  AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
+  AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+
+-- name: delete_entity
+-- An organisation deletes its own entities, nobody else's and no global one.
+DELETE FROM mcp.registry_entities
+WHERE id = :id::bigint AND kind = :kind AND org_id IS NOT DISTINCT FROM :org_id::text
+RETURNING id
+
+-- name: set_entity_enabled
+UPDATE mcp.registry_entities
+SET updated_at = CASE WHEN is_enabled = :is_enabled::boolean THEN updated_at ELSE now() END,
+    is_enabled = :is_enabled::boolean
+WHERE id = :id::bigint AND kind = :kind AND org_id IS NOT DISTINCT FROM :org_id::text
+RETURNING id
+
+-- name: entity_ids
+SELECT id FROM mcp.registry_entities WHERE id > :after::bigint ORDER BY id LIMIT :limit::int
+
+-- name: entities_said
+SELECT e.id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills
+FROM mcp.registry_entities e
+WHERE e.id = ANY (:ids::bigint[])
+ORDER BY e.id
+
+-- name: server_tools_said
+SELECT e.id, t.id, t.name, t.description
+FROM mcp.registry_entities e
+JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+    AND t.org_id IS NOT DISTINCT FROM e.org_id
+WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
+ORDER BY t.name COLLATE "C"
+
+-- name: delete_other_tools
+DELETE FROM mcp.tools
+WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
+RETURNING id
+
+-- name: set_entity_text
+-- Only where it differs: a statement that changes nothing would tell every index that something did.
+UPDATE mcp.registry_entities
+SET text_hash = :text_hash, embedding_texts = :texts::text[],
+    embedding = NULL, embedding_model = NULL, embedding_dimension = NULL
+WHERE id = :id::bigint AND text_hash <> :text_hash
+
+-- name: delete_stale_words
+DELETE FROM mcp.registry_words w
+USING json_to_recordset(:rows::json) AS r (place smallint, tool_id bigint)
+WHERE w.entity_id = :id::bigint AND w.place = r.place AND w.tool_id IS NOT DISTINCT FROM r.tool_id
+
+-- name: insert_new_words
+INSERT INTO mcp.registry_words (entity_id, place, tool_id, words, org_id, kind, is_enabled)
+SELECT e.id, r.place, r.tool_id, r.words, e.org_id, e.kind, e.is_enabled
+FROM mcp.registry_entities e
+CROSS JOIN json_to_recordset(:rows::json) AS r (place smallint, tool_id bigint, words text)
+WHERE e.id = :id::bigint
+ON CONFLICT ON CONSTRAINT registry_words_key DO NOTHING
+
+-- name: entity_words
+SELECT entity_id, place, tool_id, words FROM mcp.registry_words
+WHERE entity_id = ANY (:ids::bigint[])
+ORDER BY entity_id, place, tool_id
+
+-- name: entity_text_hashes
+SELECT id, text_hash FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
+
+-- name: entity_tasks
+SELECT e.id::text, e.embedding_texts, e.text_hash FROM mcp.registry_entities e
+WHERE e.id = ANY (:ids::bigint[]) AND e.embedding IS NULL AND e.text_hash <> ''
+ORDER BY e.id
+
+-- name: entities_to_embed
+SELECT e.id::text, e.embedding_texts, e.text_hash
+FROM mcp.registry_entities e
+WHERE e.embedding IS NULL AND e.id > :after::text::bigint AND e.text_hash <> ''
+ORDER BY e.id
+LIMIT :limit::int
+
+-- name: entities_to_reembed
+SELECT e.id::text, e.embedding_texts, e.text_hash
+FROM mcp.registry_entities e
+WHERE e.id > :after::text::bigint AND e.text_hash <> ''
+  AND (e.embedding_model, e.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
+ORDER BY e.id
+LIMIT :limit::int
+
+-- name: set_entity_embeddings
+-- Held in the order that all hold them, before they are written in the order of a join.
+WITH r AS (
+    SELECT * FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
+), held AS MATERIALIZED (
+    SELECT e.id FROM mcp.registry_entities e WHERE e.id IN (SELECT r.id FROM r)
+    ORDER BY e.path COLLATE "C", e.id
+    FOR UPDATE
+)
+UPDATE mcp.registry_entities e
+SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_dimension = :dimension::int
+FROM r JOIN held ON held.id = r.id
+WHERE e.id = r.id AND e.text_hash = r.text_hash
+
+-- name: count_entities_to_reembed
+SELECT count(*) FROM mcp.registry_entities
+WHERE text_hash <> '' AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)

@@ -1,0 +1,86 @@
+-- The keyword side of registry search. A keyword is found where all of its trigrams are and it is part of a word; the
+-- index over trigrams serves the first, and leaves little to the second.
+
+-- name: keyword_search
+-- The best of each kind and those that the query names, and how many of each kind there are in all. Paths, which are
+-- long, are looked up only for those that tie with the last one or are better; and all of it is one JSON value, which is
+-- read faster than rows.
+WITH found AS (
+    SELECT w.entity_id, w.kind = 'server' AS is_server, sum((:boosts::float8[])[w.place]) AS boost
+    FROM json_to_recordset(:keywords::json) AS k (word text, trigrams text[])
+    CROSS JOIN LATERAL (
+        SELECT w.entity_id, w.place, w.kind
+        FROM mcp.registry_words w
+        WHERE mcp.trigrams(w.words) @> k.trigrams AND strpos(w.words, k.word) > 0
+          AND (w.org_id IS NULL OR w.org_id = :org_id::text)
+          AND (w.is_enabled OR :include_disabled::boolean)
+          AND (:kind::text IS NULL OR w.kind = :kind::text)
+    ) AS w
+    GROUP BY w.entity_id, is_server, k.word
+), sums AS (
+    SELECT entity_id, is_server, sum(boost) AS boost,
+           sum(boost / (boost + :half::float8)) / json_array_length(:keywords::json) AS coverage
+    FROM found
+    GROUP BY entity_id, is_server
+), ranked AS (
+    SELECT s.entity_id, s.boost, s.coverage,
+           rank() OVER (PARTITION BY s.is_server
+                        ORDER BY CASE WHEN :by_coverage::boolean THEN s.coverage ELSE s.boost END DESC) AS place,
+           count(*) OVER (PARTITION BY s.is_server) AS total
+    FROM sums s
+    WHERE cardinality(:tags::text[]) = 0 OR EXISTS (
+        SELECT FROM mcp.registry_entities e WHERE e.id = s.entity_id AND e.tag_keys @> :tags::text[])
+), cut AS (
+    SELECT e.id, e.kind, e.path, e.name, e.name_key, r.boost, r.coverage, r.total,
+           -- As Python orders them, whatever the database's own order is.
+           row_number() OVER (PARTITION BY e.kind ORDER BY r.place, e.path COLLATE "C", e.id) AS nth
+    FROM ranked r
+    -- Not a join: a plan for all of them would read the whole table for these few.
+    CROSS JOIN LATERAL (SELECT * FROM mcp.registry_entities e WHERE e.id = r.entity_id OFFSET 0) AS e
+    WHERE :limit::int IS NULL OR r.place <= :limit::int
+       OR r.entity_id IN (SELECT n.id FROM mcp.registry_entities n WHERE n.name_key = ANY (:names::text[]))
+)
+SELECT json_agg(
+    json_build_array(id, kind, path, name, boost, coverage, total, :limit::int IS NULL OR nth <= :limit::int)
+    ORDER BY kind, nth)
+FROM cut
+WHERE :limit::int IS NULL OR nth <= :limit::int OR name_key = ANY (:names::text[])
+
+-- name: tagged_entities
+-- What has the tags, by path: for a query that says nothing else to look for.
+SELECT e.id, e.path, e.name
+FROM mcp.registry_entities e
+WHERE (e.org_id IS NULL OR e.org_id = :org_id::text) AND (e.is_enabled OR :include_disabled::boolean)
+  AND e.kind = :kind::text AND e.tag_keys @> :tags::text[]
+ORDER BY e.path COLLATE "C", e.id
+LIMIT :limit::int
+
+-- name: keyword_boosts
+SELECT e.id, e.kind, e.path, e.name, coalesce(sum(k.boost), 0),
+       coalesce(sum(k.boost / (k.boost + :half::float8)) / cardinality(:keywords::text[]), 0)
+FROM mcp.registry_entities e
+LEFT JOIN LATERAL (
+    SELECT sum((:boosts::float8[])[w.place]) AS boost
+    FROM mcp.registry_words w, unnest(:keywords::text[]) AS k (word)
+    WHERE w.entity_id = e.id AND strpos(w.words, k.word) > 0
+    GROUP BY k.word
+) AS k ON true
+WHERE e.id = ANY (:ids::bigint[])
+GROUP BY e.id
+
+-- name: keyword_tools
+SELECT json_agg(json_build_array(t.id, w.entity_id, t.name, (
+    SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id)
+FROM mcp.registry_words w
+JOIN mcp.tools t ON t.id = w.tool_id
+WHERE w.entity_id = ANY (:ids::bigint[]) AND w.tool_id IS NOT NULL
+
+-- name: found_entities
+SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
+       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL)
+FROM mcp.registry_entities e
+WHERE e.id = ANY (:ids::bigint[])
+
+-- name: tool_details
+SELECT id, description, input_schema FROM mcp.tools WHERE id = ANY (:ids::bigint[])

@@ -1,0 +1,459 @@
+"""The registry's repository: what is the same is left alone, and keywords find what a search through the text would."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pg8000.native import to_statement
+from skillroute.domain.hashing import text_hash
+from skillroute.domain.registry import AgentSkill, EntityContent, EntityFilter
+from skillroute.domain.registry_search import BOOSTS
+from skillroute.domain.registry_text import EntitySaid, Place, embedding_text, placed_words
+from skillroute.ports import IndexedText, KeywordHits, RegistryScope, Session
+from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.queries import statement
+
+from tests.integration.storage.rows import EAST, MODEL, Sql, connected, item_row, waits_for_a_lock
+
+EVERYTHING = RegistryScope(("server", "agent"), None)
+
+
+@pytest.fixture
+def sql(database_url: str) -> Iterator[Sql]:
+    with connected(database_url) as sql:
+        yield sql
+
+
+def server(path: str, name: str = "A server", description: str = "", **more: Any) -> EntityContent:
+    return EntityContent("server", path, name, description, **more)
+
+
+def agent(path: str, name: str = "An agent", **more: Any) -> EntityContent:
+    return EntityContent("agent", path, name, **more)
+
+
+def put(
+    database: PostgresDatabase,
+    content: EntityContent,
+    *,
+    org: str | None = None,
+    tools: dict[str, str] | None = None,
+    is_enabled: bool | None = None,
+) -> int:
+    """Write an entity with its tools, by name with their descriptions, and what it is found by; return its id."""
+
+    def write(session: Session) -> int:
+        written = session.registry.upsert(org, content, repr(content), is_enabled=is_enabled)
+        rows = [item_row(name, description=said, server=content.tools_server) for name, said in (tools or {}).items()]
+        session.items.upsert(org, None, rows)
+        find_by_what_it_says(session, written.id)
+        return written.id
+
+    return database.transact(write)
+
+
+def find_by_what_it_says(session: Session, entity_id: int) -> None:
+    said = session.registry.said([entity_id])[entity_id]
+    text = embedding_text(said)
+    session.registry.set_found_by(entity_id, IndexedText((text,), "", text_hash(text)), list(placed_words(said)))
+
+
+def search(
+    database: PostgresDatabase, *keywords: str, scope: RegistryScope = EVERYTHING, limit: int | None = None
+) -> KeywordHits:
+    return database.read(lambda session: session.registry.keyword_search(keywords, scope, limit=limit))
+
+
+def boosts(hits: KeywordHits) -> dict[str, float]:
+    return {hit.path: hit.boost for hit in hits.hits}
+
+
+class TestWriting:
+    def test_a_new_entity_is_created_and_the_same_again_is_left_alone(self, database: PostgresDatabase) -> None:
+        def write(session: Session) -> tuple[bool, bool]:
+            written = session.registry.upsert(None, server("/a"), "hash", is_enabled=None)
+            return written.created, written.changed
+
+        assert database.transact(write) == (True, False)
+        before = database.read(lambda s: s.registry.get("server", 1, None))
+        assert database.transact(write) == (False, False)
+        assert database.read(lambda s: s.registry.get("server", 1, None)) == before
+
+    def test_a_path_is_taken_once_an_organisation_and_kind(self, database: PostgresDatabase) -> None:
+        ids = [put(database, server("/a")), put(database, agent("/a")), put(database, server("/a"), org="acme")]
+        assert len(set(ids)) == 3
+        assert put(database, server("/a", "Changed")) == ids[0]
+
+    def test_what_is_said_of_being_enabled_is_kept_until_something_else_is_said(
+        self, database: PostgresDatabase
+    ) -> None:
+        put(database, server("/a"))
+        for said, expected in [(None, True), (False, False), (None, False), (True, True)]:
+            entity_id = put(database, server("/a"), is_enabled=said)
+            entity = database.read(lambda s, id_=entity_id: s.registry.get("server", id_, None))  # type: ignore[misc]
+            assert entity is not None and entity.is_enabled is expected
+
+    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: PostgresDatabase) -> None:
+        content = agent(
+            "/ünï☃", "näme '; DROP", tags=('with "quotes", {braces}', "null"), capabilities=("streaming",),
+            skills=(AgentSkill("s", "d"), AgentSkill("t", "")), document={"z": [1, {"a": None}], "a": "é"},
+        )  # fmt: skip
+        entity_id = put(database, content)
+        entity = database.read(lambda s: s.registry.get("agent", entity_id, None))
+        assert entity is not None and entity.content == content
+        assert list(entity.content.document) == ["z", "a"]
+        assert database.read(lambda s: s.registry.get("server", entity_id, None)) is None
+
+    def test_pages_show_what_the_caller_sees_by_path(self, database: PostgresDatabase) -> None:
+        for path, org in [("/b", None), ("/a", "acme"), ("/c", "other"), ("/d", None)]:
+            put(database, server(path, tags=("Docs",) if path < "/c" else ()), org=org)
+        put(database, agent("/e"))
+
+        def page(where: EntityFilter, org: str | None, limit: int = 10, offset: int = 0) -> tuple[list[str], int]:
+            found, total = database.read(lambda s: s.registry.page(where, org, limit=limit, offset=offset))
+            return [entity.content.path for entity in found], total
+
+        assert page(EntityFilter("server"), "acme") == (["/a", "/b", "/d"], 3)
+        assert page(EntityFilter("server"), "acme", limit=1, offset=1) == (["/b"], 3)
+        assert page(EntityFilter("server"), None) == (["/b", "/d"], 2)
+        assert page(EntityFilter("server", tag="dOCS"), "acme") == (["/a", "/b"], 2)
+        assert page(EntityFilter("server", path="/d"), "acme") == (["/d"], 1)
+        assert page(EntityFilter("server", is_enabled=False), "acme") == ([], 0)
+        assert page(EntityFilter("agent"), None) == (["/e"], 1)
+
+    def test_only_the_owner_deletes_enables_and_disables(self, database: PostgresDatabase) -> None:
+        entity_id = put(database, server("/a"), org="acme")
+        for org in (None, "other"):
+            assert not database.transact(lambda s, org=org: s.registry.delete("server", entity_id, org))  # type: ignore[misc]
+            assert not database.transact(
+                lambda s, org=org: s.registry.set_enabled("server", entity_id, org, is_enabled=False)  # type: ignore[misc]
+            )
+        assert database.transact(lambda s: s.registry.set_enabled("server", entity_id, "acme", is_enabled=False))
+        assert not database.transact(lambda s: s.registry.delete("agent", entity_id, "acme"))
+        assert database.transact(lambda s: s.registry.delete("server", entity_id, "acme"))
+
+    def test_tools_count_when_they_are_active_tools_of_the_same_organisation(
+        self, database: PostgresDatabase, sql: Sql
+    ) -> None:
+        entity_id = put(database, server("/a"), org="acme", tools={"one": "", "two": ""})
+        database.transact(lambda s: s.items.upsert(None, None, [item_row("global", server="a")]))
+        database.transact(lambda s: s.items.upsert("acme", None, [item_row("p", server="a", type="prompt")]))
+        sql("UPDATE mcp.tools SET is_active = false WHERE name = 'two'")
+        entity = database.read(lambda s: s.registry.get("server", entity_id, "acme"))
+        said = database.read(lambda s: s.registry.said([entity_id]))[entity_id]
+        assert entity is not None and entity.tool_count == 1
+        assert [tool.name for tool in said.tools] == ["one"]
+
+    def test_the_tools_that_are_not_listed_are_deleted_and_nothing_else(self, database: PostgresDatabase) -> None:
+        put(database, server("/a"), tools={"one": "", "two": "", "three": ""})
+        put(database, server("/b"), tools={"one": ""})
+        put(database, server("/a"), org="acme", tools={"one": ""})
+        database.transact(lambda s: s.items.upsert(None, None, [item_row("p", server="a", type="prompt")]))
+        assert database.transact(lambda s: s.items.delete_others(None, "a", ["two"])) == 2
+        assert boosts(search(database, "one")) == {"/b": 1.0}
+        assert boosts(search(database, "one", scope=RegistryScope(("server",), "acme"))) == {"/a": 1.0, "/b": 1.0}
+
+
+class TestFoundBy:
+    def test_a_text_that_changed_takes_the_vector_with_it_and_the_same_one_keeps_it(
+        self, database: PostgresDatabase
+    ) -> None:
+        entity_id = put(database, server("/a"))
+
+        def is_embedded() -> bool:
+            entity = database.read(lambda s: s.registry.get("server", entity_id, None))
+            assert entity is not None
+            return entity.is_embedded
+
+        [task] = database.read(lambda s: s.registry.tasks([entity_id]))
+        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(task, EAST)]))
+        assert is_embedded()
+        assert database.read(lambda s: s.registry.tasks([entity_id])) == []
+        put(database, server("/a"))
+        assert is_embedded()
+        put(database, server("/a", description="Something else"))
+        assert not is_embedded()
+        # A vector of the old text comes too late.
+        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(task, EAST)]))
+        assert not is_embedded()
+
+    def test_what_says_the_same_leaves_no_trace_in_the_change_feed(self, database: PostgresDatabase, sql: Sql) -> None:
+        put(database, server("/a"), tools={"one": ""})
+        before = sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_registry'")
+        put(database, server("/a"), tools={"one": ""})
+        assert sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_registry'") == before
+
+    def test_the_words_of_a_deleted_tool_go_with_it(self, database: PostgresDatabase, sql: Sql) -> None:
+        put(database, server("/a"), tools={"one": "", "two": ""})
+        sql("DELETE FROM mcp.tools WHERE name = 'one'")
+        assert boosts(search(database, "one", "two")) == {"/a": 1.0}
+
+    def test_a_server_is_held_until_the_other_writer_of_its_tools_is_done(
+        self, database: PostgresDatabase, sql: Sql
+    ) -> None:
+        entity_id = put(database, server("/a"))
+        sql("BEGIN")
+        sql("SELECT FROM mcp.registry_entities FOR UPDATE")
+        with ThreadPoolExecutor(1) as other:
+            held = other.submit(lambda: database.transact(lambda s: s.registry.hold_servers(None, ["a", "b", ""])))
+            while not waits_for_a_lock(sql):
+                assert not held.done()
+            sql("COMMIT")
+        assert held.result() == [entity_id]
+
+    def test_ids_and_rows_to_embed_come_in_pages(self, database: PostgresDatabase) -> None:
+        ids = [put(database, server(f"/{number}")) for number in range(3)]
+        assert database.read(lambda s: s.registry.ids(after=0, limit=2)) == ids[:2]
+        assert database.read(lambda s: s.registry.ids(after=ids[1], limit=2)) == ids[2:]
+        first = database.read(lambda s: s.registry.to_embed(after="", limit=2))
+        assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
+        assert database.read(lambda s: s.registry.count_to_reembed(MODEL)) == 3
+        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(first[0], EAST)]))
+        assert database.read(lambda s: s.registry.count_to_reembed(MODEL)) == 2
+        left = database.read(lambda s: s.registry.to_reembed(MODEL, after="", limit=9))
+        assert [task.id for task in left] == [str(id_) for id_ in ids[1:]]
+
+
+class TestKeywordSearch:
+    def test_each_place_adds_its_boost_once_a_keyword_and_each_tool_on_its_own(
+        self, database: PostgresDatabase
+    ) -> None:
+        everywhere = server("/docs", "Docs docs", "docs, docs", tags=("docs", "more-docs"))
+        put(database, everywhere, tools={"query-docs": "docs", "other": "the docs", "third": ""})
+        assert boosts(search(database, "docs")) == {"/docs": 5.0 + 3.0 + 2.0 + 1.5 + 2 * 1.0}
+        assert boosts(search(database, "docs", "third")) == {"/docs": 14.5}
+
+    def test_keywords_are_parts_of_words_in_any_case(self, database: PostgresDatabase) -> None:
+        put(database, server("/x", "MyCONTEXT7Server"))
+        for keyword, found in [("context7", True), ("text", True), ("ver", True), ("context 7", False), ("xyz", False)]:
+            assert bool(search(database, keyword).hits) is found, keyword
+
+    def test_nothing_of_a_keyword_is_a_pattern(self, database: PostgresDatabase) -> None:
+        put(database, server("/x", "a_b c%d e.f"))
+        for keyword in ("a%b", "_____", "%%%", ".*.", "c_d", "e.f"):
+            assert search(database, keyword).hits == []
+
+    def test_callers_find_global_entities_and_their_own_that_are_enabled(self, database: PostgresDatabase) -> None:
+        for org in (None, "acme", "other"):
+            put(database, server(f"/docs-{org}"), org=org)
+        put(database, server("/docs-off"), is_enabled=False)
+        put(database, agent("/docs-agent"))
+
+        def found(**scope: Any) -> set[str]:
+            wanted = RegistryScope(**({"kinds": ("server", "agent"), "org_id": None} | scope))
+            return {hit.path.removeprefix("/docs-") for hit in search(database, "docs", scope=wanted).hits}
+
+        assert found() == {"None", "agent"}
+        assert found(org_id="acme") == {"None", "acme", "agent"}
+        assert found(include_disabled=True) == {"None", "agent", "off"}
+        assert found(kinds=("server",)) == {"None"}
+        assert found(kinds=("agent",)) == {"agent"}
+
+    def test_disabling_takes_effect_at_once(self, database: PostgresDatabase) -> None:
+        entity_id = put(database, server("/docs"), tools={"one": ""})
+        for is_enabled in (False, True):
+            database.transact(
+                lambda s, on=is_enabled: s.registry.set_enabled("server", entity_id, None, is_enabled=on)  # type: ignore[misc]
+            )
+            assert bool(search(database, "docs").hits) is is_enabled
+            assert bool(search(database, "one").hits) is is_enabled
+
+    def test_all_tags_must_be_there(self, database: PostgresDatabase) -> None:
+        put(database, server("/docs-one", tags=("A", "b")))
+        put(database, server("/docs-two", tags=("a",)))
+        for tags, found in [((), 2), (("a",), 2), (("a", "b"), 1), (("b", "c"), 0)]:
+            scope = RegistryScope(("server", "agent"), None, tags)
+            assert len(search(database, "docs", scope=scope).hits) == found
+
+    def test_the_best_of_each_kind_come_by_path_where_they_tie_with_the_totals(
+        self, database: PostgresDatabase
+    ) -> None:
+        for number in range(4):
+            put(database, server(f"/docs-{number}", "Docs" if number == 3 else "x"))
+        put(database, agent("/docs"))
+        hits = search(database, "docs", limit=1)
+        assert [(hit.kind, hit.path, hit.boost) for hit in hits.hits] == [
+            ("agent", "/docs", 5.0), ("server", "/docs-3", 8.0),
+        ]  # fmt: skip
+        assert hits.totals == {"server": 4, "agent": 1}
+        assert [hit.path for hit in search(database, "docs", limit=2).hits] == [
+            "/docs", "/docs-3", "/docs-0",
+        ]  # fmt: skip
+
+    def test_what_the_query_names_comes_beside_the_best(self, database: PostgresDatabase) -> None:
+        put(database, server("/docs", "Docs", "docs"))
+        named = put(database, server("/x", "Docs, Please!"))
+        put(database, server("/y", "Please"))
+        put(database, server("/z", "Docs please"), is_enabled=False)
+        found = database.read(
+            lambda s: s.registry.keyword_search(["docs"], EVERYTHING, limit=1, names=["docs please", "y"])
+        )
+        assert [hit.path for hit in found.hits] == ["/docs"]
+        assert [(hit.id, hit.boost) for hit in found.named] == [(named, 3.0)]
+        assert found.totals == {"server": 2}
+
+    def test_what_has_the_tags_comes_by_path(self, database: PostgresDatabase) -> None:
+        for path in ("/b", "/a", "/c"):
+            put(database, server(path, tags=("ai",)))
+        put(database, server("/d"))
+        put(database, agent("/e", tags=("AI",)))
+        put(database, server("/hidden", tags=("ai",)), org="acme")
+        scope = RegistryScope(("server", "agent"), None, ("ai",))
+        hits = database.read(lambda s: s.registry.tagged(scope, limit=2))
+        assert [(hit.path, hit.boost) for hit in hits.hits] == [("/a", 0.0), ("/b", 0.0), ("/e", 0.0)]
+
+    def test_boosts_of_given_entities_are_those_of_the_search_and_0_without_a_match(
+        self, database: PostgresDatabase
+    ) -> None:
+        found = put(database, server("/docs", "Docs"), tools={"docs": ""})
+        other = put(database, agent("/other"))
+        hits = database.read(lambda s: s.registry.boosts(["docs", "nothing"], [found, other, 999]))
+        assert {id_: hit.boost for id_, hit in hits.items()} == {found: 9.0, other: 0.0}
+        assert hits[found] == search(database, "docs", "nothing").hits[0]
+
+    def test_coverage_is_the_mean_over_the_keywords_of_their_saturated_boosts(self, database: PostgresDatabase) -> None:
+        # GIVEN one that has "docs" everywhere, and one that has each keyword somewhere
+        much = put(database, server("/docs", "Docs", "docs"), tools={f"docs{number}": "" for number in range(10)})
+        each = put(database, server("/b", "Query", "docs of libraries"))
+        keywords = ("docs", "query", "libraries", "missing")
+        expected = {much: (20 / 24) / 4, each: (2 / 6 + 3 / 7 + 2 / 6) / 4}
+        # WHEN, THEN
+        hits = search(database, *keywords).hits
+        assert {hit.id: hit.coverage for hit in hits} == pytest.approx(expected, abs=1e-12)
+        assert database.read(lambda s: s.registry.boosts(keywords, [much, each])) == {hit.id: hit for hit in hits}
+        by_coverage = database.read(
+            lambda s: s.registry.keyword_search(keywords, EVERYTHING, limit=1, by_coverage=True)
+        )
+        assert [hit.id for hit in by_coverage.hits] == [each]
+        assert [hit.id for hit in search(database, *keywords, limit=1).hits] == [much]
+
+    def test_tools_say_how_many_keywords_they_have(self, database: PostgresDatabase) -> None:
+        first = put(database, server("/a"), tools={"query-docs": "of libraries", "other": ""})
+        second = put(database, server("/b"), tools={"docs": ""})
+        tools = database.read(lambda s: s.registry.tools_of(["docs", "libra", "query"], [first, second]))
+        assert [(tool.entity_id, tool.name, tool.keyword_count) for tool in tools] == [
+            (first, "other", 0), (first, "query-docs", 3), (second, "docs", 1),
+        ]  # fmt: skip
+        details = database.read(lambda s: s.registry.tool_details([tools[1].id]))
+        assert details[tools[1].id].description == "of libraries"
+        assert database.read(lambda s: s.registry.found([first]))[first].tool_count == 2
+
+
+WORDS = st.text(alphabet="abcdeABC_Ééß☃ -.%\n", max_size=20)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    contents=st.lists(st.tuples(WORDS, WORDS, WORDS, st.lists(st.tuples(WORDS, WORDS), max_size=3)), max_size=4),
+    keywords=st.lists(st.text(alphabet="abcdeé_ß", min_size=3, max_size=4), min_size=1, max_size=3, unique=True),
+)
+def test_keywords_find_what_a_case_insensitive_search_through_the_text_finds(
+    database: PostgresDatabase,
+    contents: list[tuple[str, str, str, list[tuple[str, str]]]],
+    keywords: list[str],
+) -> None:
+    expected: dict[str, float] = {}
+
+    def write(session: Session) -> None:
+        for number, (name, description, tag, tools) in enumerate(contents):
+            said = server(f"/{number}", f"x{name}", description, tags=(tag,))
+            written = session.registry.upsert(None, said, "", is_enabled=None)
+            rows = [
+                item_row(f"{i}{tool}", description=about, server=str(number)) for i, (tool, about) in enumerate(tools)
+            ]
+            session.items.upsert(None, None, rows)
+            find_by_what_it_says(session, written.id)
+            boost = naive_boost(session.registry.said([written.id])[written.id], keywords)
+            if boost:
+                expected[said.path] = boost
+
+    database.transact(clear)
+    database.transact(write)
+    assert boosts(search(database, *keywords)) == expected
+
+
+def clear(session: Session) -> None:
+    for entity_id in session.registry.ids(after=0, limit=1000):
+        session.registry.delete("server", entity_id, None)
+    for number in range(4):
+        session.items.delete_others(None, str(number), [])
+
+
+def naive_boost(said: EntitySaid, keywords: list[str]) -> float:
+    """The document's way: each keyword as a literal regular expression, on each place."""
+    content = said.content
+    total = 0.0
+    for keyword in keywords:
+        pattern = re.compile(re.escape(keyword))
+        for place, texts in [
+            (Place.PATH, [content.path]),
+            (Place.NAME, [content.name]),
+            (Place.DESCRIPTION, [content.description]),
+            (Place.TAGS, content.tags),
+        ]:
+            total += BOOSTS[place] * any(pattern.search(text.lower()) for text in texts)
+        total += BOOSTS[Place.TOOL] * sum(
+            bool(pattern.search(tool.name.lower()) or pattern.search(tool.description.lower())) for tool in said.tools
+        )
+    return total
+
+
+_IDS = "'{1,2,3,4000}'"
+_SEARCH = {
+    "boosts": "'{5,3,2,1.5,1}'", "half": "4", "org_id": "NULL", "include_disabled": "false", "kind": "NULL",
+    "tags": "'{}'", "limit": "100", "names": "'{}'", "by_coverage": "false",
+    "keywords": "'" + json.dumps([{"word": "docs", "trigrams": ["doc", "ocs"]}]) + "'",
+}  # fmt: skip
+_OF_IDS = {"ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'"}
+
+
+@pytest.fixture
+def large(database: PostgresDatabase, sql: Sql) -> Sql:
+    """A large registry, and statistics of it."""
+    for number in range(3):
+        put(database, server(f"/docs-{number}"), tools={f"docs{tool}": "docs of things" for tool in range(20)})
+    sql(
+        "INSERT INTO mcp.registry_entities (kind, path, name, content_hash) "
+        "SELECT 'server', '/many-' || number, 'many', '' FROM generate_series(1, 5000) AS number"
+    )
+    sql(
+        "INSERT INTO mcp.tools (server, name, type, content_hash, text_hash, embedding_texts, lexical_text) "
+        "SELECT 'many-' || number % 5000, 'many' || number, 'tool', '', 't', '{e}', '' "
+        "FROM generate_series(0, 9999) AS number"
+    )
+    sql(
+        "INSERT INTO mcp.registry_words (entity_id, place, tool_id, words, kind, is_enabled) "
+        "SELECT id, place, NULL::bigint, md5((id * 7 + place)::text) || CASE WHEN id % 3 = 0 THEN ' docs' ELSE '' END, "
+        "'server', true "
+        "FROM mcp.registry_entities, generate_series(2, 4) AS place WHERE name = 'many' "
+        "UNION ALL SELECT e.id, 5, t.id, md5(t.id::text), 'server', true "
+        "FROM mcp.registry_entities e JOIN mcp.tools t ON t.server = substr(e.path, 2) WHERE e.name = 'many'"
+    )
+    for table in ("registry_words", "registry_entities", "tools"):
+        sql(f"ANALYZE mcp.{table}")
+    return sql
+
+
+def test_no_table_is_read_from_end_to_end(large: Sql) -> None:
+    """Neither with the one plan for all values that a prepared statement may get, nor with one for a common word."""
+    for name, values, index in [
+        ("keyword_search", _SEARCH, "registry_words_trigrams"),
+        ("keyword_boosts", _OF_IDS, "registry_words_key"),
+        ("keyword_tools", _OF_IDS, "registry_words_key"),
+        ("found_entities", _OF_IDS, "registry_entities_pkey"),
+    ]:
+        query, in_order = to_statement(statement(name))  # as pg8000 numbers parameters
+        large(f"PREPARE {name} AS {query}")
+        for mode in ("generic", "custom"):
+            large(f"SET plan_cache_mode = force_{mode}_plan")
+            plan = "\n".join(row[0] for row in large(f"EXPLAIN EXECUTE {name} ({', '.join(in_order(values))})"))
+            assert bool(re.search(r"\$\d", plan)) is (mode == "generic"), plan
+            assert index in plan
+            assert "Seq Scan" not in plan, plan

@@ -1,0 +1,87 @@
+"""What of servers and agents is embedded, and which words they are found by (registry-search-design, Entity Types)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skillroute.domain.registry import AgentSkill, EntityContent, ServerTool, tag_key
+from skillroute.domain.registry_text import EntitySaid, Place, PlacedWords, embedding_text, placed_words, words_of
+
+SERVER = EntityContent(
+    "server",
+    "/path-only",
+    "Context7 MCP Server",
+    "Up-to-date docs.\nFor any library.",
+    tags=("docs", "Code Examples"),
+    document={"secret": "metadata only"},
+)
+TOOLS = (ServerTool(7, "query-docs", "Query the docs."), ServerTool(8, "resolve", ""))
+AGENT = EntityContent(
+    "agent",
+    "/path-only",
+    "Planner",
+    "Plans upgrades.",
+    tags=("coding",),
+    capabilities=("streaming", "pushNotifications"),
+    skills=(AgentSkill("Plan an upgrade", "Lists what breaks."), AgentSkill("Find usages", "")),
+    document={"url": "https://card.only"},
+)
+
+
+def test_of_a_server_name_description_tags_and_each_tool_s_name_and_description_are_embedded() -> None:
+    assert embedding_text(EntitySaid(SERVER, TOOLS)) == (
+        "Context7 MCP Server\nUp-to-date docs. For any library.\nTags: docs, Code Examples\n"
+        "query-docs: Query the docs.\nresolve"
+    )
+
+
+def test_of_an_agent_name_description_tags_capabilities_and_each_skill_are_embedded() -> None:
+    assert embedding_text(EntitySaid(AGENT)) == (
+        "Planner\nPlans upgrades.\nTags: coding\nCapabilities: streaming, pushNotifications\n"
+        "Plan an upgrade: Lists what breaks.\nFind usages"
+    )
+
+
+@pytest.mark.parametrize("said", [EntitySaid(SERVER, TOOLS), EntitySaid(AGENT)], ids=["server", "agent"])
+def test_neither_path_nor_document_nor_ids_are_embedded(said: EntitySaid) -> None:
+    assert not {"path", "only", "metadata", "secret", "7", "8"} & set(words_of(embedding_text(said)).split())
+
+
+def test_what_is_not_said_leaves_no_trace() -> None:
+    assert embedding_text(EntitySaid(EntityContent("server", "/a", "A"))) == "A"
+
+
+def test_each_place_has_its_words_and_each_tool_is_a_place() -> None:
+    assert list(placed_words(EntitySaid(SERVER, TOOLS))) == [
+        PlacedWords(Place.PATH, None, "only path"),
+        PlacedWords(Place.NAME, None, "context7 mcp server"),
+        PlacedWords(Place.DESCRIPTION, None, "any date docs for library to up"),
+        PlacedWords(Place.TAGS, None, "code docs examples"),
+        PlacedWords(Place.TOOL, 7, "docs query the"),
+        PlacedWords(Place.TOOL, 8, "resolve"),
+    ]
+
+
+def test_an_agent_s_skills_and_capabilities_are_embedded_but_no_place_of_keywords() -> None:
+    assert list(placed_words(EntitySaid(AGENT))) == [
+        PlacedWords(Place.PATH, None, "only path"),
+        PlacedWords(Place.NAME, None, "planner"),
+        PlacedWords(Place.DESCRIPTION, None, "plans upgrades"),
+        PlacedWords(Place.TAGS, None, "coding"),
+    ]
+
+
+def test_a_place_without_words_is_left_out() -> None:
+    assert [each.place for each in placed_words(EntitySaid(EntityContent("server", "/a", "!?", "…")))] == [Place.PATH]
+
+
+@given(st.text(), st.text(min_size=1))
+def test_a_run_of_word_characters_is_in_the_words_exactly_when_it_is_in_the_text(text: str, other: str) -> None:
+    for keyword in (text + other)[:3], other[:3]:
+        if keyword and words_of(keyword) == keyword:
+            assert (keyword in words_of(text)) == (keyword in text.lower())
+
+
+def test_tags_are_compared_without_case_and_blanks() -> None:
+    assert tag_key(" Straße ") == tag_key("STRASSE")
