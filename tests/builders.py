@@ -116,6 +116,7 @@ class System:
     def close(self) -> None:
         if "rows" in self.__dict__:
             self.rows.close()
+        self.replica.wait_for_rebuild()  # else it goes on in the next test, whose database is the same
         self.parts.close()
         self.pool.close()
 

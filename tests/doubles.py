@@ -125,8 +125,9 @@ class IndexCall:
 class FaultyIndex:
     """A `VectorIndex` that writes down its searches and raises what `faults` says, by method and collection."""
 
-    def __init__(self, inner: VectorIndex) -> None:
+    def __init__(self, inner: VectorIndex, on_close: Callable[[], object] = lambda: None) -> None:
         self._inner = inner
+        self._on_close = on_close
         self.faults: dict[tuple[str, Collection], SkillrouteError] = {}
         self.calls: list[IndexCall] = []
 
@@ -176,6 +177,8 @@ class FaultyIndex:
 
     def close(self) -> None:
         """Leave the engine open: it is lent, see `EdgeIndexes`."""
+        on_close, self._on_close = self._on_close, lambda: None
+        on_close()
 
     def _called(self, call: IndexCall) -> None:
         self.calls.append(call)
@@ -185,26 +188,32 @@ class FaultyIndex:
 
 
 class EdgeIndexes:
-    """Lends one embedded index a dimension again and again, emptied: making one takes 0.3 s, a test does not."""
+    """Lends embedded indexes again and again, emptied: making one takes 0.3 s, a test does not.
+
+    Each is lent to one at a time: a replica that builds another index goes on answering from the one it has.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._made: dict[int, VectorIndex] = {}
+        self._made: list[VectorIndex] = []
+        self._free: dict[int, list[VectorIndex]] = {}
 
     def lend(self, model: EmbeddingModel) -> FaultyIndex:
         from skillroute.storage.index.edge import EdgeIndex
 
-        if model.dimension not in self._made:
-            directory = self._directory / str(model.dimension)
+        free = self._free.setdefault(model.dimension, [])
+        if not free:
+            directory = self._directory / f"{model.dimension}-{len(self._made)}"
             directory.mkdir()
-            self._made[model.dimension] = EdgeIndex(directory, model.dimension)
-        index = self._made[model.dimension]
+            free.append(EdgeIndex(directory, model.dimension))
+            self._made.append(free[-1])
+        index = free.pop()
         for collection in Collection:
             index.delete(collection, index.match(collection, where=IndexFilter(), limit=100_000))
-        return FaultyIndex(index)
+        return FaultyIndex(index, on_close=lambda: free.append(index))
 
     def close(self) -> None:
-        for index in self._made.values():
+        for index in self._made:
             index.close()
 
 

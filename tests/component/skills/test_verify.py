@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from skillroute.domain.embedding import Vector, to_bytes
-from skillroute.domain.index import Collection
+from skillroute.domain.index import Collection, IndexRecord
+from skillroute.ports import VectorIndex
+from skillroute.services.verify import Verify
 
 from tests.builders import System
 from tests.doubles import at, proposing
+from tests.integration.storage.rows import connected
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 IN_TOOLS = "the index mcp_unified_search says what PostgreSQL does"
@@ -155,3 +161,113 @@ def test_a_tool_that_waits_is_no_finding(system: System) -> None:
 def test_a_skill_whose_aggregation_waits_may_be_behind(system: System) -> None:
     system.sql(f"UPDATE {ASSIGNED} SET confidence = 0.5 WHERE skill_id = 'mail' AND tool_id = 2")
     assert (system.waiting("aggregate"), findings(system)) == (["mail"], [])
+
+
+# What is not so any more is no finding
+
+
+@pytest.fixture
+def held_rebuild(system: System) -> Iterator[threading.Event]:
+    """An index that must be built anew, and is not until the event is set."""
+    with system.replica.current():
+        pass
+    goes_on = threading.Event()
+    load_all = system.feed.load_all
+
+    def waiting(collection: Collection) -> Iterator[list[IndexRecord]]:
+        goes_on.wait()
+        return load_all(collection)
+
+    system.feed.load_all = waiting  # type: ignore[method-assign]
+    system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
+    yield goes_on
+    goes_on.set()
+    system.replica.wait_for_rebuild()
+
+
+def test_an_index_that_is_being_built_anew_is_waited_for(system: System, held_rebuild: threading.Event) -> None:
+    # GIVEN an index that lacks a tool, and another one that is being made
+    not_in_index(TOOLS, "2")(system)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        assert system.replica.status().rebuilding or held_rebuild.is_set()
+        pauses.append(seconds)
+        held_rebuild.set()
+        system.replica.wait_for_rebuild()
+
+    # WHEN all is checked meanwhile
+    verify = Verify(system.database, system.feed, system.replica, system.parts.aggregate_skill, pause=pause)
+    # THEN the other one counts, and nothing is wrong with it
+    assert verify().findings == []
+    assert len(pauses) == 1
+
+
+def test_what_is_written_at_every_look_is_no_finding_and_hides_none(system: System) -> None:
+    # GIVEN a tool that is changed whenever the check has seen the index, and one that the index lacks
+    not_in_index(TOOLS, "2")(system)
+    load = system.feed.load
+    looks: list[int] = []
+
+    def changed(collection: Collection, keys: Any) -> list[IndexRecord]:
+        if collection is TOOLS and "1" in keys:
+            looks.append(1)
+            system.sql(f"UPDATE mcp.tools SET description = 'Look {len(looks)}.' WHERE id = 1")
+        return load(collection, keys)
+
+    verify = Verify(system.database, system.feed, Untouched(system, changed, load), system.parts.aggregate_skill)  # type: ignore[arg-type]
+    assert [(each.rule, each.subject) for each in verify().findings] == [(IN_TOOLS, "2")]
+    assert len(looks) > 3
+    # AND once nobody writes any more, it is as good as the others
+    assert findings(system) == [(IN_TOOLS, "2", "it is not in the index")]
+
+
+def test_what_an_open_transaction_keeps_in_the_feed_is_found_all_the_same(system: System) -> None:
+    # GIVEN a transaction that stays open, behind which the position of every look stays
+    with connected(system.url) as other:
+        other("BEGIN")
+        other("SELECT pg_current_xact_id()")
+        system.sql("UPDATE mcp.tools SET description = 'New.' WHERE id = 2")
+        not_in_index(TOOLS, "2")(system)
+        assert findings(system) == [(IN_TOOLS, "2", "it is not in the index")]
+        other("ROLLBACK")
+
+
+def test_an_index_that_must_be_read_anew_since_the_look_is_none_to_judge_by(system: System) -> None:
+    # GIVEN an index that lacks a tool, and a new epoch at every look at it
+    not_in_index(TOOLS, "2")(system)
+
+    class Outdated:
+        status = system.replica.status
+
+        @contextmanager
+        def current(self) -> Iterator[VectorIndex]:
+            system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
+            yield system.index
+
+    verify = Verify(system.database, system.feed, Outdated(), system.parts.aggregate_skill)  # type: ignore[arg-type]
+    assert verify().findings == []
+    # AND of the same one, once nobody asks for another, it is told
+    lent = SimpleNamespace(status=system.replica.status, current=lambda: nullcontext(system.index))
+    verify = Verify(system.database, system.feed, lent, system.parts.aggregate_skill)  # type: ignore[arg-type]
+    assert [each.subject for each in verify().findings] == ["2"]
+
+
+class Untouched:
+    """The replica, which reads the feed as it is; whoever asks it for an index reads what a test makes of the feed."""
+
+    def __init__(self, system: System, changed: Any, load: Any) -> None:
+        self._system = system
+        self._changed = changed
+        self._load = load
+        self.status = system.replica.status
+
+    @contextmanager
+    def current(self) -> Iterator[VectorIndex]:
+        self._system.feed.load = self._load  # type: ignore[method-assign]
+        with self._system.replica.current() as index:
+            self._system.feed.load = self._changed  # type: ignore[method-assign]
+            try:
+                yield index
+            finally:
+                self._system.feed.load = self._load  # type: ignore[method-assign]

@@ -30,6 +30,8 @@ class Metric(StrEnum):
     SEARCH_TIME = "SearchTime"
     ITEMS_WRITTEN = "ItemsWritten"
     ITEMS_FAILED = "ItemsFailed"
+    ENTITIES_WRITTEN = "EntitiesWritten"
+    ENTITIES_FAILED = "EntitiesFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
     TOOLS_CLASSIFIED = "ToolsClassified"

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.items import Item, ItemFilter
-from skillroute.ports import Database
+from skillroute.errors import NotFound
+from skillroute.ports import Database, Session
 from skillroute.services.owned import own_item, visible_item
+from skillroute.services.refresh_registry import refresh
 
 
 class Catalogue:
@@ -28,6 +30,9 @@ class Catalogue:
     def delete(self, item_id: int, caller: Caller) -> None:
         """Delete an item of the caller's organisation.
 
+        A server that offered it is found by the words that are left at once. By meaning it is found again once the
+        relay has embedded what it says now: a deletion neither needs the embedding model nor waits for it.
+
         Raises
         ------
         NotFound
@@ -35,8 +40,14 @@ class Catalogue:
         Forbidden
             It is global and the caller belongs to an organisation.
         """
-        if self._database.transact(lambda session: session.items.delete(item_id, caller.org_id)):
-            self._after_commit()
-            return
-        # Why not; of one that came this instant and is the caller's own, nothing is known.
-        self._database.read(lambda session: own_item(session, item_id, caller))
+        self._database.transact(lambda session: _delete(session, item_id, caller))
+        self._after_commit()
+
+
+def _delete(session: Session, item_id: int, caller: Caller) -> None:
+    """Delete an item, and derive anew what a server that no longer offers it is found by."""
+    server, type_, _ = own_item(session, item_id, caller).content.key
+    servers = session.registry.hold_servers(caller.org_id, [server]) if type_ == "tool" and server else []
+    if not session.items.delete(item_id, caller.org_id):
+        raise NotFound(f"no item with id {item_id}")  # somebody else was faster
+    refresh(session, servers)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
 
+_ALL: tuple[Rows, ...] = (
+    lambda session: session.items,
+    lambda session: session.skills,
+    lambda session: session.registry,
+)
+
 
 class EmbedMissing(EmbeddingJob):
-    """Gives vectors to items and skills that have none."""
+    """Gives vectors to items, skills, servers and agents that have none."""
 
     def __call__(self) -> int:
         """Embed what waits and return how many rows that were.
@@ -15,17 +21,13 @@ class EmbedMissing(EmbeddingJob):
         ------
         EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
         """
-        waiting = self._database.read(
-            lambda s: bool(s.items.to_embed(after="", limit=1) or s.skills.to_embed(after="", limit=1))
-        )
-        if not waiting:
+        if not self._database.read(lambda s: any(rows(s).to_embed(after="", limit=1) for rows in _ALL)):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: claim_model(session, model))
-        items = self._embed(lambda session: session.items)
-        skills = self._embed(lambda session: session.skills)
+        embedded = sum(len(self._embed(rows)) for rows in _ALL)
         self._after_commit()
-        return len(items) + len(skills)
+        return embedded
 
     def _embed(self, rows: Rows) -> list[str]:
         return embed_rows(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
 from skillroute.domain.tool_text import VIEW_WEIGHTS
-from skillroute.errors import EmbeddingModelMismatch
-from skillroute.ports import Database, EmbeddedRows, Embedder, EmbeddingTask, Session
+from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable, SkillrouteError
+from skillroute.observability import Metric, count, logger
+from skillroute.ports import Clock, Database, EmbeddedRows, Embedder, EmbeddingTask, Session
 
 BATCH = 64
 """Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
@@ -17,6 +20,43 @@ Rows = Callable[[Session], EmbeddedRows]
 
 NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
+
+
+class Deadline:
+    """When all embedding of one call must be over, however many steps it takes.
+
+    Parameters
+    ----------
+    timeout_s : float
+        Seconds from now.
+    """
+
+    def __init__(self, timeout_s: float, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._at_s = clock() + timeout_s
+
+    def left_s(self) -> float:
+        """Return the seconds that are left, more than zero. Raises `EmbeddingUnavailable` when there are none."""
+        left_s = self._at_s - self._clock()
+        if left_s <= 0.0:
+            raise EmbeddingUnavailable("no time is left for embedding")
+        return left_s
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What came of embedding something right after its commit.
+
+    Attributes
+    ----------
+    stored : int
+        Vectors that were written.
+    complete : bool
+        False when some wait for the relay.
+    """
+
+    stored: int = 0
+    complete: bool = True
 
 
 def check_model(session: Session, model: EmbeddingModel) -> None:
@@ -56,6 +96,63 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     )
     # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
     return [mean or vector_of[each[0]] for each, mean in zip(views, means, strict=True)]
+
+
+def embed_within(embedder: Embedder, views: Sequence[Sequence[str]], deadline: Deadline, *, what: str) -> list[Vector]:
+    """Embed things that were written, or are about to be: the first ones, as many as there is a model and time for.
+
+    The others are left to the relay, which the log says and the count of vectors tells.
+
+    Parameters
+    ----------
+    views : sequence of texts
+        As `embed_views` takes them.
+    what : str
+        What they are, for the log: ``items``.
+    """
+    vectors: list[Vector] = []
+    try:
+        # Batch by batch: what was embedded before the time was up is not embedded again.
+        for start in range(0, len(views), BATCH):
+            vectors += embed_views(embedder, views[start : start + BATCH], timeout_s=deadline.left_s())
+    except EmbeddingUnavailable as error:
+        log_unembedded(what, len(views) - len(vectors), error)
+    return vectors
+
+
+def embed_committed(
+    database: Database,
+    embedder: Embedder,
+    rows: Rows,
+    tasks_of: Callable[[], Sequence[EmbeddingTask]],
+    deadline: Deadline,
+    *,
+    what: str,
+) -> Embedded:
+    """Give vectors to rows right after the commit that left them without. It never raises a `SkillrouteError`."""
+    tasks: Sequence[EmbeddingTask] = ()
+    try:
+        tasks = tasks_of()
+        vectors = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
+
+        def store(session: Session) -> None:
+            claim_model(session, embedder.model)
+            rows(session).set_embeddings(embedder.model, list(zip(tasks, vectors, strict=False)))
+
+        if vectors:
+            database.transact(store)
+    except SkillrouteError as error:
+        # What was written stays written and must not be reported as an error: a reindex that switched the model this
+        # instant embeds it, else the relay does.
+        log_unembedded(what, len(tasks), error)
+        return Embedded(complete=False)
+    return Embedded(len(vectors), complete=len(vectors) == len(tasks))
+
+
+def log_unembedded(what: str, number: int, error: SkillrouteError) -> None:
+    """Say that things are stored without a vector, which the relay will give them."""
+    logger.warning("%s stored without embedding", what, extra={what: number, "reason": str(error)})
+    count(Metric.EMBEDDING_FAILED)
 
 
 def embed_rows(

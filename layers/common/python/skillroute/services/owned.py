@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.items import Item
+from skillroute.domain.registry import Entity, EntityKind
 from skillroute.domain.skills import Skill
 from skillroute.errors import Forbidden, NotFound
 from skillroute.ports import Session
@@ -39,3 +40,19 @@ def own_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
     if skill.org_id != caller.org_id:
         raise Forbidden(f"skill {skill_id} is global; organisations change only their own")
     return skill
+
+
+def visible_entity(session: Session, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
+    """Return a server or an agent. Raises `NotFound`, also when it is another organisation's."""
+    entity = session.registry.get(kind, entity_id, caller.org_id)
+    if entity is None:
+        raise NotFound(f"no {kind} with id {entity_id}")
+    return entity
+
+
+def own_entity(session: Session, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
+    """Return a server or an agent that the caller may change. Raises `NotFound`, and `Forbidden` when it is global."""
+    entity = visible_entity(session, kind, entity_id, caller)
+    if entity.org_id != caller.org_id:
+        raise Forbidden(f"{kind} {entity_id} is global; organisations change only their own")
+    return entity

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from skillroute.ports import Database, Embedder
 from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.services.refresh_registry import refresh_all
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """How many items and skills were embedded."""
+    """How many items, skills, and servers and agents were embedded."""
 
     items: int
     skills: int
+    entities: int
 
 
 class Reindex(EmbeddingJob):
@@ -42,12 +44,16 @@ class Reindex(EmbeddingJob):
         self._aggregate = aggregate
 
     def remaining(self) -> int:
-        """Return how many items have no vector of the configured model yet."""
+        """Return how many items, servers and agents have no vector of the configured model yet."""
         model = self._embedder.model
-        return self._database.read(lambda session: session.items.count_to_reembed(model))
+        return self._database.read(
+            lambda session: session.items.count_to_reembed(model) + session.registry.count_to_reembed(model)
+        )
 
     def __call__(self, progress: Callable[[int], None] = lambda _: None) -> ReindexReport:
         """Embed all that is of another model or of none, then switch.
+
+        What servers and agents are found by, and by whom, is made right before, where it is not what they say.
 
         Interrupted, it goes on where it was when it is run again. Until it is through, processes that run on the old
         model find the items it has done by their words only, and processes on the new model refuse to search.
@@ -57,17 +63,21 @@ class Reindex(EmbeddingJob):
         EmbeddingUnavailable, DatabaseUnavailable
         """
         model = self._embedder.model
+        refresh_all(self._database)
+        self._database.transact(lambda session: session.checks.mend_words())
         items = self._embed(lambda session: session.items, progress)
         skills = self._embed(lambda session: session.skills, progress)
+        entities = self._embed(lambda session: session.registry, progress)
         self._database.transact(lambda session: session.index_state.switch(model))
         # What was written on the old model between the last batch and the switch.
         items += self._embed(lambda session: session.items, progress)
         skills += self._embed(lambda session: session.skills, progress)
+        entities += self._embed(lambda session: session.registry, progress)
         # A skill's vector is the mean of its tools', so each is made anew once they are all there.
         for skill_id in self._database.read(lambda session: session.skills.ids()):
             self._aggregate(skill_id)
         self._after_commit()
-        return ReindexReport(len(items), len(skills))
+        return ReindexReport(len(items), len(skills), len(entities))
 
     def _embed(self, rows: Rows, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import Collection, IndexFilter, IndexRecord
 from skillroute.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
 from skillroute.services.aggregate_skill import AggregateSkill
+from skillroute.services.refresh_registry import not_found_by_what_they_say, pages
 
 MOST_FINDINGS = 1000
 _TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less moves a mean of 10,000 by as much
@@ -19,6 +21,9 @@ _PAGE = 500
 _VECTORS = 2000  # an index gives no vector back, so each costs a search of 1 ms; of more items a part is tried
 _ALIKE = 0.9999
 _SAME = 100
+_NEWEST = 2**63 - 1  # a position that no transaction reaches: a look from here sees no changes, only where they end
+_LOOKS = 5
+_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +32,37 @@ class VerifyReport:
 
     tools: int
     skills: int
+    entities: int
     findings: Sequence[Finding]
 
 
 class Verify:
-    """Checks the rules of assignments, the skills' embeddings, and that the index says what PostgreSQL does.
+    """Checks the rules of assignments, the skills' embeddings, what servers and agents are found by, and the index.
 
-    What is written while it runs is looked at again before it counts as a finding.
+    What is written while it runs is looked at again before it counts as a finding, and what is written at every look
+    is none. While the index is being built anew, the new one is waited for.
+
+    Parameters
+    ----------
+    database, feed, replica, aggregate
+    pause : callable
+        Waits so many seconds for an index that is being built.
     """
 
-    def __init__(self, database: Database, feed: ChangeFeed, replica: IndexReplica, aggregate: AggregateSkill) -> None:
+    def __init__(
+        self,
+        database: Database,
+        feed: ChangeFeed,
+        replica: IndexReplica,
+        aggregate: AggregateSkill,
+        *,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
         self._database = database
         self._feed = feed
         self._replica = replica
         self._aggregate = aggregate
+        self._pause = pause
 
     def __call__(self) -> VerifyReport:
         """Check everything.
@@ -51,11 +73,17 @@ class Verify:
         """
         findings = self._database.read(lambda session: session.checks.broken_rules(MOST_FINDINGS))
         findings += self._embeddings()
+        findings += self._found_by()
         checked = {}
         for collection in Collection:
             wrong, checked[collection] = self._compare(collection)
             findings += wrong
-        return VerifyReport(checked[Collection.TOOLS], checked[Collection.SKILLS], findings[:MOST_FINDINGS])
+        return VerifyReport(
+            checked[Collection.TOOLS],
+            checked[Collection.SKILLS],
+            checked[Collection.REGISTRY],
+            findings[:MOST_FINDINGS],
+        )
 
     def _embeddings(self) -> list[Finding]:
         model = self._database.read(lambda session: session.index_state.stored_model())
@@ -83,29 +111,65 @@ class Verify:
             return None
         return Finding("a skill is found by the mean of its tools", skill_id, f"it is {distance:.4f} away from it")
 
+    def _found_by(self) -> list[Finding]:
+        return [
+            Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
+            for page in pages(self._database)
+            for entity_id in self._not_found(page)
+        ]
+
+    def _not_found(self, ids: Sequence[int]) -> list[int]:
+        seen = self._database.read(lambda session: not_found_by_what_they_say(session, ids))
+        if not seen:
+            return []
+
+        def held(session: Session) -> list[int]:
+            # Whoever changes them or their tools holds them first, so nothing changes between these statements.
+            session.registry.hold(seen)
+            return not_found_by_what_they_say(session, seen)
+
+        return self._database.transact(held)
+
     def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
-        keys: Sequence[str] | None = None
-        findings: list[Finding] = []
-        count = 0
-        for _ in range(3):
-            with self._replica.current() as index:
-                findings, seen = self._differences(index, collection, keys)
-            count = count or seen
-            if not findings:
+        with self._replica.current() as index:
+            doubtful, count = self._differences(index, collection, None)
+        certain: list[Finding] = []
+        for _ in range(_LOOKS):
+            if not doubtful:
                 break
-            keys = [finding.subject for finding in findings]
-        return findings, count
+            sure, doubtful = self._look_again(collection, [finding.subject for finding in doubtful])
+            certain += sure
+        return sorted(certain, key=lambda finding: finding.subject), count
+
+    def _look_again(self, collection: Collection, keys: Sequence[str]) -> tuple[list[Finding], list[Finding]]:
+        """Compare some keys; return apart what nobody wrote between the index's look and ours, and the rest."""
+        position = self._feed.poll(_NEWEST).position
+        before = self._feed.poll(position)
+        with self._replica.current():
+            pass  # an index that must be built anew is from now on
+        while self._replica.status().rebuilding:
+            self._pause(_PAUSE_S)
+        with self._replica.current() as index:
+            findings, _ = self._differences(index, collection, keys)
+        after = self._feed.poll(position)
+        if not findings or after.epoch != before.epoch:
+            return [], findings
+        # The position stops at the oldest open transaction, so an old change may be on both pages: then it is the same.
+        written = {(change.collection, change.key) for change in set(after.changes) - set(before.changes)}
+        sure = [finding for finding in findings if (collection, finding.subject) not in written]
+        return sure, [finding for finding in findings if (collection, finding.subject) in written]
 
     def _differences(
         self, index: VectorIndex, collection: Collection, keys: Sequence[str] | None
     ) -> tuple[list[Finding], int]:
         """Compare the index with PostgreSQL, whole or for some keys only; return also how many were looked at."""
+        every = 1
         if keys is None:
             active = self._database.read(lambda session: session.checks.active(collection))
             held = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
             keys = sorted(active | held)
+            every = max(1, len(keys) // _VECTORS)
         findings = []
-        every = max(1, len(keys) // _VECTORS)
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
             expected = {record.key: record for record in self._feed.load(collection, page)}

@@ -43,6 +43,7 @@ class Health(BaseModel):
     )
     index_items: int | None
     index_skills: int | None
+    index_entities: int | None = Field(description="Servers and agents.")
     index_rebuilding: bool
     dependencies: dict[str, Dependency]
     counts: dict[str, float] = Field(description="What this process has counted since it started.")
@@ -98,6 +99,7 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
             index_lag=index.lag if index else None,
             index_items=index.items if index else None,
             index_skills=index.skills if index else None,
+            index_entities=index.entities if index else None,
             index_rebuilding=index.rebuilding if index else False,
             dependencies={
                 "database": Dependency(ok=database_problem is None, detail=database_problem),

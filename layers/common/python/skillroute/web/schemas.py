@@ -46,6 +46,11 @@ class ItemProblem(BaseModel):
     field: str
     message: str
 
+    @classmethod
+    def of(cls, field: str, message: str) -> ItemProblem:
+        """Return what the API says is wrong; a field's name comes from the caller and may not even be encodable."""
+        return cls(field=field.encode("utf-8", "replace").decode("utf-8"), message=message)
+
 
 class ItemResult(BaseModel):
     """What became of one item."""
@@ -64,8 +69,7 @@ class ItemResult(BaseModel):
         key = outcome.key
         error = None
         if outcome.reason is not None:
-            field = (outcome.field or "item").encode("utf-8", "replace").decode("utf-8")
-            error = ItemProblem(field=field, message=outcome.reason)
+            error = ItemProblem.of(outcome.field or "item", outcome.reason)
         return cls(
             index=outcome.index,
             status=outcome.status,

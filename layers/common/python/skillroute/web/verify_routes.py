@@ -17,7 +17,7 @@ class FindingOut(BaseModel):
     """Something that should not be."""
 
     rule: str
-    subject: str = Field(description="The id of the tool or skill that breaks the rule.")
+    subject: str = Field(description="The id of the tool, skill, server or agent that breaks the rule.")
     detail: str
 
 
@@ -27,6 +27,7 @@ class VerifyResponse(BaseModel):
     ok: bool
     tools: int
     skills: int
+    entities: int = Field(description="Servers and agents.")
     findings: list[FindingOut] = Field(description=f"{MOST_FINDINGS} at most.")
 
 
@@ -42,6 +43,8 @@ def verify_router(verify: Verify, access: Access) -> APIRouter:
             raise Forbidden("the check sees every organisation: it needs a token of none")
         report = verify()
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
-        return VerifyResponse(ok=not findings, tools=report.tools, skills=report.skills, findings=findings)
+        return VerifyResponse(
+            ok=not findings, tools=report.tools, skills=report.skills, entities=report.entities, findings=findings
+        )
 
     return router

@@ -1,0 +1,225 @@
+"""What the routes over servers and agents take and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from skillroute.domain.items import JsonObject
+from skillroute.domain.registry import Entity
+from skillroute.services.registry_input import MAX_ENTITIES
+from skillroute.services.registry_report import EntityOutcome, RegistryReport
+from skillroute.services.registry_shapes import AgentInput, ServerInput
+from skillroute.web.schemas import ItemProblem
+
+
+def _servers_of(body: object) -> object:
+    """Accept a bare list, and what a registry lists (its paging left aside), beside ``{"servers": [...]}``."""
+    if isinstance(body, list):
+        return {"servers": body}
+    if isinstance(body, dict) and set(body) == {"servers", "metadata"}:
+        return {"servers": body["servers"]}
+    return body
+
+
+def _agents_of(body: object) -> object:
+    """Accept a bare list beside ``{"agents": [...]}``."""
+    return {"agents": body} if isinstance(body, list) else body
+
+
+# Each is checked on its own later, so that one that is wrong does not refuse the rest.
+_AnyServer = Annotated[Any, WithJsonSchema({**ServerInput.model_json_schema(by_alias=False), "title": "Server"})]
+_AnyAgent = Annotated[Any, WithJsonSchema({**AgentInput.model_json_schema(by_alias=False), "title": "Agent"})]
+
+
+class UpsertServersRequest(BaseModel):
+    """Servers to write: ``{"servers": [...]}``, a bare list, or what a registry lists."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    servers: list[_AnyServer] = Field(max_length=MAX_ENTITIES)
+
+
+class UpsertAgentsRequest(BaseModel):
+    """Agents to write: ``{"agents": [...]}`` or a bare list of agent cards."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agents: list[_AnyAgent] = Field(max_length=MAX_ENTITIES)
+
+
+UpsertServersBody = Annotated[UpsertServersRequest, BeforeValidator(_servers_of)]
+UpsertAgentsBody = Annotated[UpsertAgentsRequest, BeforeValidator(_agents_of)]
+
+
+class ToolCountsOut(BaseModel):
+    """What became of a server's tools."""
+
+    created: int
+    updated: int
+    unchanged: int
+    removed: int
+
+
+class EntityResult(BaseModel):
+    """What became of one server or agent."""
+
+    index: int = Field(description="Its place in the request, from 0.")
+    status: Literal["created", "updated", "unchanged", "failed"] = Field(
+        description="A server is updated, too, when only its tools changed."
+    )
+    id: int | None
+    path: str | None
+    name: str | None
+    error: ItemProblem | None
+
+    @classmethod
+    def of(cls, outcome: EntityOutcome) -> EntityResult:
+        """Return what the API says of an outcome."""
+        return cls(**_result(outcome))
+
+
+class ServerResult(EntityResult):
+    """What became of one server and of its tools."""
+
+    tools: ToolCountsOut | None = Field(description="Null where no tools were given, or the server failed.")
+
+    @classmethod
+    def of(cls, outcome: EntityOutcome) -> ServerResult:
+        """Return what the API says of an outcome."""
+        counts = outcome.tools
+        tools = counts and ToolCountsOut(
+            created=counts.created, updated=counts.updated, unchanged=counts.unchanged, removed=counts.removed
+        )
+        return cls(**_result(outcome), tools=tools)
+
+
+class _UpsertResponse(BaseModel):
+    created: int
+    updated: int
+    unchanged: int
+    failed: int
+    degraded: list[Literal["embedding_unavailable"]] = Field(
+        description="embedding_unavailable: stored, but found by words only until the model is back."
+    )
+
+
+class UpsertServersResponse(_UpsertResponse):
+    """What became of all servers, in the order of the request."""
+
+    results: list[ServerResult]
+
+    @classmethod
+    def of(cls, report: RegistryReport) -> UpsertServersResponse:
+        """Return what the API says of a report."""
+        return cls(**_counts(report), results=[ServerResult.of(each) for each in report.outcomes])
+
+
+class UpsertAgentsResponse(_UpsertResponse):
+    """What became of all agents, in the order of the request."""
+
+    results: list[EntityResult]
+
+    @classmethod
+    def of(cls, report: RegistryReport) -> UpsertAgentsResponse:
+        """Return what the API says of a report."""
+        return cls(**_counts(report), results=[EntityResult.of(each) for each in report.outcomes])
+
+
+class _EntityOut(BaseModel):
+    id: int
+    org_id: str | None
+    path: str
+    name: str
+    description: str
+    tags: list[str]
+    is_enabled: bool
+    is_embedded: bool = Field(description="False while it waits for its vector; it is found by its words meanwhile.")
+    created_at: datetime
+    updated_at: datetime
+
+
+class ServerOut(_EntityOut):
+    """An MCP server."""
+
+    tool_count: int
+    tools_server: str = Field(description="What its tools have as their `server` in `/api/v1/tools`.")
+    server_json: JsonObject = Field(description="All of it as it came, but for its tools and whether it is enabled.")
+
+    @classmethod
+    def of(cls, entity: Entity) -> ServerOut:
+        """Return what the API says of a server."""
+        content = entity.content
+        return cls(
+            **_shared(entity),
+            tool_count=entity.tool_count,
+            tools_server=content.tools_server,
+            server_json=content.document,
+        )
+
+
+class AgentSkillOut(BaseModel):
+    """What of an agent's skill is searched."""
+
+    name: str
+    description: str
+
+
+class AgentOut(_EntityOut):
+    """An A2A agent."""
+
+    capabilities: list[str]
+    skills: list[AgentSkillOut]
+    agent_card: JsonObject = Field(description="All of it as it came, but for whether it is enabled.")
+
+    @classmethod
+    def of(cls, entity: Entity) -> AgentOut:
+        """Return what the API says of an agent."""
+        content = entity.content
+        return cls(
+            **_shared(entity),
+            capabilities=list(content.capabilities),
+            skills=[AgentSkillOut(name=skill.name, description=skill.description) for skill in content.skills],
+            agent_card=content.document,
+        )
+
+
+def _shared(entity: Entity) -> dict[str, Any]:
+    content = entity.content
+    return {
+        "id": entity.id,
+        "org_id": entity.org_id,
+        "path": content.path,
+        "name": content.name,
+        "description": content.description,
+        "tags": list(content.tags),
+        "is_enabled": entity.is_enabled,
+        "is_embedded": entity.is_embedded,
+        "created_at": entity.created_at,
+        "updated_at": entity.updated_at,
+    }
+
+
+def _result(outcome: EntityOutcome) -> dict[str, Any]:
+    error = None
+    if outcome.reason is not None:
+        error = ItemProblem.of(outcome.field or "entity", outcome.reason)
+    return {
+        "index": outcome.index,
+        "status": outcome.status,
+        "id": outcome.id,
+        "path": outcome.path,
+        "name": outcome.name,
+        "error": error,
+    }
+
+
+def _counts(report: RegistryReport) -> dict[str, Any]:
+    statuses: Sequence[Literal["created", "updated", "unchanged", "failed"]] = (
+        "created", "updated", "unchanged", "failed",
+    )  # fmt: skip
+    degraded = ["embedding_unavailable"] if report.embedding_unavailable else []
+    return {status: report.count(status) for status in statuses} | {"degraded": degraded}

@@ -1,0 +1,78 @@
+"""Servers and agents written as the routes write them, and what is stored of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillroute.domain.caller import LAPTOP, Caller
+from skillroute.domain.registry import Entity, EntityFilter, EntityKind
+from skillroute.domain.registry_text import Place
+from skillroute.services.registry_report import EntityOutcome, RegistryReport
+
+from tests.builders import System
+
+DOCS = {"name": "query-docs", "description": "Query the docs."}
+RESOLVE = {"name": "resolve", "description": "Find a library."}
+
+
+class Shelf:
+    """The registry's use cases over a system."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    def put(self, *servers: Any, caller: Caller = LAPTOP, kind: EntityKind = "server") -> RegistryReport:
+        """Write servers, or agents, as one call."""
+        return self.system.parts.sync_registry(kind, list(servers), caller)
+
+    def server(self, path: str = "/c7", caller: Caller = LAPTOP, **said: Any) -> EntityOutcome:
+        """Write one server and return what became of it."""
+        [outcome] = self.put({"path": path, "name": "Context7", **said}, caller=caller).outcomes
+        assert outcome.status != "failed", outcome
+        return outcome
+
+    def agent(self, path: str = "/planner", caller: Caller = LAPTOP, **said: Any) -> EntityOutcome:
+        """Write one agent and return what became of it."""
+        [outcome] = self.put({"path": path, "name": "Planner", **said}, caller=caller, kind="agent").outcomes
+        assert outcome.status != "failed", outcome
+        return outcome
+
+    def get(self, entity_id: int | None, kind: EntityKind = "server", caller: Caller = LAPTOP) -> Entity:
+        assert entity_id is not None
+        return self.system.parts.registry.get(kind, entity_id, caller)
+
+    def paths(self, kind: EntityKind = "server", caller: Caller = LAPTOP, **where: Any) -> list[str]:
+        page, total = self.system.parts.registry.page(EntityFilter(kind, **where), caller, limit=100, offset=0)
+        assert total == len(page)
+        return [entity.content.path for entity in page]
+
+    def text(self, entity_id: int | None) -> str:
+        """Return what is embedded of an entity."""
+        [[texts]] = self.system.rows("SELECT embedding_texts FROM mcp.registry_entities WHERE id = :id", id=entity_id)
+        [text] = texts
+        assert isinstance(text, str)
+        return text
+
+    def words(self, entity_id: int | None, place: Place) -> list[str]:
+        """Return the words that an entity is found by at a place, of tools one text each."""
+        rows = self.system.rows(
+            "SELECT words FROM mcp.registry_words WHERE entity_id = :id AND place = :place ORDER BY tool_id",
+            id=entity_id,
+            place=int(place),
+        )
+        return [row[0] for row in rows]
+
+    def tools(self, server: str = "c7") -> dict[str, tuple[int, Any, bool]]:
+        """Return a server's tools by name: id, when they changed, and whether they have a vector."""
+        rows = self.system.rows(
+            "SELECT name, id, updated_at, embedding IS NOT NULL FROM mcp.tools "
+            "WHERE server = :server AND type = 'tool'",
+            server=server,
+        )
+        return {name: (id_, updated_at, embedded) for name, id_, updated_at, embedded in rows}
+
+    def embedded(self, entity_id: int | None) -> bool:
+        [[embedded]] = self.system.rows(
+            "SELECT embedding IS NOT NULL FROM mcp.registry_entities WHERE id = :id", id=entity_id
+        )
+        return bool(embedded)

@@ -1,0 +1,264 @@
+"""The embedding model away, another one, and back; and the check that servers and agents are found by what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from skillroute.domain.caller import LAPTOP
+from skillroute.domain.embedding import to_bytes
+from skillroute.domain.index import Collection
+from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.services.reindex import ReindexReport
+from skillroute.storage.postgres.registry import PostgresRegistry
+
+from tests.builders import lent_system, of_org
+from tests.component.registry.shelf import DOCS, Shelf
+from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at, once
+
+ACME = of_org("acme")
+RULE = "a server or agent is found by what it says"
+IN_REGISTRY = "the index mcp_registry says what PostgreSQL does"
+
+
+# Away
+
+
+def test_without_the_model_all_is_stored_and_says_so_and_gets_its_vectors_from_the_relay(
+    shelf: Shelf, counted: Callable[[str], float]
+) -> None:
+    shelf.system.embedder.away = True
+    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS]})
+    assert (report.count("created"), report.embedding_unavailable) == (1, True)
+    [agent] = shelf.put({"name": "Planner"}, kind="agent").outcomes
+    server = report.outcomes[0].id
+    assert [shelf.embedded(server), shelf.embedded(agent.id), shelf.tools()["query-docs"][2]] == [False] * 3
+    assert not shelf.get(server).is_embedded
+    assert counted("EmbeddingFailed") == 2
+    # WHEN it is back THEN all get their vectors without anyone's help
+    shelf.system.embedder.away = False
+    assert shelf.system.parts.relay().embedded == 3
+    assert [shelf.embedded(server), shelf.embedded(agent.id), shelf.tools()["query-docs"][2]] == [True] * 3
+    assert shelf.system.parts.embed_missing() == 0
+
+
+def test_of_what_is_the_same_nothing_is_embedded_so_its_absence_is_not_noticed(shelf: Shelf) -> None:
+    shelf.server(tools=[DOCS])
+    shelf.system.embedder.away = True
+    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS], "version": "2"})
+    assert (report.count("updated"), report.embedding_unavailable) == (1, False)
+
+
+def test_the_same_again_when_it_is_back_gives_the_vectors_and_is_no_change(shelf: Shelf) -> None:
+    shelf.system.embedder.away = True
+    first = shelf.server(tools=[DOCS])
+    shelf.system.embedder.away = False
+    again = shelf.server(tools=[DOCS])
+    assert (again.status, again.id, shelf.embedded(first.id)) == ("unchanged", first.id, True)
+    assert shelf.tools()["query-docs"][2]
+
+
+def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(shelf: Shelf) -> None:
+    id_ = shelf.server(tools=[DOCS]).id
+    shelf.system.embedder.away = True
+    shelf.server(tools=[{**DOCS, "description": "Draws a unicorn."}])
+    assert not shelf.embedded(id_)
+    assert "unicorn" in shelf.text(id_)
+
+
+def test_a_deleted_or_new_tool_takes_its_server_s_vector_while_it_is_away(shelf: Shelf) -> None:
+    id_ = shelf.server(tools=[DOCS]).id
+    shelf.system.embedder.away = True
+    [tool_id] = shelf.system.put("draw", server="c7")
+    assert not shelf.embedded(id_)
+    shelf.system.embedder.away = False
+    shelf.system.parts.embed_missing()
+    assert shelf.embedded(id_)
+    shelf.system.embedder.away = True
+    shelf.system.parts.catalogue.delete(tool_id, LAPTOP)
+    assert not shelf.embedded(id_)
+
+
+def test_when_only_the_server_s_own_vector_fails_that_is_told_too(shelf: Shelf, log: LogRecords) -> None:
+    def leave() -> None:
+        shelf.system.embedder.away = True
+
+    shelf.system.database.before_commit = once(leave)
+    report = shelf.put({"path": "/c7", "name": "Context7", "tools": [DOCS]})
+    assert (report.count("created"), report.embedding_unavailable) == (1, True)
+    assert (shelf.tools()["query-docs"][2], shelf.embedded(report.outcomes[0].id)) == (True, False)
+    [record] = log.having("entities stored without embedding")
+    assert record.entities == 1  # type: ignore[attr-defined]
+
+
+# Another one
+
+
+def test_another_model_is_refused_and_nothing_is_written(
+    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    shelf.server(tools=[DOCS])
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
+        for kind in ("server", "agent"):
+            with pytest.raises(EmbeddingModelMismatch):
+                Shelf(other).put({"name": "New", "path": "/new"}, kind=kind)  # type: ignore[arg-type]
+        assert other.embedder.calls == []
+    assert (shelf.paths(), shelf.paths("agent")) == (["/c7"], [])
+
+
+def test_a_switch_after_the_commit_leaves_the_vector_to_the_reindex(shelf: Shelf, log: LogRecords) -> None:
+    shelf.server(tools=[DOCS])
+    switch = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
+    real = shelf.system.embedder.embed
+
+    def embed(texts: list[str], *, timeout_s: float) -> list[list[float]]:
+        shelf.system.sql(switch)
+        return real(texts, timeout_s=timeout_s)
+
+    shelf.system.embedder.embed = embed  # type: ignore[method-assign, assignment]
+    report = shelf.put({"path": "/c7", "name": "Context7", "description": "New."})
+    assert (report.count("updated"), report.embedding_unavailable) == (1, True)
+    assert not shelf.embedded(report.outcomes[0].id)
+    assert log.having("entities stored without embedding")
+
+
+def test_a_reindex_moves_servers_and_agents_to_the_new_model(
+    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    server, agent = shelf.server(tools=[DOCS]).id, shelf.agent().id
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
+        assert other.parts.reindex.remaining() == 3
+        assert other.parts.reindex() == ReindexReport(items=1, skills=0, entities=2)
+        assert other.parts.reindex.remaining() == 0
+        models = other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities")
+        assert models == [["other"]]
+        assert other.parts.verify().findings == []
+        assert (Shelf(other).embedded(server), Shelf(other).embedded(agent)) == (True, True)
+
+
+def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
+    shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    # GIVEN a process on the old model that writes once the reindex has done the servers
+    shelf.server(tools=[DOCS])
+    batches: list[int] = []
+
+    def write(rows: int) -> None:
+        batches.append(rows)
+        if len(batches) == 2:  # the tool, then the server
+            shelf.server(tools=[DOCS], description="Late.")
+
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
+        assert other.parts.reindex(write) == ReindexReport(items=1, skills=0, entities=2)
+        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities") == [["other"]]
+
+
+BREAK_TEXT = "UPDATE mcp.registry_entities SET text_hash = 'x', embedding_texts = '{old}' WHERE id = 1"
+BREAK_WORDS = "UPDATE mcp.registry_words SET words = 'old' WHERE entity_id = 1 AND place = 3"
+LOSE_WORDS = "DELETE FROM mcp.registry_words WHERE entity_id = 2"
+NEVER_DERIVED = "UPDATE mcp.registry_entities SET text_hash = '' WHERE id = 2"
+BEHIND_ITS_BACK = "UPDATE mcp.tools SET description = 'Draws.'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "subject"),
+    [(BREAK_TEXT, "1"), (BREAK_WORDS, "1"), (LOSE_WORDS, "2"), (NEVER_DERIVED, "2"), (BEHIND_ITS_BACK, "1")],
+    ids=["text", "words", "no words", "no text", "a tool changed by hand"],
+)
+def test_what_is_not_found_by_what_it_says_is_named_and_a_reindex_mends_it(
+    shelf: Shelf, statement: str, subject: str
+) -> None:
+    shelf.server(description="Docs.", tools=[DOCS])
+    shelf.agent(description="Plans.", skills=[{"name": "Plan"}])
+    report = shelf.system.parts.verify()
+    assert (report.entities, report.tools, report.findings) == (2, 1, [])
+    shelf.system.sql(statement)
+    found = [each for each in shelf.system.parts.verify().findings if each.rule != "every tool is decided on or waits"]
+    assert [(each.rule, each.subject) for each in found if each.rule != IN_REGISTRY] == [(RULE, subject)]
+    shelf.system.parts.reindex()
+    assert shelf.system.parts.verify().findings == []
+
+
+@pytest.mark.parametrize("change", ["org_id = 'acme'", "kind = 'agent'", "is_enabled = false"])
+def test_words_that_belong_to_others_than_their_entity_are_named_and_a_reindex_mends_them(
+    shelf: Shelf, change: str
+) -> None:
+    own = shelf.server(caller=ACME, description="Docs.", tools=[DOCS]).id
+    global_ = shelf.server(description="Docs.", tools=[DOCS]).id
+    off = shelf.server("/off", is_enabled=False).id
+    system = shelf.system
+    sound = "SELECT entity_id, place, tool_id, org_id, kind, is_enabled FROM mcp.registry_words ORDER BY 1, 2"
+    before = system.rows(sound)
+    assert system.parts.verify().findings == []
+    system.sql(f"UPDATE mcp.registry_words SET {change} WHERE entity_id = {global_} AND place IN (1, 5)")
+    [found] = system.parts.verify().findings
+    assert (found.rule, found.subject) == ("words belong to whom their server or agent does", str(global_))
+    assert found.detail == "2 rows of words do not"
+    log = system.rows("SELECT max(xid::text::bigint) FROM mcp.index_changes WHERE collection = 'mcp_registry'")
+    system.parts.reindex()
+    assert system.parts.verify().findings == []
+    assert system.rows(sound) == before
+    assert {row[0] for row in before} == {own, global_, off}
+    # AND no entity changed for it
+    assert log == system.rows("SELECT max(xid::text::bigint) FROM mcp.index_changes WHERE collection = 'mcp_registry'")
+
+
+def test_what_is_written_between_the_statements_of_a_look_is_no_finding(shelf: Shelf) -> None:
+    # GIVEN a server whose tools are changed in the middle of the first look at it
+    id_ = shelf.server(tools=[DOCS]).id
+    real = PostgresRegistry.words
+    free: list[object] = []
+
+    def words(registry: PostgresRegistry, entity_ids: list[int]) -> object:
+        free.append(shelf.system.rows("SELECT id FROM mcp.registry_entities FOR UPDATE SKIP LOCKED"))
+        if len(free) == 1:
+            with pytest.MonkeyPatch.context() as unwatched:
+                unwatched.setattr(PostgresRegistry, "words", real)
+                shelf.system.put("draw", server="c7", description="Draws.")
+        return real(registry, entity_ids)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresRegistry, "words", words)
+        assert shelf.system.parts.verify().findings == []
+    # THEN it is looked at again while nobody can write it
+    assert free == [[[id_]], []]
+    assert "draw: Draws." in shelf.text(id_)
+
+
+def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
+    shelf.system.embedder.away = True  # without vectors there is less to compare, and this is not about them
+    for start in range(0, 600, 100):
+        shelf.put(*({"name": f"s{n}"} for n in range(start, start + 100)))
+    assert shelf.system.parts.verify().entities == 600
+    shelf.system.sql("UPDATE mcp.registry_entities SET text_hash = 'x' WHERE id IN (500, 501, 600)")
+    found = shelf.system.parts.verify().findings
+    assert [each.subject for each in found if each.rule == RULE] == ["500", "501", "600"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "detail"),
+    [
+        ("UPDATE mcp.registry_entities SET name = 'Other' WHERE id = 1", "it differs in name"),
+        ("UPDATE mcp.registry_entities SET is_enabled = false WHERE id = 1", "it differs in is_enabled"),
+        (f"UPDATE mcp.registry_entities SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')", "vector"),
+        ("DELETE FROM mcp.registry_entities WHERE id = 1", "should not be"),
+    ],
+    ids=["name", "is_enabled", "vector", "gone"],
+)
+def test_an_index_that_says_something_else_is_found(shelf: Shelf, statement: str, detail: str) -> None:
+    shelf.server()
+    with shelf.system.replica.current():
+        pass
+    # Behind the feed's back: the index cannot know.
+    shelf.system.sql(f"SET LOCAL session_replication_role = replica; {statement}")
+    found = [each for each in shelf.system.parts.verify().findings if each.rule == IN_REGISTRY]
+    assert [(each.subject, detail in each.detail) for each in found] == [("1", True)]
+    assert Collection.REGISTRY.value in IN_REGISTRY
+
+
+def test_the_relay_says_when_it_cannot_embed(shelf: Shelf) -> None:
+    shelf.system.embedder.away = True
+    shelf.agent()
+    with pytest.raises(EmbeddingUnavailable):
+        shelf.system.parts.embed_missing()
+    assert "embed" in shelf.system.parts.relay().failed
