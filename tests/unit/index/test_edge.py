@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,15 @@ def test_optimising_keeps_everything(tmp_path: Path) -> None:
     fill(index, 60)
     assert index.count(TOOLS) == 60
     index.close()
+
+
+def test_a_graph_is_built_as_the_design_says(tmp_path: Path) -> None:
+    """registry-search-design, Performance Considerations: m=16, efConstruction=128."""
+    EdgeIndex(tmp_path, 3).close()
+    for collection in Collection:
+        config = json.loads((tmp_path / collection.value / "edge_config.json").read_text("utf-8"))
+        graph = config["hnsw_config"]
+        assert (graph["m"], graph["ef_construct"]) == (16, 128)
 
 
 def test_a_directory_of_another_dimension_is_refused(tmp_path: Path) -> None:

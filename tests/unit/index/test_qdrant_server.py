@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any, cast
 
 import httpx
 import pytest
+from pydantic import ValidationError
 from qdrant_client import QdrantClient
+from skillroute.bootstrap import make_replica
+from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import Collection, IndexFilter
 from skillroute.errors import IndexTimeout, IndexUnavailable
+from skillroute.settings import IndexSettings
 from skillroute.storage.index.qdrant import QdrantIndex
+from skillroute.storage.index.shared import SharedReplica
 
 TOOLS = Collection.TOOLS
-NAME = f"test_{TOOLS.value}"
 
 
 class Server:
@@ -31,7 +38,7 @@ class Server:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content) if request.content else None
-        path = request.url.path.removeprefix(f"/collections/{NAME}")
+        path = re.sub(r"^/collections/[^/]+", "", request.url.path)
         self.asked.append((request.method, path, body))
         match request.method, path:
             case "GET", "/exists":
@@ -44,7 +51,11 @@ class Server:
                 return answer({"operation_id": 1, "status": "completed"})
             case "POST", "/points/count":
                 return self.on_count(request)
-        return httpx.Response(404)
+        return answer({"points": []}) if path == "/points/query" else httpx.Response(404)
+
+    def queries(self) -> list[dict[str, Any]]:
+        """Return the bodies of the searches that were asked for."""
+        return [body for _, path, body in self.asked if path == "/points/query" and isinstance(body, dict)]
 
     def _info(self) -> dict[str, object]:
         params = {"vectors": {"dense": {"size": self.dimension, "distance": "Cosine"}}}
@@ -76,11 +87,15 @@ def server() -> Server:
 
 
 @pytest.fixture
-def index(server: Server) -> Iterator[QdrantIndex]:
+def client(server: Server) -> Iterator[QdrantClient]:
     client = QdrantClient(url="http://qdrant.test", check_compatibility=False, transport=httpx.MockTransport(server))
-    index = QdrantIndex(client, 3, prefix="test_")
-    yield index
-    index.close()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def index(client: QdrantClient) -> QdrantIndex:
+    return QdrantIndex(client, 3, prefix="test_")
 
 
 def test_a_missing_collection_is_made_with_both_vectors(server: Server, index: QdrantIndex) -> None:
@@ -91,8 +106,59 @@ def test_a_missing_collection_is_made_with_both_vectors(server: Server, index: Q
         {
             "vectors": {"dense": {"size": 3, "distance": "Cosine"}},
             "sparse_vectors": {"bm25": {"modifier": "idf"}},
+            # registry-search-design, Performance Considerations: m=16, efConstruction=128
+            "hnsw_config": {"m": 16, "ef_construct": 128},
         }
     ]
+
+
+def test_a_collection_that_is_there_keeps_the_graph_it_was_made_with(server: Server, index: QdrantIndex) -> None:
+    index.count(TOOLS)
+    assert {method for method, path, _ in server.asked if path == ""} == {"GET"}
+
+
+@pytest.mark.parametrize(("limit", "ef"), [(3, 100), (99, 100), (100, 101), (2000, 2001)])
+def test_a_dense_search_keeps_as_many_candidates_as_are_set_and_no_fewer_than_it_returns(
+    server: Server, client: QdrantClient, limit: int, ef: int
+) -> None:
+    index = QdrantIndex(client, 3, prefix="test_", ef_search=100)
+    index.search(TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=limit)
+    # One more is asked for than is returned: it tells whether the last one ties with others.
+    assert [(query["params"], query["limit"]) for query in server.queries()] == [({"hnsw_ef": ef}, limit + 1)]
+
+
+def test_a_search_for_words_has_no_graph(server: Server, client: QdrantClient) -> None:
+    QdrantIndex(client, 3, prefix="test_", ef_search=100).search_text(TOOLS, "mail", where=IndexFilter(), limit=5)
+    assert [(query["using"], query.get("params")) for query in server.queries()] == [("bm25", None)]
+
+
+def test_without_a_number_of_candidates_the_server_chooses(server: Server, index: QdrantIndex) -> None:
+    index.search(TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=5)
+    assert [query.get("params") for query in server.queries()] == [None]
+
+
+@pytest.mark.parametrize(("values", "ef"), [({}, 100), ({"vector_search_ef_search": 400}, 400)])
+def test_the_setting_says_how_many_candidates_searches_keep(
+    server: Server, monkeypatch: pytest.MonkeyPatch, values: dict[str, Any], ef: int
+) -> None:
+    # GIVEN the composition root, with a client of the test's own
+    settings = IndexSettings(qdrant_url="http://qdrant.test", **values)
+    made = QdrantClient(url="http://qdrant.test", check_compatibility=False, transport=httpx.MockTransport(server))
+    monkeypatch.setattr("qdrant_client.QdrantClient", lambda **_: made)
+    replica = make_replica(settings, *[cast("Any", None)] * 4)
+    assert isinstance(replica, SharedReplica)
+    # WHEN
+    index = replica._open_index(EmbeddingModel("test", 3)).index
+    index.search(TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=5)
+    index.close()
+    # THEN
+    assert [query["params"] for query in server.queries()] == [{"hnsw_ef": ef}]
+
+
+@pytest.mark.parametrize(("value", "is_taken"), [(0, False), (1, True), (10_000, True), (10_001, False)])
+def test_the_setting_has_a_range(value: int, is_taken: bool) -> None:
+    with nullcontext() if is_taken else pytest.raises(ValidationError, match="vector_search_ef_search"):
+        IndexSettings(vector_search_ef_search=value)
 
 
 def test_missing_payload_indexes_are_made_once(server: Server, index: QdrantIndex) -> None:

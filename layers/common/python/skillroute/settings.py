@@ -115,6 +115,12 @@ class IndexSettings(_Settings):
     qdrant_api_key_secret_arn: str | None = Field(None, description="Secrets Manager secret with the key instead.")
     qdrant_timeout_s: float = Field(2.0, gt=0, le=30)
     qdrant_prefix: str = Field("", description="Put before collection names, where several deployments share a server.")
+    vector_search_ef_search: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        description="Candidates that a dense search of a Qdrant server keeps: more find more, and take longer.",
+    )
     index_dir: Path | None = Field(None, description="Where replicas live; a temporary folder when not set.")
     index_optimize_above: int = Field(
         0, ge=0, description="From this many items on, an index graph is built in a child process; 0 never does."
@@ -246,6 +252,9 @@ class SearchSettings(CatalogSettings):
 
     database_statement_timeout_s: float = Field(5.0, gt=0, le=300)
     default_mode: Literal["semantic", "lexical"] = "semantic"
+    registry_fusion: Literal["boost", "rrf", "coverage"] = Field(
+        "boost", description="How registry searches that do not say so fuse their two halves (docs/adr/0017)."
+    )
     hybrid_skill_weight: float = Field(
         0.1,
         ge=0,

@@ -43,6 +43,7 @@ def make_replica(
                 model.dimension,
                 settings.qdrant_timeout_s,
                 prefix=prefix,
+                ef_search=settings.vector_search_ef_search,
             )
             return Opened(model, index, SharedPosition(pool, f"qdrant:{prefix}"))
 

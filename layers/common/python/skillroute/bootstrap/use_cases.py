@@ -16,6 +16,7 @@ from skillroute.settings import (
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from skillroute.search.registry.search import RegistrySearch
     from skillroute.search.tools import ToolSearch
     from skillroute.services.assign_skills import AssignSkills
     from skillroute.services.catalogue import Catalogue
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from skillroute.services.embed_missing import EmbedMissing
     from skillroute.services.failed_work import FailedWork
     from skillroute.services.read_skills import ReadSkills
+    from skillroute.services.registry import Registry
     from skillroute.services.reindex import Reindex
     from skillroute.services.relay import Relay
     from skillroute.services.review_suggestions import ReviewSuggestions
     from skillroute.services.suggest_skills import SuggestSkills
+    from skillroute.services.sync_registry import SyncRegistry
     from skillroute.services.sync_tools import SyncTools
     from skillroute.services.verify import Verify
     from skillroute.web.auth import Access
@@ -53,6 +56,18 @@ class Parts(CoreParts):
         )
 
     @cached_property
+    def registry_search(self) -> RegistrySearch:
+        from skillroute.search.registry.search import RegistrySearch
+
+        return RegistrySearch(
+            self.replica,
+            self.query_embedder,
+            self.database,
+            default_fusion=self.of(SearchSettings).registry_fusion,
+            threads=self.settings.database_pool_size,
+        )
+
+    @cached_property
     def _job(self) -> dict[str, Any]:
         return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
 
@@ -61,6 +76,18 @@ class Parts(CoreParts):
         from skillroute.services.sync_tools import SyncTools
 
         return SyncTools(self.database, self.embedder, **self._job)
+
+    @cached_property
+    def sync_registry(self) -> SyncRegistry:
+        from skillroute.services.sync_registry import SyncRegistry
+
+        return SyncRegistry(self.database, self.embedder, **self._job)
+
+    @cached_property
+    def registry(self) -> Registry:
+        from skillroute.services.registry import Registry
+
+        return Registry(self.database, after_commit=self.after_commit)
 
     @cached_property
     def embed_missing(self) -> EmbedMissing:
@@ -203,11 +230,13 @@ class Parts(CoreParts):
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
         from skillroute.web.health import health_router
+        from skillroute.web.registry_search_routes import registry_search_router
         from skillroute.web.search_routes import search_router
         from skillroute.web.verify_routes import verify_router
 
         return [
             search_router(self.tool_search, self.access),
+            registry_search_router(self.registry_search, self.access),
             verify_router(self.verify, self.access),
             health_router(self.replica, self.query_embedder, self.access),
         ]
@@ -215,8 +244,13 @@ class Parts(CoreParts):
     def catalog_routers(self) -> list[APIRouter]:
         """Return the routes of the catalog function."""
         from skillroute.web.catalog_routes import catalog_router
+        from skillroute.web.registry_routes import agent_router, server_router
 
-        return [catalog_router(self.sync_tools, self.catalogue, self.access)]
+        return [
+            catalog_router(self.sync_tools, self.catalogue, self.access),
+            server_router(self.sync_registry, self.registry, self.access),
+            agent_router(self.sync_registry, self.registry, self.access),
+        ]
 
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""

@@ -30,6 +30,10 @@ from skillroute.storage.index.schema import Conditions, PointId
 # two replicas with different pasts would rank differently. Costs 0.1 ms at 10,000 points.
 _LIVING = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter()))
 
+# What `optimize` builds. Searches keep as many candidates as building did, 128 (docs/adr/0018); the threshold is Edge's
+# own, in kB: filters that fewer vectors pass are answered by reading those.
+_GRAPH = edge.HnswIndexConfig(schema.HNSW_M, schema.HNSW_EF_CONSTRUCT, full_scan_threshold=10_000)
+
 
 class EdgeIndex(PointIndex):
     """A `VectorIndex` in this process. Safe to call from several threads.
@@ -76,6 +80,7 @@ class EdgeIndex(PointIndex):
         config = edge.EdgeConfig(
             vectors={schema.DENSE: edge.EdgeVectorParams(size=self._dimension, distance=edge.Distance.Cosine)},
             sparse_vectors={schema.BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+            hnsw_config=_GRAPH,
             payload_memory=edge.Memory.Cached,
             wal_enabled=False,
         )

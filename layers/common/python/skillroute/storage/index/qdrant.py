@@ -42,9 +42,12 @@ class QdrantIndex(PointIndex):
         Of the dense vectors. A collection that has another one makes every call fail.
     prefix : str
         Put before the names of the collections, for several deployments on one server.
+    ef_search : int or None
+        How many candidates a dense search keeps on its way through the graph, at least as many as it returns. None
+        leaves it to the server, which takes what the collection was built with.
     """
 
-    def __init__(self, client: QdrantClient, dimension: int, prefix: str = "") -> None:
+    def __init__(self, client: QdrantClient, dimension: int, prefix: str = "", *, ef_search: int | None = None) -> None:
         from qdrant_client import models  # noqa: PLC0415 - see the top of this module
 
         super().__init__()
@@ -52,13 +55,21 @@ class QdrantIndex(PointIndex):
         self._models = models
         self._dimension = dimension
         self._prefix = prefix
+        self._ef_search = ef_search
         self._ready: set[Collection] = set()
         self._setup = Lock()
         self._closed = False
 
     @classmethod
     def connect(
-        cls, url: str, api_key: str | None, dimension: int, timeout_s: float, *, prefix: str = ""
+        cls,
+        url: str,
+        api_key: str | None,
+        dimension: int,
+        timeout_s: float,
+        *,
+        prefix: str = "",
+        ef_search: int | None = None,
     ) -> QdrantIndex:
         """Make an index on the server at `url`. No connection is opened before the first call.
 
@@ -73,7 +84,7 @@ class QdrantIndex(PointIndex):
 
         # The compatibility check would open a connection in a thread at once.
         client = QdrantClient(url=url, api_key=api_key, timeout=math.ceil(timeout_s), check_compatibility=False)
-        return cls(client, dimension, prefix)
+        return cls(client, dimension, prefix, ef_search=ef_search)
 
     def close(self) -> None:
         """Let go of the connections. Closing twice is no error."""
@@ -124,6 +135,7 @@ class QdrantIndex(PointIndex):
                 name,
                 vectors_config={schema.DENSE: m.VectorParams(size=self._dimension, distance=m.Distance.COSINE)},
                 sparse_vectors_config={schema.BM25: m.SparseVectorParams(modifier=m.Modifier.IDF)},
+                hnsw_config=m.HnswConfigDiff(m=schema.HNSW_M, ef_construct=schema.HNSW_EF_CONSTRUCT),
             )
         except UnexpectedResponse as error:
             # Another process was faster.
@@ -161,8 +173,12 @@ class QdrantIndex(PointIndex):
                 limit=limit,
                 score_threshold=above,
                 with_payload=False,
+                search_params=self._search_params(limit) if dense else None,
             )
         return [(_id(point.id), point.score) for point in answer.points]
+
+    def _search_params(self, limit: int) -> models.SearchParams | None:
+        return None if self._ef_search is None else self._models.SearchParams(hnsw_ef=max(self._ef_search, limit))
 
     def _page(
         self, collection: Collection, conditions: Conditions, limit: int, start: PointId | None
