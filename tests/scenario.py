@@ -48,6 +48,39 @@ def _finds_the_event(answer: dict[str, Any]) -> bool:
     return seen == ("create_event", "semantic", [])
 
 
+def _written(status: str) -> Check:
+    """Return a check that exactly one entity was written, with this outcome and its vector."""
+    return lambda answer: (answer[status], answer["failed"], answer["degraded"]) == (1, 0, [])
+
+
+def _finds_server_tools_and_agent(answer: dict[str, Any]) -> bool:
+    """Both searches answered: the server and the agent are there, and the server's tools with their schemas."""
+    [server], tools = answer["servers"], answer["tools"]
+    found = (answer["search_mode"], server["path"], [each["path"] for each in answer["agents"]])
+    of_the_server = {(each["server_path"], each["inputSchema"]["type"]) for each in tools}
+    return found == ("hybrid", "/context7", ["/upgrade-planner"]) and of_the_server == {("/context7", "object")}
+
+
+def _finds_with_tools(*names: str) -> Check:
+    """Return a check that the registry finds everything, and exactly these tools."""
+    return lambda answer: (
+        _finds_server_tools_and_agent(answer) and {each["tool_name"] for each in answer["tools"]} == set(names)
+    )
+
+
+def _finds_nothing(answer: dict[str, Any]) -> bool:
+    return (answer["servers"], answer["tools"], answer["agents"]) == ([], [], [])
+
+
+def _finds_them_disabled(answer: dict[str, Any]) -> bool:
+    enabled = {each["is_enabled"] for each in (*answer["servers"], *answer["agents"])}
+    return _finds_server_tools_and_agent(answer) and enabled == {False} and len(answer["explain"]) >= 2
+
+
+def _paths(*paths: str) -> Check:
+    return lambda entities: [each["path"] for each in entities] == list(paths)
+
+
 def _failed(*message_ids: str) -> Check:
     return lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
 
@@ -57,6 +90,33 @@ def _is_401(answer: dict[str, Any]) -> bool:
 
 
 CALENDAR = {"create_event", "find_free_time"}
+KEPT = ("resolve-library-id", "get-library-docs")
+LIBRARY = (*KEPT, "list-library-versions")
+"""The tools of the server of servers_put.json; servers_put_fewer_tools.json keeps two."""
+
+REGISTRY = (
+    Step("catalog", "servers_put", 200, _written("created")),
+    Step("catalog", "agents_put", 200, _written("created")),
+    Step("catalog", "servers_put", 200, _written("unchanged")),
+    Step("search", "search_registry", 200, _finds_with_tools(*LIBRARY)),
+    Step("catalog", "servers_get", 200, lambda server: (server["path"], server["tool_count"]) == ("/context7", 3)),
+    Step("catalog", "agents_get", 200, lambda agent: agent["path"] == "/upgrade-planner"),
+    Step("catalog", "servers_list", 200, _paths("/context7")),
+    Step("catalog", "agents_list", 200, _paths("/upgrade-planner")),
+    Step("catalog", "servers_tools", 200, lambda items: _names(items) == set(LIBRARY)),
+    Step("catalog", "servers_disable", 200, lambda server: server["is_enabled"] is False),
+    Step("catalog", "agents_disable", 200, lambda agent: agent["is_enabled"] is False),
+    Step("search", "search_registry", 200, _finds_nothing),
+    Step("search", "search_registry_disabled", 200, _finds_them_disabled),
+    Step("catalog", "servers_list", 200, _paths("/context7")),  # it asks for those that are disabled too
+    Step("catalog", "agents_list", 200, _paths()),
+    Step("catalog", "servers_enable", 200, lambda server: server["is_enabled"] is True),
+    Step("catalog", "agents_enable", 200, lambda agent: agent["is_enabled"] is True),
+    Step("catalog", "servers_put_fewer_tools", 200, _written("updated")),
+    Step("catalog", "servers_tools", 200, lambda items: _names(items) == set(KEPT)),
+    Step("search", "search_registry", 200, _finds_with_tools(*KEPT)),
+)
+"""A server with its tools, and an agent: written, found, disabled, enabled and changed."""
 
 SIGNED = (
     Step("catalog", "catalog_put", 200, lambda answer: (answer["created"], answer["failed"]) == (2, 0)),
@@ -87,6 +147,7 @@ SIGNED = (
     Step("search", "search", 200, _finds_the_event),
     Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
+    *REGISTRY,
     Step("search", "verify", 200, lambda report: report["ok"]),
     # Callers that nobody vouched for, or somebody else than this deployment asks.
     Step("search", "search_anonymous", 401, _is_401),
@@ -95,6 +156,13 @@ SIGNED = (
     Step("catalog", "catalog_put_jwt", 401, _is_401),
     Step("skills", "skills_create_anonymous", 401, _is_401),
     Step("skills", "skills_create_jwt", 401, _is_401),
+    Step("catalog", "servers_delete", 204),
+    Step("catalog", "servers_get", 404),
+    Step("catalog", "servers_enable", 404),
+    Step("catalog", "servers_tools", 200, lambda items: items == []),
+    Step("catalog", "agents_delete", 204),
+    Step("catalog", "agents_get", 404),
+    Step("search", "search_registry", 200, _finds_nothing),
     Step("catalog", "catalog_delete", 204),
     Step("catalog", "catalog_get", 404),
     Step("skills", "skills_delete", 204),
@@ -115,6 +183,14 @@ WITH_TOKENS = (
     Step("search", "search_jwt_other_org", 200, lambda answer: not _tools(answer)),
     Step("search", "search_jwt_no_org", 200, lambda answer: not _tools(answer)),
     Step("search", "search_jwt_missing_scope", 403),
+    Step("catalog", "servers_put_jwt", 200, _written("created")),
+    Step("catalog", "servers_put_jwt_missing_scope", 403),
+    Step("catalog", "agents_put_jwt", 200, _written("created")),
+    Step("catalog", "servers_list_jwt", 200, lambda servers: [each["org_id"] for each in servers] == ["acme"]),
+    Step("catalog", "servers_list_jwt_other_org", 200, lambda servers: servers == []),
+    Step("search", "search_registry_jwt", 200, _finds_with_tools(*LIBRARY)),
+    Step("search", "search_registry_jwt_other_org", 200, _finds_nothing),
+    Step("search", "search_registry_jwt_missing_scope", 403),
     Step("search", "verify_jwt", 200, lambda report: report["ok"]),
     Step("search", "verify_jwt_missing_scope", 403),
     Step("search", "search_anonymous", 401, _is_401),

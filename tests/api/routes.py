@@ -13,17 +13,32 @@ from tests.builders import System, of_org
 from tests.doubles import proposing
 
 Route = tuple[str, str]
+Ids = dict[str, Any]
+"""Ids by the names that `filled` takes them by."""
 
 SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/search"): Scope.SEARCH,
     ("GET", "/api/v1/search/skills"): Scope.SEARCH,
     ("GET", "/api/v1/search/tools"): Scope.SEARCH,
+    ("POST", "/api/v1/search/registry"): Scope.SEARCH,
     ("PUT", "/api/v1/tools"): Scope.CATALOG,
     ("GET", "/api/v1/tools"): Scope.SEARCH,
     ("GET", "/api/v1/tools/{item_id}"): Scope.SEARCH,
     ("DELETE", "/api/v1/tools/{item_id}"): Scope.CATALOG,
     ("GET", "/api/v1/tools/{item_id}/skills"): Scope.SEARCH,
     ("PUT", "/api/v1/tools/{item_id}/skills"): Scope.SKILLS,
+    ("PUT", "/api/v1/servers"): Scope.CATALOG,
+    ("GET", "/api/v1/servers"): Scope.SEARCH,
+    ("GET", "/api/v1/servers/{server_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/servers/{server_id}"): Scope.CATALOG,
+    ("POST", "/api/v1/servers/{server_id}/enable"): Scope.CATALOG,
+    ("POST", "/api/v1/servers/{server_id}/disable"): Scope.CATALOG,
+    ("PUT", "/api/v1/agents"): Scope.CATALOG,
+    ("GET", "/api/v1/agents"): Scope.SEARCH,
+    ("GET", "/api/v1/agents/{agent_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/agents/{agent_id}"): Scope.CATALOG,
+    ("POST", "/api/v1/agents/{agent_id}/enable"): Scope.CATALOG,
+    ("POST", "/api/v1/agents/{agent_id}/disable"): Scope.CATALOG,
     ("POST", "/api/v1/skills"): Scope.SKILLS,
     ("GET", "/api/v1/skills"): Scope.SEARCH,
     ("POST", "/api/v1/skills/classify"): Scope.SKILLS,
@@ -43,7 +58,10 @@ SCOPES: dict[Route, Scope | None] = {
 }
 BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water"},
+    ("POST", "/api/v1/search/registry"): {"query": "water"},
     ("PUT", "/api/v1/tools"): {"items": [{"name": "new", "description": "New."}]},
+    ("PUT", "/api/v1/servers"): {"servers": [{"name": "new", "tools": [{"name": "newer", "description": "New."}]}]},
+    ("PUT", "/api/v1/agents"): {"agents": [{"name": "new", "description": "New.", "url": "https://new.test"}]},
     ("PUT", "/api/v1/tools/{item_id}/skills"): {"skills": []},
     ("POST", "/api/v1/skills"): {"id": "new", "name": "New", "description": "Something that is new."},
     ("POST", "/api/v1/skills/classify"): {"tool_id": 1},
@@ -51,7 +69,16 @@ BODIES: dict[Route, Any] = {
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
 }
-TABLES = ("tools", "skill_categories", "tool_skill_assignments", "skill_suggestions", "tool_classifications", "outbox")
+TABLES = (
+    "tools",
+    "skill_categories",
+    "tool_skill_assignments",
+    "skill_suggestions",
+    "tool_classifications",
+    "registry_entities",
+    "registry_words",
+    "outbox",
+)
 
 
 def routes_of(app: FastAPI) -> list[Route]:
@@ -61,10 +88,13 @@ def routes_of(app: FastAPI) -> list[Route]:
     return sorted(routes, key=lambda route: (route[0] == "DELETE", route[1], route[0]))
 
 
-def filled(path: str, *, item: int = 1, skill: str = "garden", suggestion: int = 1) -> str:
+def filled(
+    path: str, *, item: int = 1, skill: str = "garden", suggestion: int = 1, server: int = 1, agent: int = 2
+) -> str:
     """Return a path with ids, and with the query that searches need."""
-    asked = "?query=water" if path.startswith("/api/v1/search/") else ""
-    return path.format(item_id=item, skill_id=skill, suggestion_id=suggestion) + asked
+    asked = "?query=water" if ("GET", path) in SCOPES and path.startswith("/api/v1/search/") else ""
+    ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
+    return path.format(**ids) + asked
 
 
 def stored(system: System) -> dict[str, Any]:
@@ -75,15 +105,25 @@ def stored(system: System) -> dict[str, Any]:
     }
 
 
-def fill(system: System, org: str | None = None, suffix: str = "") -> tuple[int, str, int]:
-    """Store a tool with a skill and a suggestion; return the ids of all three."""
+def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
+    """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, and an agent."""
     caller = of_org(org)
     skill = system.create(f"garden{suffix}", caller, description="Water the plants of the garden.").id
     tool, stray = system.put(f"water_plants{suffix}", f"encode_video{suffix}", caller=caller, description="Water.")
     system.assign(tool, caller, **{skill: 0.9})
     system.classifier.answers[f"encode_video{suffix}"] = proposing(f"Video{suffix}")
     system.classify(stray)
-    return tool, skill, system.suggestions(caller=caller)[-1].id
+    suggestion = system.suggestions(caller=caller)[-1].id
+    valves = {"name": f"open_valves{suffix}", "description": "Water."}
+    servers = system.parts.sync_registry("server", [{"name": f"garden{suffix}", "tools": [valves]}], caller)
+    agents = system.parts.sync_registry("agent", [{"name": f"garden{suffix}", "description": "Water."}], caller)
+    return {
+        "item": tool,
+        "skill": skill,
+        "suggestion": suggestion,
+        "server": servers.outcomes[0].id,
+        "agent": agents.outcomes[0].id,
+    }
 
 
 def with_token(client: TestClient, route: Route, path: str, token: str) -> Any:

@@ -95,7 +95,9 @@ def test_strangers_hear_nothing_of_what_is_wrong_with_their_bodies(
 def test_strangers_hear_nothing_of_what_is_there(app: FastAPI, stranger: TestClient) -> None:
     for method, path in routes_of(app):
         answers = {
-            stranger.request(method, filled(path, item=item, skill=skill, suggestion=item)).text
+            stranger.request(
+                method, filled(path, item=item, skill=skill, suggestion=item, server=item, agent=item)
+            ).text
             for item, skill in [(1, "garden"), (999, "nothing")]
         }
         assert len(answers) == 1, (method, path)
@@ -121,7 +123,7 @@ def test_a_token_without_the_scope_is_refused_whatever_else_it_may(
 
 @pytest.mark.parametrize("how", ["its own scope", "admin", "an array in scp", "client_id", "no organisation: null"])
 def test_every_route_lets_in_who_may(system: System, how: str) -> None:
-    ids = dict(zip(("item", "skill", "suggestion"), fill(system), strict=True))
+    ids = fill(system)
     system.chat.reply = {"description": "Watering the plants of a garden."}
     app = app_over(system)
     client = TestClient(app, raise_server_exceptions=False)
@@ -134,7 +136,7 @@ def test_every_route_lets_in_who_may(system: System, how: str) -> None:
             "client_id": claims(scope, aud=None, client_id=JWT["jwt_audience"].split(", ")[0]),
             "no organisation: null": claims(scope) | {"org_id": None},
         }[how]
-        answer = with_token(client, route, filled(route[1], **ids), OURS.sign(said))  # type: ignore[arg-type]
+        answer = with_token(client, route, filled(route[1], **ids), OURS.sign(said))
         # A suggestion is decided on once: the second and third decision are refused for that.
         assert answer.status_code in {200, 201, 204, 409}, (route, answer.text)
 

@@ -12,12 +12,16 @@ from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
 from tests.api.conftest import app_over
-from tests.api.routes import BODIES, Route, fill, filled, routes_of, stored
+from tests.api.routes import BODIES, Ids, Route, fill, filled, routes_of, stored
 from tests.api.tokens import JWT, claims
 from tests.builders import System, lent_system
 
-Ids = dict[str, Any]
-NOBODYS = {"item": 2**40, "skill": "nobodys", "suggestion": 2**40}
+BODIES_OF_LISTS: dict[Route, Any] = {
+    ("POST", "/api/v1/search"): {"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"},
+    ("POST", "/api/v1/search/registry"): {"query": "water", "max_results": 50},
+}
+"""What makes the searches answer with all that the caller may see."""
+NOBODYS = {"item": 2**40, "skill": "nobodys", "suggestion": 2**40, "server": 2**40, "agent": 2**40}
 
 
 @pytest.fixture
@@ -39,9 +43,8 @@ def client(app: FastAPI) -> TestClient:
 
 @pytest.fixture
 def ids_of(system: System) -> dict[str | None, Ids]:
-    """A tool in a skill and a suggestion, of nobody (global) and of two organisations."""
-    made = {org: fill(system, org, f"_{org or 'global'}") for org in (None, "acme", "globex")}
-    return {org: dict(zip(("item", "skill", "suggestion"), ids, strict=True)) for org, ids in made.items()}
+    """One of everything, of nobody (global) and of two organisations."""
+    return {org: fill(system, org, f"_{org or 'global'}") for org in (None, "acme", "globex")}
 
 
 def ask(client: TestClient, route: Route, org: str | None, ids: Ids, body: Any = None) -> Any:
@@ -122,35 +125,38 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
 ) -> None:
     visible = {each or "global" for each in (None, org) if each in ids_of}
 
-    def seen(method: str, path: str, pick: str) -> set[str]:
+    def seen(method: str, path: str, within: str, pick: str) -> set[str]:
         query = "&query=water" if method == "GET" else ""
         route = (method, f"{path}?limit=50{query}" if method == "GET" else path)
-        body = {"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"}
-        answer = client.request(
-            *route, headers=bearer(OURS.sign(claims("admin", org))), json=body if method == "POST" else None
-        )
+        body = BODIES_OF_LISTS.get((method, path))
+        answer = client.request(*route, headers=bearer(OURS.sign(claims("admin", org))), json=body)
         assert answer.status_code == 200, answer.text
-        rows = answer.json()["tools"] if method == "POST" else answer.json()
+        rows = answer.json()[within] if within else answer.json()
         if "x-total-count" in answer.headers:
             assert int(answer.headers["x-total-count"]) == len(rows)
         return {row[pick].rpartition("_")[2] for row in rows}
 
     lists = {
-        ("GET", "/api/v1/tools"): "name",
-        ("GET", "/api/v1/skills"): "id",
-        ("GET", "/api/v1/skills/suggestions"): "suggested_name",
-        ("POST", "/api/v1/search"): "name",
-        ("GET", "/api/v1/search/tools"): "name",
-        ("GET", "/api/v1/search/skills"): "id",
+        ("GET", "/api/v1/tools", ""): "name",
+        ("GET", "/api/v1/skills", ""): "id",
+        ("GET", "/api/v1/skills/suggestions", ""): "suggested_name",
+        ("GET", "/api/v1/servers", ""): "name",
+        ("GET", "/api/v1/agents", ""): "name",
+        ("POST", "/api/v1/search", "tools"): "name",
+        ("GET", "/api/v1/search/tools", ""): "name",
+        ("GET", "/api/v1/search/skills", ""): "id",
+        ("POST", "/api/v1/search/registry", "servers"): "server_name",
+        ("POST", "/api/v1/search/registry", "tools"): "tool_name",
+        ("POST", "/api/v1/search/registry", "agents"): "agent_name",
     }
-    for (method, path), pick in lists.items():
-        assert (path, seen(method, path, pick)) == (path, visible)
+    for (method, path, within), pick in lists.items():
+        assert (path, within, seen(method, path, within, pick)) == (path, within, visible)
     answering_lists = {
         (method, path)
         for method, path in routes_of(app)
         if method == "GET" and "{" not in path and path not in {"/health", "/ready", "/api/v1/verify"}
     }
-    assert answering_lists <= set(lists)
+    assert answering_lists <= {(method, path) for method, path, _ in lists}
 
 
 def test_a_global_skill_shows_each_its_own_tools(
@@ -182,10 +188,14 @@ def test_an_organisation_named_in_a_body_counts_for_nothing(
     written = ask(client, ("PUT", "/api/v1/tools"), "acme", own, {"items": [item]})
     assert written.json()["created"] == 1
     assert system.rows("SELECT org_id FROM mcp.tools WHERE name = 'written'") == [["acme"]]
+    for kind in ("server", "agent"):
+        ask(client, ("PUT", f"/api/v1/{kind}s"), "acme", own, {f"{kind}s": [{"name": "written"} | saying]})
+    assert system.rows("SELECT org_id FROM mcp.registry_entities WHERE name = 'written'") == [["acme"], ["acme"]]
 
     before = stored(system)
     skill = "/api/v1/skills/{skill_id}"
-    for route in (("POST", "/api/v1/skills"), ("PUT", skill), ("PATCH", skill)):
+    registry = ("POST", "/api/v1/search/registry")
+    for route in (("POST", "/api/v1/skills"), ("PUT", skill), ("PATCH", skill), registry):
         assert ask(client, route, "acme", own, BODIES[route] | saying).status_code == 422, route
     search = ask(client, ("POST", "/api/v1/search"), "acme", own, {"query": "water", "strategy": "direct"} | saying)
     assert "globex" not in search.text

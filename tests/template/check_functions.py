@@ -141,6 +141,7 @@ def check_settings(stack: Stack) -> None:
         for each in (
             "embedding_provider",
             "default_mode",
+            "registry_fusion",
             "auth",
             "jwt_scope_prefix",
             "jwt_org_claim",
