@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import httpx
 
@@ -58,9 +58,15 @@ class Client:
         answer: dict[str, Any] = self._call("POST", "/api/v1/search", request)
         return answer
 
-    def put_items(self, items: list[dict[str, Any]]) -> dict[str, Any]:
-        """Call `PUT /api/v1/tools`."""
-        answer: dict[str, Any] = self._call("PUT", "/api/v1/tools", {"items": items})
+    def search_registry(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call `POST /api/v1/search/registry`."""
+        answer: dict[str, Any] = self._call("POST", "/api/v1/search/registry", request)
+        return answer
+
+    def put(self, kind: Literal["items", "servers", "agents"], values: list[dict[str, Any]]) -> dict[str, Any]:
+        """Call `PUT /api/v1/tools`, `/servers` or `/agents`."""
+        route = "tools" if kind == "items" else kind
+        answer: dict[str, Any] = self._call("PUT", f"/api/v1/{route}", {kind: values})
         return answer
 
     def health(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Loading the catalogue under examples/: skills, items and who belongs to which."""
+"""Loading the catalogue under examples/: skills, items and who belongs to which, servers and agents."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from skillroute.bootstrap import Parts
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.items import ItemKey
+from skillroute.domain.registry import EntityKind
 from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
 from skillroute.errors import Conflict
 from skillroute.services.sync_tools import MAX_ITEMS
@@ -27,6 +28,8 @@ class Loaded:
     skills: int
     items: int
     assigned: int
+    servers: int
+    agents: int
 
 
 def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
@@ -52,7 +55,17 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
         for row in read_jsonl(directory / "assignments.jsonl")
     }
     parts.assign_skills(assignments, LAPTOP, AssignmentSource.HUMAN_MANUAL)
-    return Loaded(skills, len(items), len(assignments))
+    # Last: servers come without tools, and so keep those that are there.
+    servers, agents = (_register(parts, kind, directory / f"{kind}s.jsonl") for kind in get_args(EntityKind))
+    return Loaded(skills, len(items), len(assignments), servers, agents)
+
+
+def _register(parts: Parts, kind: EntityKind, path: Path) -> int:
+    entities = list(read_jsonl(path))
+    for outcome in parts.sync_registry(kind, entities, LAPTOP).outcomes:
+        if outcome.id is None:
+            raise LocalError(f"examples: {kind} {outcome.index}: {outcome.field} {outcome.reason}")
+    return len(entities)
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:

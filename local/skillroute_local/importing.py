@@ -1,50 +1,70 @@
-"""`skillroute import`: files of tools, one JSON object a line, into a catalogue over HTTP."""
+"""`skillroute import`: files of tools, servers and agents, into a catalogue over HTTP."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from skillroute_local.client import Client
+from skillroute_local.documents import Problem, Row, read_lines, read_objects
+
+Imported = Literal["items", "servers", "agents"]
 
 BATCH = 100
-"""Items of one call: some 300 ms of embedding, so that the progress bar moves."""
+"""Items of one call: some 300 ms of embedding, so that the progress bar moves. A server's tools count as well."""
 
 _MAX_BATCH_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the lines; `problems` names each that was not stored."""
+    """What became of all files' objects.
+
+    Attributes
+    ----------
+    counts : counter
+        How many were created, updated, unchanged and failed.
+    tools : counter
+        The same of the tools that servers came with; `removed` are those that these no longer have.
+    problems : list of str
+        Names each that was not stored.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     waiting_for_model: bool = False
 
+    def fail(self, problem: str) -> None:
+        """Note something that could not even be read."""
+        self.counts["failed"] += 1
+        self.problems.append(problem)
 
-def import_file(client: Client, path: Path, progress: Callable[[int], None]) -> ImportReport:
-    """Send a file's items, batch by batch. A line that is wrong never spoils the others.
+
+def import_file(
+    client: Client, kind: Imported, path: Path, report: ImportReport, progress: Callable[[int], None]
+) -> None:
+    """Send a file's objects, batch by batch. One that is wrong never spoils the others.
 
     Parameters
     ----------
+    report : ImportReport
+        Added to.
     progress : callable
         Told how many bytes of the file each batch had.
     """
-    report = ImportReport()
-    for batch in _batches(path, report):
-        answer = client.put_items([item for _, item, _ in batch])
+    for batch in _batches(_rows(kind, path, report.fail)):
+        answer = client.put(kind, [row.value for row in batch])
         report.waiting_for_model |= bool(answer["degraded"])
         for result in answer["results"]:
             report.counts[result["status"]] += 1
-            if result["error"]:
-                line, _, _ = batch[result["index"]]
-                report.problems.append(f"{path.name}:{line}: {result['error']['field']}: {result['error']['message']}")
-        progress(sum(size for _, _, size in batch))
-    return report
+            report.tools.update(result.get("tools") or {})
+            if error := result["error"]:
+                report.problems.append(f"{batch[result['index']].where}: {error['field']}: {error['message']}")
+        progress(sum(row.size for row in batch))
 
 
 def to_item(row: dict[str, Any]) -> dict[str, Any]:
@@ -58,25 +78,28 @@ def to_item(row: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _batches(path: Path, report: ImportReport) -> Iterator[list[tuple[int, dict[str, Any], int]]]:
-    batch: list[tuple[int, dict[str, Any], int]] = []
-    size = 0
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise ValueError("not a JSON object")
-            except (ValueError, RecursionError) as error:
-                report.counts["failed"] += 1
-                report.problems.append(f"{path.name}:{number}: {error}")
-                continue
-            if batch and (len(batch) == BATCH or size + len(line) > _MAX_BATCH_BYTES):
-                yield batch
-                batch, size = [], 0
-            batch.append((number, to_item(row), len(line)))
-            size += len(line)
+def _rows(kind: Imported, path: Path, problem: Problem) -> Iterator[Row]:
+    if kind == "items":
+        return (Row(row.where, to_item(row.value), row.size) for row in read_lines(path, problem))
+    return read_objects(path, kind, problem)
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    items = size = 0
+    for row in rows:
+        weight = _items_in(row)
+        if batch and (items + weight > BATCH or size + row.size > _MAX_BATCH_BYTES):
+            yield batch
+            batch, items, size = [], 0, 0
+        batch.append(row)
+        items += weight
+        size += row.size
     if batch:
         yield batch
+
+
+def _items_in(row: Row) -> int:
+    """Return how many texts are embedded for it: its own, and those of a server's tools."""
+    tools = row.value.get("tools")
+    return 1 + (len(tools) if isinstance(tools, list) else 0)

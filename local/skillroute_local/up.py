@@ -158,7 +158,10 @@ def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
     finally:
         loader.close()
     marker.touch()
-    console.print(f"loaded the examples: {loaded.items} items, {loaded.skills} skills")
+    console.print(
+        f"loaded the examples: {loaded.items} items, {loaded.skills} skills, {loaded.servers} servers, "
+        f"{loaded.agents} agents"
+    )
 
 
 def _publish_again(parts: Parts) -> None:

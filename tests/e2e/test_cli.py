@@ -149,7 +149,7 @@ class TestOperating:
         done = cli(running.home.path, "reindex")
 
         assert done.returncode == 0, done.stderr
-        assert done.stdout.endswith("embedded 0 items and 0 skills; every index rebuilds now\n")
+        assert done.stdout.endswith("embedded 0 items, 0 skills, and 0 servers and agents; every index rebuilds now\n")
         assert [tool["name"] for tool in running.search(query)["tools"]] == before
         eventually(lambda: not running.http.get("/health").json()["index_rebuilding"], "the index is rebuilt")
         assert [tool["name"] for tool in running.search(query)["tools"]] == before

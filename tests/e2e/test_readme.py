@@ -66,15 +66,35 @@ def test_the_first_search_answers_as_shown(running: Up) -> None:
     assert shown["tools"][0].keys() == answer["tools"][0].keys()
 
 
+def test_the_registry_answers_as_shown(running: Up) -> None:
+    place, method, path, body = next(request for request in requests() if request[2] == "/api/v1/search/registry")
+    shown = next(json.loads(text) for kind, text in _BLOCKS[place + 1 :] if kind == "json")
+
+    answer = answered(running.http.request(method, path, json=body))
+
+    assert_shows(shown, answer)
+    assert shown["servers"][0].keys() == answer["servers"][0].keys()
+
+
 def test_every_other_request_is_accepted(running: Up) -> None:
     for _, method, path, body in requests():
         creates = (method, path) == ("POST", "/api/v1/skills")
         answer = answered(running.http.request(method, path, json=body), 201 if creates else 200)
         if method == "PUT":
             assert answer["failed"] == 0
-            [item] = body["items"]
-            [hit, *_] = running.search(item["description"], strategy="direct")["tools"]
-            assert hit["name"] == item["name"]
+            assert found(running, body)
+
+
+def found(running: Up, written: dict[str, Any]) -> bool:
+    """Tell whether what was written is the first that its description finds."""
+    if "items" in written:
+        [item] = written["items"]
+        [tool, *_] = running.search(item["description"], strategy="direct")["tools"]
+        return bool(tool["name"] == item["name"])
+    [server] = written["servers"]
+    request = {"query": server["description"]}
+    [hit, *_] = answered(running.http.post("/api/v1/search/registry", json=request))["servers"]
+    return bool(hit["path"] == server["path"])
 
 
 def test_every_command_of_the_command_line_works(running: Up) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from skillroute.domain.caller import Scope
 
 from skillroute_local.errors import LocalError
@@ -102,6 +103,12 @@ def client_for(url: str | None, token: str | None, sign_region: str | None = Non
 def print_json(value: Any) -> None:
     """Print a value for programs: no colours, no wrapping."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def progress_bar(figures: str) -> Progress:
+    """Return a bar for what takes a while, shown on stderr; `figures` says how far it is."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(figures), TimeRemainingColumn())
+    return Progress(*columns, console=err)
 
 
 def names_a_database() -> bool:

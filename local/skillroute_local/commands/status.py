@@ -34,7 +34,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_HEALTH_ROWS = ("status", "version", "search_mode", "index_items", "index_skills", "index_lag", "index_rebuilding")
+_HEALTH_ROWS = (
+    "status",
+    "version",
+    "search_mode",
+    "index_items",
+    "index_skills",
+    "index_entities",
+    "index_lag",
+    "index_rebuilding",
+)
 
 
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
@@ -118,7 +127,8 @@ def _figures(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | N
 def _show_health(health: dict[str, Any]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     for name in _HEALTH_ROWS:
-        table.add_row(name.replace("_", " "), str(health[name]))
+        if name in health:  # a deployment of an older version knows fewer
+            table.add_row(name.replace("_", " "), str(health[name]))
     for name, part in health["dependencies"].items():
         table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{escape(part['detail'])}[/]")
     out.print(table)

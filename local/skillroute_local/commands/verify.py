@@ -22,6 +22,9 @@ def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None,
         if report["findings"]:
             out.print(table)
         verdict = "all as it should be" if report["ok"] else f"{len(report['findings'])} findings"
-        out.print(f"{report['tools']} items and {report['skills']} skills checked: {verdict}", highlight=False)
+        checked = f"{report['tools']} items and {report['skills']} skills"
+        if "entities" in report:  # a deployment of an older version checks none
+            checked = f"{report['tools']} items, {report['skills']} skills, and {report['entities']} servers and agents"
+        out.print(f"{checked} checked: {verdict}", highlight=False)
     if not report["ok"]:
         raise typer.Exit(1)

@@ -1,0 +1,89 @@
+"""`skillroute import`: tools, servers and agents from files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, out, progress_bar
+from skillroute_local.errors import LocalError
+
+if TYPE_CHECKING:
+    from skillroute_local.importing import Imported, ImportReport
+
+_STATUSES = ("created", "updated", "unchanged", "failed")
+_SHOWN = 20
+
+
+def import_(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="JSON Lines: name, description, server, input_schema, ...")
+    ] = None,
+    servers: Annotated[
+        list[Path] | None,
+        typer.Option(help="MCP servers: JSON Lines, a server.json, or what a registry lists. May be repeated."),
+    ] = None,
+    agents: Annotated[
+        list[Path] | None, typer.Option(help="A2A agents: JSON Lines, or an agent card. May be repeated.")
+    ] = None,
+    url: Url = None,
+    token: Token = None,
+    sign_region: SignRegion = None,
+) -> None:
+    """Write tools from files into the catalogue. What is there already and unchanged is left alone.
+
+    --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
+    comes without keeps those that are in the catalogue. Tools come first, whatever the order here.
+    """
+    named: dict[Imported, Sequence[Path]] = {"items": files or (), "servers": servers or (), "agents": agents or ()}
+    every = [file for each in named.values() for file in each]
+    if not every:
+        raise LocalError("name a file of tools, or one with --servers or --agents")
+    if missing := [str(file) for file in every if not file.is_file()]:
+        raise LocalError(f"no such file: {', '.join(missing)}")
+    reports = _import(named, url, token, sign_region)
+    for kind, report in reports.items():
+        _show_counts(kind, report)
+    if any(report.waiting_for_model for report in reports.values()):
+        err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
+    problems = [problem for report in reports.values() for problem in report.problems]
+    for problem in problems[:_SHOWN]:
+        err.print(problem, markup=False, highlight=False, soft_wrap=True)
+    if len(problems) > _SHOWN:
+        err.print(f"and {len(problems) - _SHOWN} more")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _import(
+    named: dict[Imported, Sequence[Path]], url: str | None, token: str | None, sign_region: str | None
+) -> dict[Imported, ImportReport]:
+    from skillroute_local.importing import ImportReport, import_file  # noqa: PLC0415
+
+    reports: dict[Imported, ImportReport] = {}
+    with client_for(url, token, sign_region) as client, progress_bar("{task.percentage:>3.0f}%") as progress:
+        for kind, files in named.items():
+            for file in files:
+                size = file.stat().st_size
+                task = progress.add_task(file.name, total=size)
+                report = reports.setdefault(kind, ImportReport())
+                import_file(client, kind, file, report, lambda done, task=task: progress.advance(task, done))  # type: ignore[misc]
+                progress.update(task, completed=size)
+    return reports
+
+
+def _show_counts(kind: Imported, report: ImportReport) -> None:
+    said = _counted(report.counts, _STATUSES)
+    if kind != "items":
+        said = f"{kind}: {said}"
+    if report.tools:
+        said = f"{said}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
+    out.print(said, highlight=False, soft_wrap=True)
+
+
+def _counted(counts: Counter[str], names: Sequence[str]) -> str:
+    return ", ".join(f"{counts[name]} {name}" for name in names)

@@ -1,0 +1,84 @@
+"""Files of JSON objects: one a line, or a single document as registries and agents publish theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Problem = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An object of a file; `size` are its bytes, `where` names it to a person."""
+
+    where: str
+    value: dict[str, Any]
+    size: int
+
+
+def read_lines(path: Path, problem: Problem) -> Iterator[Row]:
+    """Yield the objects of a file with one a line.
+
+    Parameters
+    ----------
+    problem : callable
+        Told of each line that holds no object, with its number.
+    """
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                yield _row(f"{path.name}:{number}", json.loads(line), len(line))
+            except (ValueError, RecursionError) as error:
+                problem(f"{path.name}:{number}: {error}")
+
+
+def read_objects(path: Path, within: str, problem: Problem) -> Iterator[Row]:
+    """Yield the objects of a file with one a line, or of one JSON document: an object, or a list of them.
+
+    Parameters
+    ----------
+    within : str
+        The key of a document that holds a list of objects instead of being one itself, as a registry lists its servers.
+    problem : callable
+        Told of whatever is no object, with its place.
+    """
+    if not _is_document(path):
+        yield from read_lines(path, problem)
+        return
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        problem(f"{path.name}: {error}")
+        return
+    if isinstance(document, dict) and isinstance(document.get(within), list):
+        document = document[within]
+    if not isinstance(document, list):
+        document = [document]
+    for index, value in enumerate(document):
+        where = f"{path.name}[{index}]" if len(document) > 1 else path.name
+        try:
+            yield _row(where, value, len(json.dumps(value)))
+        except ValueError as error:
+            problem(f"{where}: {error}")
+
+
+def _row(where: str, value: object, size: int) -> Row:
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return Row(where, value, size)
+
+
+def _is_document(path: Path) -> bool:
+    """Tell whether a file is one document: its first line is no object of its own, or it is the only one."""
+    with path.open("rb") as file:
+        lines = (line for line in file if line.strip())
+        first = next(lines, b"")
+        if first and next(lines, None) is None:
+            return True
+    return first.strip() == b"{" or first.lstrip().startswith(b"[")

@@ -1,0 +1,84 @@
+"""How files become calls: what a call holds, and what a file may look like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillroute_local.client import Client
+from skillroute_local.documents import read_objects
+from skillroute_local.importing import BATCH, ImportReport, import_file
+
+
+class Recorded(Client):
+    """A client that calls nobody and takes everything."""
+
+    def __init__(self) -> None:
+        super().__init__("http://nobody.example")
+        self.calls: list[list[dict[str, Any]]] = []
+
+    def put(self, kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
+        self.calls.append(values)
+        results = [{"index": index, "status": "created", "error": None} for index in range(len(values))]
+        return {"degraded": [], "results": results}
+
+
+@contextmanager
+def imported(path: Path, kind: str) -> Iterator[Recorded]:
+    report, done = ImportReport(), 0
+
+    def progress(size: int) -> None:
+        nonlocal done
+        done += size
+
+    with Recorded() as client:
+        import_file(client, kind, path, report, progress)  # type: ignore[arg-type]
+        assert done == path.stat().st_size
+        yield client
+
+
+def test_a_call_holds_as_many_servers_as_their_tools_allow(tmp_path: Path) -> None:
+    # GIVEN servers of 0, 30, 30, 39, 30 and 300 tools
+    file = tmp_path / "servers.jsonl"
+    counts = (0, 30, 30, 39, 30, 300)
+    rows = [{"name": f"s{count}", "tools": [{"name": f"t{each}"} for each in range(count)]} for count in counts]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    with imported(file, "servers") as client:
+        # THEN each call embeds 100 texts at most, and a server that alone has more goes alone
+        assert [[len(server["tools"]) for server in call] for call in client.calls] == [[0, 30, 30], [39, 30], [300]]
+
+
+def test_a_call_holds_a_hundred_items(tmp_path: Path) -> None:
+    file = tmp_path / "tools.jsonl"
+    file.write_text("".join(f'{{"name": "t{number}"}}\n' for number in range(2 * BATCH + 1)), encoding="utf-8")
+
+    with imported(file, "items") as client:
+        assert [len(call) for call in client.calls] == [BATCH, BATCH, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"name": "a"}', ["a"]),
+        ('{"name": "a"}\n\n{"name": "b"}\n', ["a", "b"]),
+        ('\n{\n"name": "a"}\n', ["a"]),
+        ('[{"name": "a"}, {"name": "b"}]', ["a", "b"]),
+        ('[\n{"name": "a"},\n{"name": "b"}]\n', ["a", "b"]),
+        ('{"servers": [{"name": "a"}, {"name": "b"}], "metadata": {}}', ["a", "b"]),
+        ('{"agents": [{"name": "a"}]}', [None]),
+        ("", []),
+        ("\n \n", []),
+    ],
+)
+def test_a_file_may_be_lines_or_a_document(tmp_path: Path, text: str, names: list[str | None]) -> None:
+    file, problems = tmp_path / "file.json", list[str]()
+    file.write_text(text, encoding="utf-8")
+
+    rows = list(read_objects(file, "servers", problems.append))
+
+    assert ([row.value.get("name") for row in rows], problems) == (names, [])
