@@ -61,3 +61,35 @@ def tools(server: str, number: int) -> list[dict[str, Any]]:
         }
         for place, thing, (verb, says) in chosen
     ]
+
+
+def servers(number: int, *, tools_each: int = 3) -> list[dict[str, Any]]:
+    """Return up to 400 MCP servers with up to 10 tools of their own, no two with the same words."""
+    chosen = itertools.islice(itertools.product(_PLACES, _THINGS), number)
+    return [
+        {
+            "path": f"/{place}/{thing}",
+            "name": f"{thing.title()} of {place.title()}",
+            "description": f"All that can be done with the {thing} in {place.title()}.",
+            "tags": [place, thing],
+            "tools": [
+                {"name": f"{verb}_{thing}_{place}", "description": f"{says} a {thing} that stands in {place.title()}."}
+                for verb, says in _VERBS[:tools_each]
+            ],
+        }
+        for place, thing in chosen
+    ]
+
+
+def agents(number: int) -> list[dict[str, Any]]:
+    """Return up to 10 A2A agents, each with a skill of its own."""
+    return [
+        {
+            "path": f"/agents/{verb}",
+            "name": f"{verb.title()} Agent",
+            "description": f"{says} whatever it is given.",
+            "url": f"https://agents.test/{verb}",
+            "skills": [{"id": verb, "name": verb, "description": f"{says} something."}],
+        }
+        for verb, says in _VERBS[:number]
+    ]

@@ -146,3 +146,24 @@ def _sqs(server: Up) -> Iterator[tuple[Any, dict[str, str]]]:
         yield client, find_queues(endpoint)
     finally:
         client.close()
+
+
+def put_servers(server: Server, *servers: dict[str, Any]) -> list[dict[str, Any]]:
+    """Write MCP servers, a hundred at a time, none of which may fail, and return what became of each."""
+    results: list[dict[str, Any]] = []
+    for start in range(0, len(servers), 100):
+        body = {"servers": servers[start : start + 100]}
+        results += answered(server.http.put("/api/v1/servers", json=body))["results"]
+    assert [result for result in results if result["status"] == "failed"] == []
+    return results
+
+
+def search_registry(server: Server, query: str, **request: Any) -> dict[str, Any]:
+    """Search the registry; what the server answers must be 200."""
+    found: dict[str, Any] = answered(server.http.post("/api/v1/search/registry", json={"query": query, **request}))
+    return found
+
+
+def paths(answer: dict[str, Any]) -> list[str]:
+    """Return the paths of the MCP servers in a registry search's answer, in its order."""
+    return [each["path"] for each in answer["servers"]]
