@@ -98,6 +98,9 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
 	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json
+	@$(BIN)/python benchmarks/registry_quality.py --data $(DATA) --json $(RESULTS)/registry_quality.json
+	@for n in 1000 10000; do \
+	  $(BIN)/python benchmarks/registry_latency.py --servers $$n --data $(DATA) --json $(RESULTS)/registry_latency_$$n.json || exit 1; done
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
 	@if [ -e $(RESULTS)/built ]; then \

@@ -17,6 +17,7 @@ from typing import Any
 Json = dict[str, Any]
 
 _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "schema_load", "index_sync", "total")
+_FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
 
 Written by `benchmarks/report.py`; do not edit. What each figure means and how to make it anew: `benchmarks/README.md`.
@@ -63,24 +64,24 @@ def _machine(machine: Json, runs: int) -> str:
 
 
 def _latency(results: Json) -> str:
-    run = ("strategy", "queries", "concurrency")
-    http = results["http"]
-    ends = [
-        {name: row[name] for name in (*run, "searches/s")}
-        | {"whole": row["whole_ms"], "server": row["stages_ms"]["total"], "errors": row["errors"]}
-        for row in http
-    ]
-    stages = [{name: row[name] for name in run} | {s: row["stages_ms"][s] for s in _STAGE_NAMES} for row in http]
     return "\n\n".join(
         [
-            f"### Over HTTP, {results['tools']} tools\n\nMilliseconds as p50 / p95 / p99.",
-            table(ends),
-            "Stages on the server:",
-            table(stages),
+            f"### Over HTTP, {results['tools']} tools",
+            _over_http(results["http"], ("strategy", "queries", "concurrency"), _STAGE_NAMES),
             f"### Through the Lambda handler, {results['tools']} tools",
             table(results["lambda"]),
         ]
     )
+
+
+def _over_http(rows: Sequence[Json], run: Sequence[str], stage_names: Sequence[str]) -> str:
+    ends = [
+        {name: row[name] for name in (*run, "searches/s")}
+        | {"whole": row["whole_ms"], "server": row["stages_ms"]["total"], "errors": row["errors"]}
+        for row in rows
+    ]
+    stages = [{name: row[name] for name in run} | {s: row["stages_ms"][s] for s in stage_names} for row in rows]
+    return "\n\n".join(["Milliseconds as p50 / p95 / p99.", table(ends), "Stages on the server:", table(stages)])
 
 
 def _ingest(results: Json) -> str:
@@ -164,6 +165,57 @@ def _description_share(results: Json) -> str:
     return "\n\n".join([about, *_titled(titles, results)])
 
 
+def _registry_quality(results: Json) -> str:
+    about = (
+        "Queries judged by hand (`benchmarks/registry_queries.md`) on Docker's MCP catalogue, 328 servers with 755 "
+        "tools; what each ranking is stands in `benchmarks/registry_quality.py`. Servers are judged on all queries, "
+        "tools on those that name some."
+    )
+    titles = {
+        "means": "Means by kind of query",
+        "shares": "Boost, were another share of the boosts in the score than 0.1",
+    }
+    tables = dict(zip(titles, _titled(titles, results), strict=True))
+    return "\n\n".join([about, tables["means"], _registry_claim(results["differences"]), tables["shares"]])
+
+
+def _registry_claim(differences: list[Json]) -> str:
+    """Say of each fusion and kind of query whether hybrid search beats both of its halves."""
+    rows: dict[tuple[str, str], Json] = {}
+    for each in differences:
+        row = rows.setdefault(
+            (each["group"], each["difference"]), {"group": each["group"], "difference": each["difference"]}
+        )
+        row[each["measure"]] = f"{each['mean']:+.3f} ({each['low']:+.3f} to {each['high']:+.3f})"
+    shown = {(d["group"], d["difference"]): d["shown"] for d in differences if d["measure"] == "ndcg@3"}
+    verdicts = []
+    for group in dict.fromkeys(each["group"] for each in differences):
+        against = {
+            fusion: [shown[group, f"{fusion} - {half}"] for half in ("vector", "keyword")] for fusion in _FUSIONS
+        }
+        verdicts.append({"group": group} | {fusion: _beats_both(found) for fusion, found in against.items()})
+    return "\n\n".join(
+        [
+            "### Does hybrid search beat both of its halves?",
+            "By nDCG@3 of servers: yes where the interval of the difference to either half is above 0, no where one is "
+            "below it, else it is not shown.",
+            table(verdicts),
+            "Differences, with 95 % intervals of paired resamples:",
+            table(list(rows.values())),
+        ]
+    )
+
+
+def _beats_both(shown: Sequence[str]) -> str:
+    return "no" if "worse" in shown else "yes" if set(shown) == {"better"} else "not shown"
+
+
+def _registry_latency(results: Json) -> str:
+    rows = results["rows"]
+    title = f"### {results['servers']} servers with {results['servers'] * results['tools_per_server']} tools"
+    return f"{title}\n\n{_over_http(rows, ('queries', 'connections'), list(rows[0]['stages_ms']))}"
+
+
 def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
     return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
 
@@ -177,6 +229,8 @@ _SECTIONS = {
     "description_share": ("How much of a skill is its description", _description_share),
     "classification": ("The similarity classifier", _classification),
     "skills": ("The skill service", _skills),
+    "registry_quality": ("Registry search: quality", _registry_quality),
+    "registry_latency": ("Registry search: latency", _registry_latency),
     "corpus": ("Corpus", lambda results: table([results])),
 }
 
@@ -185,7 +239,9 @@ def report(documents: Sequence[Json]) -> str:
     """Return the page."""
     groups: dict[tuple[str, str], list[Json]] = {}
     for document in documents:
-        options = {name: value for name, value in document["options"].items() if name not in {"json", "data"}}
+        options = {
+            name: value for name, value in document["options"].items() if name not in {"json", "data", "directory"}
+        }
         groups.setdefault((document["benchmark"], json.dumps(options, sort_keys=True)), []).append(document)
     sections = [_HEAD]
     for name, (title, write) in _SECTIONS.items():
