@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from skillroute.domain.hashing import text_hash
 from skillroute.domain.registry import AgentSkill, EntityContent, EntityFilter
 from skillroute.domain.registry_search import BOOSTS
 from skillroute.domain.registry_text import EntitySaid, Place, embedding_text, placed_words
-from skillroute.ports import IndexedText, KeywordHits, RegistryScope, Session
+from skillroute.ports import IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
 from skillroute.storage.postgres.database import PostgresDatabase
 from skillroute.storage.postgres.queries import statement
 
@@ -316,7 +317,7 @@ class TestKeywordSearch:
         other = put(database, agent("/other"))
         hits = database.read(lambda s: s.registry.boosts(["docs", "nothing"], [found, other, 999]))
         assert {id_: hit.boost for id_, hit in hits.items()} == {found: 9.0, other: 0.0}
-        assert hits[found] == search(database, "docs", "nothing").hits[0]
+        assert replace(hits[found], coverage=0.0) == search(database, "docs", "nothing").hits[0]
 
     def test_coverage_is_the_mean_over_the_keywords_of_their_saturated_boosts(self, database: PostgresDatabase) -> None:
         # GIVEN one that has "docs" everywhere, and one that has each keyword somewhere
@@ -324,15 +325,31 @@ class TestKeywordSearch:
         each = put(database, server("/b", "Query", "docs of libraries"))
         keywords = ("docs", "query", "libraries", "missing")
         expected = {much: (20 / 24) / 4, each: (2 / 6 + 3 / 7 + 2 / 6) / 4}
-        # WHEN, THEN
-        hits = search(database, *keywords).hits
-        assert {hit.id: hit.coverage for hit in hits} == pytest.approx(expected, abs=1e-12)
+        # WHEN
+        hits = self.by_coverage(database, keywords)
+        # THEN
+        assert {hit.id: hit.coverage for hit in hits} == pytest.approx(expected, abs=1e-9)
         assert database.read(lambda s: s.registry.boosts(keywords, [much, each])) == {hit.id: hit for hit in hits}
-        by_coverage = database.read(
-            lambda s: s.registry.keyword_search(keywords, EVERYTHING, limit=1, by_coverage=True)
-        )
-        assert [hit.id for hit in by_coverage.hits] == [each]
-        assert [hit.id for hit in search(database, *keywords, limit=1).hits] == [much]
+        assert [hit.id for hit in self.by_coverage(database, keywords, limit=1)] == [each]
+        assert [(hit.id, hit.coverage) for hit in search(database, *keywords, limit=1).hits] == [(much, 0.0)]
+
+    def test_equal_coverage_is_a_tie_whatever_the_order_of_the_keywords(self, database: PostgresDatabase) -> None:
+        words = ("alpha", "bravo", "gamma", "delta", "omega", "kappa")
+        # GIVEN each with the same three boosts, of other keywords
+        for number in range(6):
+            path, name, said = (words[(number + shift) % 6] for shift in (0, 2, 3))
+            put(database, server(f"/{path}-{number}", name, said))
+        paths = [f"/{words[number]}-{number}" for number in range(6)]
+        hits = self.by_coverage(database, words)
+        assert len({hit.coverage for hit in hits}) == 1
+        assert [hit.path for hit in hits] == sorted(paths)
+
+    def by_coverage(
+        self, database: PostgresDatabase, keywords: Sequence[str], limit: int | None = None
+    ) -> Sequence[KeywordHit]:
+        return database.read(
+            lambda s: s.registry.keyword_search(keywords, EVERYTHING, limit=limit, by_coverage=True)
+        ).hits
 
     def test_tools_say_how_many_keywords_they_have(self, database: PostgresDatabase) -> None:
         first = put(database, server("/a"), tools={"query-docs": "of libraries", "other": ""})

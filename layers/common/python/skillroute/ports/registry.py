@@ -56,7 +56,7 @@ class KeywordHit:
         The sum over keywords and places.
     coverage : float
         How much of the query it covers, 0..1: the mean over the keywords of ``b / (b + HALF_COVERED)``, `b` being the
-        boost of one keyword.
+        boost of one keyword; to nine decimals. 0 from a search that is not by coverage.
     """
 
     id: int

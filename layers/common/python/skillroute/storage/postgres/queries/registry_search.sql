@@ -19,7 +19,10 @@ WITH found AS (
     GROUP BY w.entity_id, is_server, k.word
 ), sums AS (
     SELECT entity_id, is_server, sum(boost) AS boost,
-           sum(boost / (boost + :half::float8)) / json_array_length(:keywords::json) AS coverage
+           -- Rounded, for sums of fractions depend on their order, and what is equal must tie.
+           CASE WHEN :by_coverage::boolean
+                THEN round((sum(boost / (boost + :half::float8)) / json_array_length(:keywords::json))::numeric, 9)
+                ELSE 0 END AS coverage
     FROM found
     GROUP BY entity_id, is_server
 ), ranked AS (
@@ -57,7 +60,7 @@ LIMIT :limit::int
 
 -- name: keyword_boosts
 SELECT e.id, e.kind, e.path, e.name, coalesce(sum(k.boost), 0),
-       coalesce(sum(k.boost / (k.boost + :half::float8)) / cardinality(:keywords::text[]), 0)
+       round(coalesce(sum(k.boost / (k.boost + :half::float8)) / cardinality(:keywords::text[]), 0)::numeric, 9)::float8
 FROM mcp.registry_entities e
 LEFT JOIN LATERAL (
     SELECT sum((:boosts::float8[])[w.place]) AS boost
