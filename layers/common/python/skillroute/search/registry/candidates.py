@@ -120,11 +120,13 @@ class HybridSearch:
         ranked = self._scored(merge)
         # By rank nothing beyond the ranks counts, and those were read.
         if not merge.is_complete and self._plan.fusion != "rrf":
+            seen = len(merge.known)
             if not self._read_unseen(merge, ranked):
                 whole = self._with_all_hits(merge)
                 self._complete([whole])
                 return self._merged(whole)
-            ranked = self._scored(merge)
+            if len(merge.known) > seen:
+                ranked = self._scored(merge)
         best = {int(hit.key) for hit in merge.nearest} | {hit.id for hit in merge.hits[: self._plan.nearest]}
         return _candidates(self._plan, ranked, count, best)
 
