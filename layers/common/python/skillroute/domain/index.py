@@ -9,6 +9,9 @@ from typing import Any
 
 from skillroute.domain.embedding import EmbeddingModel
 
+HEAD = 2**63 - 1
+"""A position that no transaction reaches: a look at the feed from here sees epoch and position, and no changes."""
+
 
 class Collection(StrEnum):
     """The collections: the first two by the names that search-contract gives them, then servers and agents."""
@@ -57,10 +60,6 @@ class IndexFilter:
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    def matches_nothing(self) -> bool:
-        """Tell whether a condition has no values, so that no engine need be asked."""
-        return any(not values for values in self.any_of.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import Collection, IndexFilter, IndexRecord
+from skillroute.domain.index import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
 from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.refresh_registry import not_found_by_what_they_say, pages
@@ -21,7 +21,6 @@ _PAGE = 500
 _VECTORS = 2000  # an index gives no vector back, so each costs a search of 1 ms; of more items a part is tried
 _ALIKE = 0.9999
 _SAME = 100
-_NEWEST = 2**63 - 1  # a position that no transaction reaches: a look from here sees no changes, only where they end
 _LOOKS = 5
 _PAUSE_S = 0.05
 
@@ -143,7 +142,7 @@ class Verify:
 
     def _look_again(self, collection: Collection, keys: Sequence[str]) -> tuple[list[Finding], list[Finding]]:
         """Compare some keys; return apart what nobody wrote between the index's look and ours, and the rest."""
-        position = self._feed.poll(_NEWEST).position
+        position = self._feed.poll(HEAD).position
         before = self._feed.poll(position)
         with self._replica.current():
             pass  # an index that must be built anew is from now on

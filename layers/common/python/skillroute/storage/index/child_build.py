@@ -20,10 +20,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import FeedPage
+from skillroute.domain.index import HEAD, FeedPage
 from skillroute.errors import IndexUnavailable
 from skillroute.storage.index.edge import EdgeIndex
-from skillroute.storage.index.embedded import HEAD, Built
+from skillroute.storage.index.embedded import Built
 from skillroute.storage.index.projection import load_everything
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.storage.postgres.address import Address, fixed

@@ -13,16 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import Collection, FeedPage
+from skillroute.domain.index import HEAD, Collection, FeedPage
 from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable, SkillrouteError
 from skillroute.observability import logger
 from skillroute.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
 from skillroute.storage.index.projection import AppliedChanges, apply_changes, load_everything
 
 _ATTEMPTS = 3
-
-HEAD = 2**63 - 1
-"""A position that no transaction reaches: a look from here sees the epoch and the position, and no changes."""
 
 _REBUILD_AGAIN_AFTER_S = 30.0
 

@@ -64,7 +64,7 @@ class PostgresRegistry:
         if rows:
             entity_id, created = rows[0]
             return EntityWritten(entity_id, created, changed=not created)
-        # It is there, unless it was deleted between the two; then there is nothing that could be the same.
+        # It is there: ON CONFLICT has locked it, though there was nothing to write.
         return EntityWritten(self._run("hold_entity", **key)[0][0], created=False, changed=False)
 
     def get(self, kind: EntityKind, entity_id: int, org_id: str | None) -> Entity | None:
