@@ -400,6 +400,48 @@ def test_br_005_whoever_decides_waits_for_the_tool_before_holding_the_suggestion
     assert statuses(system)[0][1] == ("merged" if decide == "merge" else "approved")
 
 
+def test_br_005_whoever_is_about_to_decide_reads_the_suggestions_of_the_name_without_waiting_for_them(
+    system: System, database_url: str
+) -> None:
+    suggested(system, "a", "b")
+    with connected(database_url) as sql:
+        sql("BEGIN")
+        sql("SELECT FROM mcp.skill_suggestions FOR UPDATE")
+        read: list[Any] = []
+        reading = threading.Thread(
+            target=lambda: read.extend(
+                system.database.read(lambda session: session.suggestions.same_name("Video", None))
+            )
+        )
+        reading.start()
+        while reading.is_alive() and not waits_for_a_lock(system.rows):
+            reading.join(0.01)
+        assert [each[0] for each in read] == [1, 2]
+        sql("COMMIT")
+    reading.join(20)
+
+
+def test_br_005_whoever_decides_holds_all_suggestions_of_the_name_in_the_order_of_their_ids(
+    system: System, database_url: str
+) -> None:
+    # GIVEN one who holds the first
+    system.create("media")
+    suggested(system, "a", "b")
+    deciding = threading.Thread(target=lambda: system.parts.review_suggestions.merge(2, "media", ADMIN))
+    with connected(database_url) as sql:
+        sql("BEGIN")
+        sql("SELECT FROM mcp.skill_suggestions WHERE id = 1 FOR UPDATE")
+        # WHEN
+        deciding.start()
+        while not waits_for_a_lock(system.rows):
+            assert deciding.is_alive()
+        # THEN whoever waits for it does not hold the second meanwhile
+        assert sql("SELECT id FROM mcp.skill_suggestions WHERE id = 2 FOR UPDATE NOWAIT") == [[2]]
+        sql("COMMIT")
+    deciding.join(20)
+    assert [status for _, status, _ in statuses(system)] == ["merged", "merged"]
+
+
 # Auto-approval (decisions 21)
 
 

@@ -214,8 +214,10 @@ class SuggestionRepository(Protocol):
         """Remove the open suggestion of a description for a skill."""
         ...
 
-    def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
-        """Hold the open suggestions of a name, and return id, tool and source of each, oldest first."""
+    def same_name(
+        self, name: str, org_id: str | None, *, hold: bool = False
+    ) -> list[tuple[int, int | None, AssignmentSource]]:
+        """Return id, tool and source of the open suggestions of a name, oldest first; `hold` holds them meanwhile."""
         ...
 
     def was_refused(self, name: str, org_id: str | None) -> bool:
@@ -229,7 +231,10 @@ class SuggestionRepository(Protocol):
     def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None: ...
 
     def hold(self, suggestion_id: int) -> SuggestionStatus | None:
-        """Hold a suggestion to the end of the transaction, and return its status; None when it is gone."""
+        """Hold a suggestion and the open ones of its name to the end of the transaction.
+
+        Returns its status; None when it is gone.
+        """
         ...
 
     def page(

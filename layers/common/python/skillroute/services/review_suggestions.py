@@ -222,7 +222,7 @@ def _resolve(
     session.suggestions.review([suggestion.id], status, skill_id=skill.id, reviewer=caller.name, reason=None)
     others = [
         (id_, other_tool)
-        for id_, other_tool, _ in session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id)
+        for id_, other_tool, _ in session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id, hold=True)
         if other_tool != tool_id
     ]
     session.suggestions.review(

@@ -115,14 +115,16 @@ class SuggestSkills:
             },
         )
 
-    def _often(self, session: Session, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
+    def _often(
+        self, session: Session, name: str, org_id: str | None, *, hold: bool = False
+    ) -> list[tuple[int, int | None, AssignmentSource]]:
         """Return the open suggestions of a name when a language model made them for enough tools; else nothing.
 
         A name that a person refused, by rejecting it or by deleting the skill that came of it, is left to people.
         """
         same = [
             each
-            for each in session.suggestions.same_name(name, org_id)
+            for each in session.suggestions.same_name(name, org_id, hold=hold)
             if each[1] is not None and each[2] is AssignmentSource.LLM_AUTO
         ]
         enough_tools = len({tool_id for _, tool_id, _ in same}) >= self._approve_after
@@ -132,7 +134,7 @@ class SuggestSkills:
         self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None, tool_ids: Sequence[int]
     ) -> tuple[Skill | None, list[int]]:
         session.classifications.hold(tool_ids)  # before suggestions are, as classifying does
-        same = self._often(session, name, org_id)
+        same = self._often(session, name, org_id, hold=True)
         if not same:
             return None, []
         tools = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})

@@ -48,8 +48,10 @@ class PostgresSuggestions:
     def drop_description_of(self, skill_id: str) -> None:
         self._run("drop_description_of", skill_id=skill_id)
 
-    def same_name(self, name: str, org_id: str | None) -> list[tuple[int, int | None, AssignmentSource]]:
-        rows = self._run("same_suggestions", name=name, org_id=org_id)
+    def same_name(
+        self, name: str, org_id: str | None, *, hold: bool = False
+    ) -> list[tuple[int, int | None, AssignmentSource]]:
+        rows = self._run("hold_same_suggestions" if hold else "same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
 
     def was_refused(self, name: str, org_id: str | None) -> bool:
@@ -64,7 +66,7 @@ class PostgresSuggestions:
 
     def hold(self, suggestion_id: int) -> SuggestionStatus | None:
         rows = self._run("hold_suggestion", id=suggestion_id)
-        return SuggestionStatus(rows[0][0]) if rows else None
+        return next((SuggestionStatus(status) for id_, status in rows if id_ == suggestion_id), None)
 
     def page(
         self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int

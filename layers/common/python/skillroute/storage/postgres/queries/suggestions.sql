@@ -43,7 +43,17 @@ FROM mcp.skill_suggestions
 WHERE id = :id::bigint AND (org_id IS NULL OR org_id = :org_id::text)
 
 -- name: hold_suggestion
-SELECT status FROM mcp.skill_suggestions WHERE id = :id::bigint FOR UPDATE
+-- With it the open ones of its name, which are decided together: two that decide on one name wait for each other in the
+-- order of the ids, not in a circle.
+SELECT s.id, s.status
+FROM mcp.skill_suggestions named
+JOIN mcp.skill_suggestions s
+  ON s.id = named.id
+  OR (s.status = 'pending' AND s.kind = 'new_skill' AND named.kind = 'new_skill' AND s.name_key = named.name_key
+      AND s.org_id IS NOT DISTINCT FROM named.org_id)
+WHERE named.id = :id::bigint
+ORDER BY s.id
+FOR UPDATE OF s
 
 -- name: list_suggestions
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,
@@ -58,7 +68,14 @@ SELECT count(*) FROM mcp.skill_suggestions
 WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
 
 -- name: same_suggestions
--- Open suggestions of the same name for tools of the same organisation, oldest first.
+-- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without being held:
+-- a statement outside a transaction that waits for two rows can meet one that holds them the other way round.
+SELECT id, source_tool_id, source FROM mcp.skill_suggestions
+WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
+  AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
+ORDER BY id
+
+-- name: hold_same_suggestions
 SELECT id, source_tool_id, source FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
