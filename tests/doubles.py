@@ -122,6 +122,9 @@ class IndexCall:
     threshold: float | None = None
 
 
+_RANKED = ("search", "search_text", "search_terms")
+
+
 class FaultyIndex:
     """A `VectorIndex` that writes down its searches and raises what `faults` says, by method and collection."""
 
@@ -133,11 +136,11 @@ class FaultyIndex:
 
     def fail(self, collection: Collection, error: SkillrouteError) -> None:
         """Make every search of a collection fail."""
-        self.faults |= dict.fromkeys([("search", collection), ("search_text", collection)], error)
+        self.faults |= dict.fromkeys([(method, collection) for method in _RANKED], error)
 
     def searches(self, collection: Collection) -> list[IndexCall]:
         """Return the ranked searches of a collection."""
-        return [c for c in self.calls if c.collection is collection and c.method in {"search", "search_text"}]
+        return [c for c in self.calls if c.collection is collection and c.method in _RANKED]
 
     def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
         self._called(IndexCall("upsert", collection))
@@ -158,6 +161,12 @@ class FaultyIndex:
     ) -> list[IndexHit]:
         self._called(IndexCall("search", collection, where, limit, threshold))
         return self._inner.search(collection, vector, where=where, limit=limit, threshold=threshold)
+
+    def search_terms(
+        self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int
+    ) -> list[IndexHit]:
+        self._called(IndexCall("search_terms", collection, where, limit))
+        return self._inner.search_terms(collection, weights, where=where, limit=limit)
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         self._called(IndexCall("search_text", collection, where, limit))
@@ -237,6 +246,10 @@ class FaultyFeed:
     def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
         self._check()
         return self._inner.load_all(collection)
+
+    def count(self) -> int:
+        self._check()
+        return self._inner.count()
 
     def _check(self) -> None:
         if self.down:

@@ -41,7 +41,7 @@ class WatchedIndex:
         if self.fault is not None:
             raise self.fault
         self._inner.upsert(collection, records)
-        self.upserts += [record.payload["name"] for record in records]
+        self.upserts += [record.payload.get("name", record.key) for record in records]
         self.vectors += [tuple(record.vector) for record in records if record.vector is not None]
 
     def delete(self, collection: Collection, keys: Sequence[str]) -> None:
@@ -112,6 +112,9 @@ class WatchedFeed:
         yield from self._inner.load_all(collection)
         if collection is TOOLS:
             self.after_load_all()
+
+    def count(self) -> int:
+        return self._inner.count()
 
 
 class World:

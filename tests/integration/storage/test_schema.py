@@ -35,8 +35,32 @@ _WORDS = (
 )
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
+_MAIL = """
+INSERT INTO mcp.mail_documents (id, kind, project_ids, sender_key, recipient_keys, importance, ack_required, created_ts,
+                                title, body, search_vector, text_hash)
+VALUES (1, 'project', '{1}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
+       (2, 'agent', '{1}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
+       (3, 'agent', '{}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
+       (4, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', '', '', ''),
+       (5, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', '', '', '');
+INSERT INTO mcp.mail_projects (id, key, name, content_hash) VALUES (1, 'p', 'n', '');
+INSERT INTO mcp.mail_products (key, name, content_hash) VALUES ('x', 'n', '');
+INSERT INTO mcp.mail_product_projects VALUES (1, 1);
+INSERT INTO mcp.mail_agents (id, name, name_key, content_hash) VALUES (2, 'A', 'a', ''), (3, 'B', 'b', '');
+INSERT INTO mcp.mail_memberships VALUES (2, 1);
+INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subject, body, content_hash)
+VALUES (4, 'm', 1, 2, '', '', '');
+INSERT INTO mcp.mail_recipients VALUES (4, 'to', 0, 3)
+"""
+_PROJECT = "INSERT INTO mcp.mail_projects (id, key, name, content_hash) VALUES "
+_PRODUCT = "INSERT INTO mcp.mail_products (key, name, content_hash) VALUES "
+_AGENT = "INSERT INTO mcp.mail_agents (id, name, name_key, content_hash) VALUES "
+_MESSAGE = "INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subject, body, content_hash) VALUES "
+_DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
+
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
-# with server 1 "/first", which has words in its path.
+# with server 1 "/first", which has words in its path; and with mail: project 1, which product 1 is linked to, agents 2
+# and 3, of which the former belongs to it, and message 4 of the one to the other; 5 is a document and no more.
 REFUSED = [
     (_TOOL, "tools_key"),
     ("UPDATE mcp.tools SET type = 'agent'", "tools_type_known"),
@@ -162,6 +186,65 @@ REFUSED = [
     (_WORDS.format(1, 2, 1), "registry_words_tool"),
     (_WORDS.format(9, 2, "NULL"), "registry_words_entity_id_fkey"),
     (_WORDS.format(1, 5, 9), "registry_words_tool_id_fkey"),
+    (_DOCUMENT.format("id = 4", 5), "mail_documents_pkey"),
+    (_DOCUMENT.format("kind = 'product'", 1), "mail_documents_kind_known"),
+    (_DOCUMENT.format("org_id = ''", 1), "mail_documents_org_not_blank"),
+    (_DOCUMENT.format("importance = 'huge'", 4), "mail_documents_importance_known"),
+    *(
+        (_DOCUMENT.format(f"{column} = NULL", 4), "mail_documents_message_whole")
+        for column in ["sender_key", "recipient_keys", "importance", "ack_required"]
+    ),
+    *(
+        (_DOCUMENT.format(change, 1), "mail_documents_message_whole")
+        for change in ["sender_key = 'a'", "recipient_keys = '{}'", "importance = 'low'", "ack_required = false",
+                       "thread_id = 't'", "kind = 'message'"]
+    ),
+    *(
+        (_DOCUMENT.format(columns, 4), "mail_documents_embedding_whole")
+        for columns in [
+            "embedding = '\\x00000000'",
+            "embedding_model = 'm', embedding_dimension = 1",
+            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
+            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
+        ]
+    ),
+    (_PROJECT + "(1, 'q', 'n', '')", "mail_projects_pkey"),
+    (_PROJECT + "(99, 'q', 'n', '')", "mail_projects_id_fkey"),
+    (_PROJECT + "(5, 'p', 'n', '')", "mail_projects_key"),
+    *((_PROJECT + f"(5, {key}, 'n', '')", "mail_projects_key_format") for key in
+      ["''", "'-a'", "'a b'", "E'a\\n'", "'ä'", "repeat('x', 129)"]),
+    (_PROJECT + "(5, 'q', ' ', '')", "mail_projects_name_not_blank"),
+    (_PRODUCT.replace("(key", "(id, key").replace("VALUES ", "VALUES (1, 'y', 'n', '')"), "mail_products_pkey"),
+    (_PRODUCT + "('x', 'n', '')", "mail_products_key"),
+    (_PRODUCT + "('a b', 'n', '')", "mail_products_key_format"),
+    (_PRODUCT + "('y', ' ', '')", "mail_products_name_not_blank"),
+    ("UPDATE mcp.mail_products SET org_id = ''", "mail_products_org_not_blank"),
+    ("INSERT INTO mcp.mail_product_projects VALUES (1, 1)", "mail_product_projects_pkey"),
+    ("INSERT INTO mcp.mail_product_projects VALUES (9, 1)", "mail_product_projects_product_id_fkey"),
+    ("INSERT INTO mcp.mail_product_projects VALUES (1, 9)", "mail_product_projects_project_id_fkey"),
+    (_AGENT + "(2, 'C', 'c', '')", "mail_agents_pkey"),
+    (_AGENT + "(99, 'C', 'c', '')", "mail_agents_id_fkey"),
+    (_AGENT + "(5, 'A', 'a', '')", "mail_agents_key"),
+    (_AGENT + "(5, ' ', 'c', '')", "mail_agents_name_not_blank"),
+    (_AGENT + "(5, 'C', ' ', '')", "mail_agents_name_not_blank"),
+    ("INSERT INTO mcp.mail_memberships VALUES (2, 1)", "mail_memberships_pkey"),
+    ("INSERT INTO mcp.mail_memberships VALUES (9, 1)", "mail_memberships_agent_id_fkey"),
+    ("INSERT INTO mcp.mail_memberships VALUES (2, 9)", "mail_memberships_project_id_fkey"),
+    (_MESSAGE + "(4, 'n', 1, 2, '', '', '')", "mail_messages_pkey"),
+    (_MESSAGE + "(99, 'n', 1, 2, '', '', '')", "mail_messages_id_fkey"),
+    (_MESSAGE + "(5, 'm', 1, 2, '', '', '')", "mail_messages_key"),
+    (_MESSAGE + "(5, 'a b', 1, 2, '', '', '')", "mail_messages_key_format"),
+    (_MESSAGE + "(5, repeat('x', 129), 1, 2, '', '', '')", "mail_messages_key_format"),
+    (_MESSAGE + "(5, 'n', 9, 2, '', '', '')", "mail_messages_project_id_fkey"),
+    (_MESSAGE + "(5, 'n', 1, 9, '', '', '')", "mail_messages_sender_id_fkey"),
+    ("DELETE FROM mcp.mail_documents WHERE id = 1", "mail_messages_project_id_fkey"),
+    ("DELETE FROM mcp.mail_documents WHERE id = 2", "mail_messages_sender_id_fkey"),
+    ("DELETE FROM mcp.mail_documents WHERE id = 3", "mail_recipients_agent_id_fkey"),
+    ("INSERT INTO mcp.mail_recipients VALUES (4, 'cc', 0, 3)", "mail_recipients_pkey"),
+    ("INSERT INTO mcp.mail_recipients VALUES (4, 'to', 0, 2)", "mail_recipients_place"),
+    ("INSERT INTO mcp.mail_recipients VALUES (4, 'from', 0, 2)", "mail_recipients_role_known"),
+    ("INSERT INTO mcp.mail_recipients VALUES (9, 'cc', 0, 2)", "mail_recipients_message_id_fkey"),
+    ("INSERT INTO mcp.mail_recipients VALUES (4, 'cc', 0, 9)", "mail_recipients_agent_id_fkey"),
 ]  # fmt: skip
 
 
@@ -174,6 +257,7 @@ def sql(database_url: str) -> Iterator[Sql]:
         insert_assignment(sql, 1, "first", primary=True)
         sql(_SERVER)
         sql(_WORDS.format(1, 1, "NULL"))
+        sql(_MAIL)
         yield sql
 
 
@@ -272,3 +356,18 @@ def test_triggers_of_one_event_lock_the_feed_before_the_outbox_and_its_skills_be
         fired.setdefault((table, event), []).extend(rank for _, rank in places)
     assert len(fired) > 6
     assert {key: ranks for key, ranks in fired.items() if ranks != sorted(ranks)} == {}
+
+
+def test_deleting_a_document_deletes_what_it_is_of_and_who_got_it(sql: Sql) -> None:
+    sql("DELETE FROM mcp.mail_documents WHERE id = 4")
+    assert sql("SELECT count(*) FROM mcp.mail_messages") == sql("SELECT count(*) FROM mcp.mail_recipients") == [[0]]
+    sql("DELETE FROM mcp.mail_documents WHERE kind IN ('agent', 'project')")
+    for table in ("mail_agents", "mail_projects", "mail_memberships", "mail_product_projects"):
+        assert sql(f"SELECT count(*) FROM mcp.{table}") == [[0]]
+    assert sql("SELECT count(*) FROM mcp.mail_products") == [[1]]
+
+
+def test_mail_of_two_organisations_may_have_the_same_keys(sql: Sql) -> None:
+    sql("UPDATE mcp.mail_projects SET org_id = 'acme'")
+    sql(_PROJECT + "(5, 'p', 'n', '')")
+    assert sql("SELECT count(*) FROM mcp.mail_projects WHERE key = 'p'") == [[2]]

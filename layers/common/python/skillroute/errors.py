@@ -12,9 +12,11 @@ SkillrouteError
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (storage/postgres/refusals.py tells the ways apart)
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
+    │   ├── IndexNotReady         it is being built
     │   └── IndexTimeout          the vector index did not answer in time
     ├── ClassifierUnavailable     the classifier failed, was throttled, or took too long
     │   └── ClassifierAnswerInvalid   it answered, but not what it was asked for
+    ├── RerankerUnavailable       the reranker failed, was throttled, or took too long
     ├── QueueUnavailable          the queue does not take messages
     ├── SecretUnavailable         a password or key cannot be read where it is kept
     └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
@@ -122,6 +124,12 @@ class IndexUnavailable(DependencyUnavailable):
     told = "the vector index is not available"
 
 
+class IndexNotReady(IndexUnavailable):
+    """The vector index is being built, and whoever asked can do without it."""
+
+    told = "the vector index is being built"
+
+
 class IndexTimeout(IndexUnavailable):
     """The vector index did not answer in time."""
 
@@ -138,6 +146,12 @@ class ClassifierAnswerInvalid(ClassifierUnavailable):
     """The language model answered, but not with what it was asked for. Asked again it may."""
 
     told = "the language model did not answer with what it was asked for"
+
+
+class RerankerUnavailable(DependencyUnavailable):
+    """The reranker failed, was throttled, or took too long."""
+
+    told = "the reranker is not available"
 
 
 class QueueUnavailable(DependencyUnavailable):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skillroute.domain.messages import key_of
+from skillroute.domain.queue_messages import key_of
 from skillroute.domain.work import QueueName
 from skillroute.errors import InvalidInput
 from skillroute.observability import logger

@@ -25,10 +25,16 @@ class Caller:
     org_id: str | None = None
     scopes: frozenset[Scope] = frozenset()
     name: str | None = None  # the token's subject, for the record of who decided
+    agent: str | None = None  # the mail agent that the token speaks for: its projects' mail is what the caller may see
 
     def may(self, scope: Scope) -> bool:
         """Tell whether the token allows `scope`."""
         return scope in self.scopes or Scope.ADMIN in self.scopes
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it may look at all mail of its organisation, and at how a search is run."""
+        return Scope.ADMIN in self.scopes
 
     @property
     def visible_orgs(self) -> tuple[str | None, ...]:

@@ -14,11 +14,12 @@ HEAD = 2**63 - 1
 
 
 class Collection(StrEnum):
-    """The collections: the first two by the names that search-contract gives them, then servers and agents."""
+    """The collections: two by the names that search-contract gives them, then servers and agents, then agent mail."""
 
     SKILLS = "mcp_skills"
     TOOLS = "mcp_unified_search"
     REGISTRY = "mcp_registry"
+    MAIL = "mcp_mail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,16 @@ class IndexRecord:
     text : str
         What BM25 indexes.
     payload : mapping
-        JSON values. Payload fields that filters use hold a string or a list of strings.
+        JSON values. Payload fields that filters use hold a string or a list of strings, or a number.
+    impacts : mapping of term to float, or None
+        Instead of `text`, for a collection whose words are cut and weighed before they come here.
     """
 
     key: str
     vector: Sequence[float] | None
     text: str
     payload: Mapping[str, Any]
+    impacts: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,13 @@ class IndexFilter:
         The field, or one element of it when it is a list, equals one of the values. No values match nothing.
     all_of : mapping of payload field to values
         The field, a list, has every one of the values. No values are no condition.
+    between : mapping of payload field to (least, most)
+        The field, a number, is in the range, both ends included; None is no bound.
     """
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    between: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

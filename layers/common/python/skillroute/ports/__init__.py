@@ -31,11 +31,20 @@ from skillroute.ports.index import (
     PositionStore,
     VectorIndex,
 )
+from skillroute.ports.mail import (
+    MailKind,
+    MailRepository,
+    MailSaid,
+    MailSearchRepository,
+    MailState,
+    MessageRow,
+)
 from skillroute.ports.models import (
     ChatModel,
     Classifier,
     Clock,
     Embedder,
+    Reranker,
 )
 from skillroute.ports.queues import (
     DeadLetter,
@@ -89,6 +98,12 @@ __all__ = [
     "ItemState",
     "KeywordHit",
     "KeywordHits",
+    "MailKind",
+    "MailRepository",
+    "MailSaid",
+    "MailSearchRepository",
+    "MailState",
+    "MessageRow",
     "Notifier",
     "OutboxDepth",
     "OutboxRepository",
@@ -98,6 +113,7 @@ __all__ = [
     "QueueDepth",
     "RegistryRepository",
     "RegistryScope",
+    "Reranker",
     "Secret",
     "Session",
     "SkillRepository",

@@ -11,7 +11,7 @@ from skillroute.domain.index import Collection
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that should not be: the rule, the tool, skill, server or agent that breaks it, and how."""
+    """Something that should not be: the rule, the id of what breaks it, and how."""
 
     rule: str
     subject: str

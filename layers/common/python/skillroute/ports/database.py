@@ -10,6 +10,7 @@ from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.items import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
 from skillroute.ports.checks import CheckRepository
 from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
+from skillroute.ports.mail import MailRepository, MailSearchRepository
 from skillroute.ports.queues import OutboxRepository
 from skillroute.ports.registry import RegistryRepository
 from skillroute.ports.skills import (
@@ -134,6 +135,12 @@ class Session(Protocol):
 
     @property
     def registry(self) -> RegistryRepository: ...
+
+    @property
+    def mail(self) -> MailRepository: ...
+
+    @property
+    def mail_search(self) -> MailSearchRepository: ...
 
     @property
     def outbox(self) -> OutboxRepository: ...

@@ -40,6 +40,12 @@ class VectorIndex(Protocol):
         """Return the records that share a word with `text`, by BM25 descending, then by key."""
         ...
 
+    def search_terms(
+        self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int
+    ) -> list[IndexHit]:
+        """Return the records that have one of the terms, by the sum of weight times impact, then by key."""
+        ...
+
     def match(self, collection: Collection, *, where: IndexFilter, limit: int) -> list[str]:
         """Return the keys of records that pass the filter, in key order, without ranking."""
         ...
@@ -70,6 +76,10 @@ class ChangeFeed(Protocol):
 
     def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
         """Return every record of a collection in batches of bounded size."""
+        ...
+
+    def count(self) -> int:
+        """Return how many records there are to load, of all collections."""
         ...
 
 
@@ -104,8 +114,8 @@ class IndexStatus:
         Whether a new one is being made beside it.
     lag : int
         Changes that are committed but not applied yet.
-    items, skills, entities : int
-        Records in its collections; entities are servers and agents.
+    items, skills, entities, mail : int
+        Records in its collections; entities are servers and agents, mail are messages, their agents and projects.
     model : str or None
         The model of the stored vectors.
     """
@@ -117,11 +127,17 @@ class IndexStatus:
     items: int
     skills: int
     entities: int
+    mail: int
     model: str | None
 
 
 class IndexReplica(Protocol):
     """A vector index that follows the change feed."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is an index, so that `current` need not build one first. Never waits."""
+        ...
 
     def current(self) -> AbstractContextManager[VectorIndex]:
         """Lend an index that holds every change committed before the call.

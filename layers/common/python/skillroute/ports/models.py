@@ -91,3 +91,22 @@ class ChatModel(Protocol):
             The answer is no JSON object.
         """
         ...
+
+
+class Reranker(Protocol):
+    """Looks at a query and a text together, and says how well they go together."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        ...
+
+    def logits(self, query: str, texts: Sequence[str], *, timeout_s: float) -> list[float]:
+        """Return for each text, in order, a number whose sigmoid is its relevance.
+
+        Raises
+        ------
+        RerankerUnavailable
+            It failed, was throttled, or did not answer within `timeout_s` seconds.
+        """
+        ...

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from skillroute.domain.messages import key_of
+from skillroute.domain.queue_messages import key_of
 from skillroute.domain.work import QueueName
 from skillroute.errors import InvalidInput, QueueUnavailable
 from skillroute.ports import DeadLetter, QueueDepth

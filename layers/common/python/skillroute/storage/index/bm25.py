@@ -30,6 +30,9 @@ MB at its first Chinese text, 145 ms and 15 MB at its first Japanese one.
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Mapping
+
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
 _K1 = 1.2
@@ -67,6 +70,18 @@ class Bm25Encoder:
     def query(self, text: str) -> SparseVector | None:
         """Encode a text to find by: every distinct word weighs 1."""
         return _unless_empty(self._model.embed_query(_encodable(text)))
+
+
+def terms_vector(values: Mapping[str, float]) -> SparseVector | None:
+    """Return terms that were cut and weighed elsewhere as a sparse vector; None when there are none.
+
+    A term's place is its CRC-32: of 100,000 terms one or two meet another one there, and count for both.
+    """
+    by_index: dict[int, float] = {}
+    for term, value in values.items():
+        index = zlib.crc32(term.encode("utf-8", "replace"))
+        by_index[index] = max(value, by_index.get(index, 0.0))
+    return SparseVector(list(by_index), list(by_index.values())) if by_index else None
 
 
 def _unless_empty(vector: SparseVector) -> SparseVector | None:

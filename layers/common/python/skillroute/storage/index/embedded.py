@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import HEAD, Collection, FeedPage
-from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable, SkillrouteError
+from skillroute.errors import IndexUnavailable, SkillrouteError
 from skillroute.observability import logger
 from skillroute.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
+from skillroute.storage.index.events import Rebuild, model_of, tell_batch
 from skillroute.storage.index.projection import AppliedChanges, apply_changes, load_everything
 
 _ATTEMPTS = 3
@@ -26,8 +27,8 @@ _REBUILD_AGAIN_AFTER_S = 30.0
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 """Makes an empty index for vectors of a model."""
 
-MakeOptimised = Callable[[EmbeddingModel], "Built"]
-"""Builds a filled index outside this process, with the graph that large collections need."""
+Build = Callable[[EmbeddingModel], "Built"]
+"""Builds a filled index: here, or outside this process with the graph that large collections need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ def _require_model(model: EmbeddingModel, page: FeedPage) -> None:
         raise _ModelSwitched(f"the model was switched from {model} to {page.model} while rows were read")
 
 
+def _size(index: VectorIndex) -> int:
+    """Return how large the larger of the collections is that grow without end: a graph is worth it for that one."""
+    return max(index.count(Collection.TOOLS), index.count(Collection.MAIL))
+
+
 class EmbeddedReplica:
     """`ports.IndexReplica` over an index in this process.
 
@@ -83,7 +89,7 @@ class EmbeddedReplica:
         make_index: MakeIndex,
         configured_model: Callable[[], EmbeddingModel | None],
         *,
-        make_optimised: MakeOptimised | None = None,
+        make_optimised: Build | None = None,
         optimise_above: int = 20_000,
         clock: Clock = time.monotonic,
     ) -> None:
@@ -100,6 +106,10 @@ class EmbeddedReplica:
         self._rebuild: threading.Thread | None = None
         self._rebuild_not_before = float("-inf")
         self._closed = False
+
+    @property
+    def is_ready(self) -> bool:
+        return self._current is not None
 
     @contextmanager
     def current(self) -> Iterator[VectorIndex]:
@@ -125,6 +135,7 @@ class EmbeddedReplica:
                 items=generation.index.count(Collection.TOOLS) if generation else 0,
                 skills=generation.index.count(Collection.SKILLS) if generation else 0,
                 entities=generation.index.count(Collection.REGISTRY) if generation else 0,
+                mail=generation.index.count(Collection.MAIL) if generation else 0,
                 model=str(page.model) if page.model else None,
             )
 
@@ -172,12 +183,12 @@ class EmbeddedReplica:
         polled_at = self._clock()
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
-        model = self._checked_model(page)
+        model = model_of(page, self._configured_model)
         # A database that was restored to an earlier moment counts from there; nothing else moves the position back.
         # And whoever slept for so long that the changes it missed are pruned starts anew.
         lost = generation is not None and (page.position < generation.position or not page.is_complete)
         if generation is None or generation.model != model or lost:
-            generation = self._swap(self._build(model), model)
+            generation = self._swap(self._built(model, self._build), model)
         else:
             try:
                 self._apply(generation, page)
@@ -196,18 +207,16 @@ class EmbeddedReplica:
         return (
             self._make_optimised is not None
             and generation.changes_since_optimised >= self._optimise_above
-            and generation.index.count(Collection.TOOLS) >= self._optimise_above
+            and _size(generation.index) >= self._optimise_above
         )
 
-    def _checked_model(self, page: FeedPage) -> EmbeddingModel:
-        configured = self._configured_model()
-        if page.model and configured and page.model != configured:
-            raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
-        # Without either nothing has a vector, and any dimension does until the first one is written.
-        return page.model or configured or EmbeddingModel("none", 1)
+    def _built(self, model: EmbeddingModel, build: Build) -> Built:
+        rebuild = Rebuild(self._feed, self._clock)
+        built = build(model)
+        rebuild.completed(built.index)
+        return built
 
     def _build(self, model: EmbeddingModel) -> Built:
-        started = self._clock()
         page = self._feed.poll(HEAD)
         index = self._make_index(model)
         try:
@@ -215,10 +224,6 @@ class EmbeddedReplica:
         except SkillrouteError:
             index.close()
             raise
-        logger.info(
-            "index built",
-            extra={"items": index.count(Collection.TOOLS), "duration_ms": round((self._clock() - started) * 1000)},
-        )
         return Built(index, page)
 
     def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
@@ -234,7 +239,7 @@ class EmbeddedReplica:
         except SkillrouteError:
             built.index.close()
             raise
-        new.changes_since_optimised = 0 if optimised else built.index.count(Collection.TOOLS)
+        new.changes_since_optimised = 0 if optimised else _size(built.index)
         self._current = new
         if old is not None:
             self._retire(old)
@@ -251,6 +256,7 @@ class EmbeddedReplica:
         if fresh:
             apply_changes(self._feed, generation.index, fresh)
             _require_model(generation.model, self._feed.poll(page.position))
+            tell_batch(len(fresh))
         generation.applied.remember(page)
         generation.position = page.position
         generation.changes_since_optimised += len(fresh)
@@ -261,16 +267,16 @@ class EmbeddedReplica:
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
         if self._rebuilding() or self._clock() < self._rebuild_not_before:
             return
-        large = self._current is not None and self._current.index.count(Collection.TOOLS) >= self._optimise_above
+        large = self._current is not None and _size(self._current.index) >= self._optimise_above
         optimise = self._make_optimised if large else None
         self._rebuild = threading.Thread(
             target=self._rebuild_and_swap, args=(model, optimise), name="index-rebuild", daemon=True
         )
         self._rebuild.start()
 
-    def _rebuild_and_swap(self, model: EmbeddingModel, optimise: MakeOptimised | None) -> None:
+    def _rebuild_and_swap(self, model: EmbeddingModel, optimise: Build | None) -> None:
         try:
-            built = optimise(model) if optimise else self._build(model)
+            built = self._built(model, optimise or self._build)
             with self._lock:
                 if self._closed:
                     built.index.close()

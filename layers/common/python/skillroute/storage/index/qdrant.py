@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from skillroute.domain.index import Collection
 from skillroute.errors import IndexTimeout, IndexUnavailable
 from skillroute.storage.index import schema
+from skillroute.storage.index.events import tell_mismatch
 from skillroute.storage.index.points import IndexPoint, PointIndex, Scored
 from skillroute.storage.index.schema import Conditions, PointId
 
@@ -115,18 +116,22 @@ class QdrantIndex(PointIndex):
         if collection in self._ready:
             return
         if not self._client.collection_exists(name):
-            self._create(name)
+            self._create(collection, name)
         info = self._client.get_collection(name)
         vectors = info.config.params.vectors
         params = vectors.get(schema.DENSE) if isinstance(vectors, dict) else None
         if params is None or params.size != self._dimension:
+            tell_mismatch(self._dimension, None if params is None else params.size)
             raise IndexUnavailable(f"collection {name} holds no vectors of {self._dimension} dimensions")
         for field in schema.KEYWORD_FIELDS[collection]:
             if field not in info.payload_schema:
                 self._client.create_payload_index(name, field, self._models.PayloadSchemaType.KEYWORD)
+        for field in schema.NUMBER_FIELDS.get(collection, ()):
+            if field not in info.payload_schema:
+                self._client.create_payload_index(name, field, self._models.PayloadSchemaType.FLOAT)
         self._ready.add(collection)
 
-    def _create(self, name: str) -> None:
+    def _create(self, collection: Collection, name: str) -> None:
         from qdrant_client.http.exceptions import UnexpectedResponse  # noqa: PLC0415
 
         m = self._models
@@ -134,7 +139,11 @@ class QdrantIndex(PointIndex):
             self._client.create_collection(
                 name,
                 vectors_config={schema.DENSE: m.VectorParams(size=self._dimension, distance=m.Distance.COSINE)},
-                sparse_vectors_config={schema.BM25: m.SparseVectorParams(modifier=m.Modifier.IDF)},
+                sparse_vectors_config={
+                    schema.BM25: m.SparseVectorParams(
+                        modifier=m.Modifier.NONE if collection in schema.OWN_WEIGHTS else m.Modifier.IDF
+                    )
+                },
                 hnsw_config=m.HnswConfigDiff(m=schema.HNSW_M, ef_construct=schema.HNSW_EF_CONSTRUCT),
             )
         except UnexpectedResponse as error:
@@ -219,7 +228,12 @@ class QdrantIndex(PointIndex):
         if not conditions:
             return None
         m = self._models
-        must = [m.FieldCondition(key=name, match=m.MatchAny(any=values)) for name, values in conditions]
+        must = [
+            m.FieldCondition(key=name, match=m.MatchAny(any=values))
+            if isinstance(values, list)
+            else m.FieldCondition(key=name, range=m.Range(gte=values[0], lte=values[1]))
+            for name, values in conditions
+        ]
         ready: models.Filter = m.Filter(must=must)
         return ready
 

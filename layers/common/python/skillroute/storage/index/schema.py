@@ -28,14 +28,25 @@ KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
     Collection.TOOLS: ("type", "server", "org_id", "skill_ids", "name_key"),
     Collection.SKILLS: ("org_id",),
     Collection.REGISTRY: ("entity_id", "kind", "org_id", "is_enabled", "tags"),
-}
+    Collection.MAIL: (
+        "kind", "org_id", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
+    ),
+}  # fmt: skip
 """Payload fields with a keyword index. A filter on any other field works too, by reading every payload."""
+
+NUMBER_FIELDS: Mapping[Collection, tuple[str, ...]] = {Collection.MAIL: ("created_ts",)}
+"""Payload fields with an index over numbers, as doubles: microseconds since the epoch fit until the year 2255."""
+
+OWN_WEIGHTS = frozenset({Collection.MAIL})
+"""Collections whose terms are weighed by whoever asks; in the others the engine knows how rare a word is."""
 
 PointId = int | str
 """A number, or a UUID in its usual spelling: the two kinds of id that Qdrant knows."""
 
-Conditions = Sequence[tuple[str, list[str]]]
-"""A filter made ready for an engine: each field must hold one of its values."""
+Range = tuple[int | None, int | None]
+
+Conditions = Sequence[tuple[str, list[str] | Range]]
+"""A filter made ready for an engine: each field holds one of the values of a list, or is in the range of a tuple."""
 
 _NAMESPACE = uuid.UUID("7f1d3c0e-5b0a-5b52-9d0b-0c6f1a2e4d90")  # ours; changing it orphans every stored point
 _LARGEST_ID = 2**64 - 1
@@ -105,9 +116,13 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     """
     if where is None:
         return []
-    ready = [(name, [value for value in values if _encodable(value)]) for name, values in where.any_of.items()]
-    ready += [(name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values]
-    return ready if all(values for _, values in ready) else None
+    keywords = [(name, [value for value in values if _encodable(value)]) for name, values in where.any_of.items()]
+    keywords += [
+        (name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values
+    ]
+    if not all(values for _, values in keywords):
+        return None
+    return [*keywords, *where.between.items()]
 
 
 def _encodable(value: str) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import Collection, FeedPage
-from skillroute.errors import EmbeddingModelMismatch
 from skillroute.ports import ChangeFeed, IndexStatus, PositionStore, VectorIndex
+from skillroute.storage.index.events import Rebuild, model_of, tell_batch
 from skillroute.storage.index.projection import AppliedChanges, apply_changes, refresh_everything
 
 
@@ -45,8 +45,6 @@ class Opened:
 OpenIndex = Callable[[EmbeddingModel], Opened]
 """Opens the server's collections for vectors of a model, and makes them where they are missing."""
 
-_NO_MODEL = EmbeddingModel("none", 1)
-
 
 class SharedReplica:
     """`ports.IndexReplica` over an index server."""
@@ -62,6 +60,10 @@ class SharedReplica:
         self._configured_model = configured_model
         self._lock = threading.Lock()
         self._opened: Opened | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        return self._opened is not None
 
     @contextmanager
     def current(self) -> Iterator[VectorIndex]:
@@ -79,6 +81,7 @@ class SharedReplica:
                 items=opened.index.count(Collection.TOOLS) if opened else 0,
                 skills=opened.index.count(Collection.SKILLS) if opened else 0,
                 entities=opened.index.count(Collection.REGISTRY) if opened else 0,
+                mail=opened.index.count(Collection.MAIL) if opened else 0,
                 model=str(page.model) if page.model else None,
             )
 
@@ -101,10 +104,7 @@ class SharedReplica:
                     return opened
 
     def _model_of(self, page: FeedPage) -> EmbeddingModel:
-        configured = self._configured_model()
-        if page.model and configured and page.model != configured:
-            raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
-        return page.model or configured or _NO_MODEL
+        return model_of(page, self._configured_model)
 
     def _open(self, page: FeedPage) -> Opened:
         model = self._model_of(page)
@@ -122,7 +122,10 @@ class SharedReplica:
                 followed = cursor.epoch == page.epoch and page.position >= cursor.position and page.is_complete
                 if followed and not opened.is_new:
                     apply_changes(self._feed, opened.index, page.changes)
+                    tell_batch(len(page.changes))
                 else:
+                    rebuild = Rebuild(self._feed)
                     refresh_everything(self._feed, opened.index)
+                    rebuild.completed(opened.index)
                 cursor.advance(page.epoch, page.position)
             return page

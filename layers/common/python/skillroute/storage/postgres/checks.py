@@ -11,6 +11,7 @@ _ACTIVE = {
     Collection.TOOLS: "active_tool_ids",
     Collection.SKILLS: "active_skill_ids",
     Collection.REGISTRY: "all_entity_ids",
+    Collection.MAIL: "all_mail_ids",
 }
 
 

@@ -22,7 +22,7 @@ import pg8000.native
 from skillroute.errors import DatabaseUnavailable, StatementRejected
 from skillroute.storage.postgres.address import Address, AddressSource, fixed
 from skillroute.storage.postgres.converters import ADAPTERS, array
-from skillroute.storage.postgres.queries import statement
+from skillroute.storage.postgres.queries import plan_cache_mode, statement
 from skillroute.storage.postgres.refusals import ConnectionUnusable, LoginRefused, refusal
 
 T = TypeVar("T")
@@ -57,15 +57,17 @@ class Connection:
             self._native.register_out_adapter(list, array)
             undo.pop_all()
         self._prepared: dict[str, pg8000.native.PreparedStatement] = {}
+        self._plans: str | None = "auto"  # as PostgreSQL begins; None: whatever it was before a rollback
 
     def run(self, name: str, /, **params: object) -> Rows:
         """Run a statement of the .sql files by its name."""
         with self._translated():
-            prepared = self._prepared.get(name)
-            if prepared is None:
-                prepared = self._prepared[name] = self._native.prepare(statement(name))
-            rows = prepared.run(**params)
-        return rows if rows is not None else []
+            if name not in self._prepared:
+                self._prepared[name] = self._native.prepare(statement(name))
+            if (plans := plan_cache_mode(name)) != self._plans:
+                self._native.run(f"SET plan_cache_mode = {plans}")
+                self._plans = plans
+            return self._prepared[name].run(**params) or []
 
     def script(self, sql: str) -> None:
         """Run SQL text without parameters; several statements may stand in it. For migrations."""
@@ -80,6 +82,7 @@ class Connection:
             yield
             self.script("COMMIT")
         except BaseException:
+            self._plans = None  # what was set since is undone
             if not self.broken:
                 self.script("ROLLBACK")
             raise
@@ -242,7 +245,5 @@ class Pool:
 
     def _opened(self, address: Address) -> Connection:
         return Connection(
-            address,
-            connect_timeout_s=self._connect_timeout_s,
-            statement_timeout_s=self._statement_timeout_s,
+            address, connect_timeout_s=self._connect_timeout_s, statement_timeout_s=self._statement_timeout_s
         )

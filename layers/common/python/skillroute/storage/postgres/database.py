@@ -12,6 +12,8 @@ from skillroute.storage.postgres.checks import PostgresChecks
 from skillroute.storage.postgres.classifications import PostgresClassifications
 from skillroute.storage.postgres.connection import Connection, Pool
 from skillroute.storage.postgres.items import PostgresItems
+from skillroute.storage.postgres.mail import PostgresMail
+from skillroute.storage.postgres.mail_search import PostgresMailSearch
 from skillroute.storage.postgres.outbox import PostgresOutbox
 from skillroute.storage.postgres.registry import PostgresRegistry
 from skillroute.storage.postgres.skills import PostgresSkills
@@ -55,6 +57,8 @@ class PostgresSession:
         self.classifications = PostgresClassifications(connection)
         self.suggestions = PostgresSuggestions(connection)
         self.registry = PostgresRegistry(connection)
+        self.mail = PostgresMail(connection)
+        self.mail_search = PostgresMailSearch(connection)
         self.outbox = PostgresOutbox(connection)
         self.checks = PostgresChecks(connection)
         self.index_state = PostgresIndexState(connection)

@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.domain.embedding import EmbeddingModel, from_bytes
 from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
+from skillroute.domain.message_text import SearchText, impacts
 from skillroute.domain.names import name_key
 from skillroute.ports import PositionCursor
 from skillroute.storage.postgres.connection import Pool
@@ -55,6 +56,10 @@ class PostgresFeed:
                 return
             yield [to_record(row) for row in rows]
             after = rows[-1][0]
+
+    def count(self) -> int:
+        number: int = self._pool.read(lambda c: c.run("count_records"))[0][0]
+        return number
 
 
 def _tool_record(row: list[Any]) -> IndexRecord:
@@ -111,10 +116,38 @@ def _entity_record(row: list[Any]) -> IndexRecord:
     )
 
 
+def _mail_record(row: list[Any]) -> IndexRecord:
+    (key, embedding, title, body, kind, org_id, project_ids, sender, recipients, thread_id, importance, ack_required,
+     created_ts) = row  # fmt: skip
+    said: dict[str, Any] = {
+        "kind": kind,
+        "org_id": org_id or "",
+        "project_ids": [str(project_id) for project_id in project_ids],
+        "created_ts": created_ts,
+    }
+    if kind == "message":
+        said |= {
+            "sender": sender,
+            "recipients": recipients,
+            "parties": sorted({sender, *recipients}),
+            "importance": importance,
+            "ack_required": "true" if ack_required else "false",  # filters compare texts
+        }
+        said |= {} if thread_id is None else {"thread_id": thread_id}
+    return IndexRecord(
+        key=key,
+        vector=None if embedding is None else from_bytes(embedding),
+        text="",
+        payload=said,
+        impacts=impacts(SearchText(title, body)),
+    )
+
+
 _LOADERS: dict[Collection, tuple[str, Callable[[list[Any]], IndexRecord]]] = {
     Collection.TOOLS: ("load_tools", _tool_record),
     Collection.SKILLS: ("load_skills", _skill_record),
     Collection.REGISTRY: ("load_entities", _entity_record),
+    Collection.MAIL: ("load_mail", _mail_record),
 }
 _KNOWN = frozenset(collection.value for collection in Collection)
 

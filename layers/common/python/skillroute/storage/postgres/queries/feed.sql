@@ -64,6 +64,33 @@ WHERE e.id > :after::text::bigint
 ORDER BY e.id
 LIMIT :limit::int
 
+-- name: load_mail
+SELECT d.id::text,
+       CASE WHEN (d.embedding_model, d.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN d.embedding END,
+       d.title, d.body, d.kind, d.org_id, d.project_ids, d.sender_key, d.recipient_keys, d.thread_id, d.importance,
+       d.ack_required, d.created_ts
+FROM mcp.mail_documents d
+CROSS JOIN mcp.index_state s
+WHERE d.id = ANY (:keys::text[]::bigint[])
+
+-- name: load_mail_after
+SELECT d.id::text,
+       CASE WHEN (d.embedding_model, d.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN d.embedding END,
+       d.title, d.body, d.kind, d.org_id, d.project_ids, d.sender_key, d.recipient_keys, d.thread_id, d.importance,
+       d.ack_required, d.created_ts
+FROM mcp.mail_documents d
+CROSS JOIN mcp.index_state s
+WHERE d.id > :after::text::bigint
+ORDER BY d.id
+LIMIT :limit::int
+
+-- name: count_records
+-- Of the tables, not of the views that records are read from: those join what counting does not need.
+SELECT (SELECT count(*) FROM mcp.tools WHERE is_active)
+     + (SELECT count(*) FROM mcp.skill_categories WHERE is_active)
+     + (SELECT count(*) FROM mcp.registry_entities)
+     + (SELECT count(*) FROM mcp.mail_documents)
+
 -- name: index_state
 -- Held until the transaction ends, so that a reindex cannot change the model under a writer.
 SELECT epoch::text, embedding_model, embedding_dimension FROM mcp.index_state FOR SHARE
@@ -105,6 +132,7 @@ WITH pruned AS (
                       WHERE c.collection = 'mcp_skills' AND s.id = c.item_id AND s.deleted_at IS NULL)
       AND NOT EXISTS (SELECT FROM mcp.registry_entities e
                       WHERE c.collection = 'mcp_registry' AND e.id::text = c.item_id)
+      AND NOT EXISTS (SELECT FROM mcp.mail_documents d WHERE c.collection = 'mcp_mail' AND d.id::text = c.item_id)
     RETURNING c.xid
 ), moved AS (
     UPDATE mcp.index_state SET pruned_to = greatest(pruned_to, (SELECT max(xid) FROM pruned))

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.messages import key_of, message_of
+from skillroute.domain.queue_messages import key_of, message_of
 from skillroute.domain.work import QueueName, Work
 from skillroute.errors import InvalidInput
 

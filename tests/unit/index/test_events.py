@@ -1,0 +1,275 @@
+"""Section 8: what an index tells of itself, each with one log line and one metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from qdrant_client import QdrantClient
+from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
+from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable
+from skillroute.observability import counts
+from skillroute.ports import IndexReplica, PositionCursor, VectorIndex
+from skillroute.storage.index.embedded import Built, EmbeddedReplica
+from skillroute.storage.index.qdrant import QdrantIndex
+from skillroute.storage.index.shared import Opened, SharedReplica
+
+from tests.doubles import FakeClock, LogRecords
+
+MODEL = EmbeddingModel("table", 3)
+OTHER = EmbeddingModel("other", 3)
+MAIL, SKILLS = Collection.MAIL, Collection.SKILLS
+FIELDS = {
+    "index.rebuild.start": ("doc_count", "engine"),
+    "index.rebuild.complete": ("doc_count", "duration_ms", "engine"),
+    "index.incremental.batch": ("batch_size", "engine"),
+    "index.schema.mismatch": ("expected", "actual"),
+}
+METRICS = {
+    "index.rebuild.start": "IndexRebuildStart",
+    "index.rebuild.complete": "IndexRebuildComplete",
+    "index.incremental.batch": "IndexIncrementalBatch",
+    "index.schema.mismatch": "IndexSchemaMismatch",
+}
+
+
+class Feed:
+    """A change feed in memory: one change a write, at ever higher positions."""
+
+    def __init__(self) -> None:
+        self.epoch = "first"
+        self.model: EmbeddingModel | None = MODEL
+        self.rows: dict[tuple[Collection, str], IndexRecord] = {}
+        self.changes: dict[tuple[Collection, str], int] = {}
+        self.position = 1
+        self.on_load_all: Callable[[], None] = lambda: None
+
+    def put(self, collection: Collection, *keys: str) -> None:
+        for key in keys:
+            payload = {"kind": "message", "org_id": "", "name": key, "db_id": 1}
+            self.rows[collection, key] = IndexRecord(key, [1.0, 0.0, 0.0], "", payload, {"approval": 1.0})
+            self._changed(collection, key)
+
+    def delete(self, collection: Collection, key: str) -> None:
+        del self.rows[collection, key]
+        self._changed(collection, key)
+
+    def _changed(self, collection: Collection, key: str) -> None:
+        self.changes[collection, key] = self.position
+        self.position += 1
+
+    def poll(self, position: int) -> FeedPage:
+        changes = [Change(c, key, xid) for (c, key), xid in self.changes.items() if xid >= position]
+        return FeedPage(epoch=self.epoch, model=self.model, position=self.position, changes=changes)
+
+    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+        return [self.rows[collection, key] for key in keys if (collection, key) in self.rows]
+
+    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+        self.on_load_all()
+        yield [record for (c, _), record in self.rows.items() if c is collection]
+
+    def count(self) -> int:
+        return len(self.rows)
+
+
+class Position:
+    """Where a shared index keeps its position, in memory."""
+
+    def __init__(self) -> None:
+        self.epoch: str | None = None
+        self.position = 0
+
+    def advance(self, epoch: str, position: int) -> None:
+        self.epoch, self.position = epoch, position
+
+    def exclusive(self) -> AbstractContextManager[PositionCursor]:
+        @contextmanager
+        def held() -> Iterator[PositionCursor]:
+            yield self
+
+        return held()
+
+
+@pytest.fixture
+def log() -> Iterator[LogRecords]:
+    with LogRecords().attached() as records:
+        yield records
+
+
+@pytest.fixture
+def feed() -> Feed:
+    return Feed()
+
+
+@pytest.fixture(params=["embedded", "shared"])
+def replica(request: pytest.FixtureRequest, feed: Feed) -> Iterator[IndexReplica]:
+    """A replica of either kind, over the feed."""
+    made: Callable[[], VectorIndex] = request.getfixturevalue("make_edge")
+    replica: IndexReplica
+    if request.param == "embedded":
+        replica = EmbeddedReplica(feed, lambda _: made(), lambda: MODEL)
+    else:
+        index, position = request.getfixturevalue("make_local")(), Position()
+        replica = SharedReplica(feed, lambda model: Opened(model, index, position), lambda: MODEL)
+    yield replica
+    replica.close()
+
+
+def search(replica: IndexReplica) -> None:
+    with replica.current():
+        pass
+
+
+def told(log: LogRecords, *names: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events among the log's lines, in order, with what they carry but the duration."""
+    found = []
+    for record in log.records:
+        name = record.getMessage()
+        if name in (names or FIELDS):
+            assert all(hasattr(record, field) for field in FIELDS[name]), f"{name} lacks a field"
+            found.append((name, {f: getattr(record, f) for f in FIELDS[name] if f != "duration_ms"}))
+    return found
+
+
+def start(count: int) -> tuple[str, dict[str, Any]]:
+    return "index.rebuild.start", {"doc_count": count, "engine": "tantivy"}
+
+
+def complete(count: int) -> tuple[str, dict[str, Any]]:
+    return "index.rebuild.complete", {"doc_count": count, "engine": "tantivy"}
+
+
+def batch(size: int) -> tuple[str, dict[str, Any]]:
+    return "index.incremental.batch", {"batch_size": size, "engine": "tantivy"}
+
+
+def test_the_first_search_tells_that_everything_is_read_and_the_next_nothing(
+    replica: IndexReplica, feed: Feed, log: LogRecords
+) -> None:
+    feed.put(MAIL, "1", "2")
+    feed.put(SKILLS, "garden")
+    search(replica)
+    search(replica)
+    assert told(log) == [start(3), complete(3)]
+
+
+def test_what_has_changed_since_is_a_batch(replica: IndexReplica, feed: Feed, log: LogRecords) -> None:
+    search(replica)
+    log.records.clear()
+    feed.put(MAIL, "1", "2", "3")
+    search(replica)
+    feed.delete(MAIL, "2")
+    search(replica)
+    search(replica)
+    assert told(log) == [batch(3), batch(1)]
+
+
+def test_what_another_process_has_carried_over_is_not_told_twice(
+    make_local: Callable[[], VectorIndex], feed: Feed, log: LogRecords
+) -> None:
+    index, position = make_local(), Position()
+    mine, other = (SharedReplica(feed, lambda model: Opened(model, index, position), lambda: MODEL) for _ in range(2))
+    feed.put(MAIL, "1")
+    search(mine)
+    search(other)
+    feed.put(MAIL, "2")
+    search(mine)
+    search(other)
+    assert told(log) == [start(1), complete(1), batch(1)]
+
+
+def test_each_event_has_its_metric(replica: IndexReplica, feed: Feed, log: LogRecords) -> None:
+    before = counts()
+    feed.put(MAIL, "1")
+    search(replica)
+    feed.put(MAIL, "2")
+    search(replica)
+    feed.model = OTHER
+    with pytest.raises(EmbeddingModelMismatch):
+        search(replica)
+    names = [name for name, _ in told(log)]
+    assert sorted(names) == sorted(METRICS)
+    for name, metric in METRICS.items():
+        assert counts().get(metric, 0) - before.get(metric, 0) == names.count(name)
+
+
+def test_stored_vectors_of_another_model_are_a_mismatch(replica: IndexReplica, feed: Feed, log: LogRecords) -> None:
+    feed.model = OTHER
+    with pytest.raises(EmbeddingModelMismatch):
+        search(replica)
+    assert told(log) == [("index.schema.mismatch", {"expected": str(MODEL), "actual": str(OTHER)})]
+
+
+def test_the_duration_is_in_milliseconds(make_edge: Callable[[], VectorIndex], feed: Feed, log: LogRecords) -> None:
+    clock = FakeClock()
+    feed.on_load_all = lambda: clock.advance(0.25)
+    replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL, clock=clock)
+    search(replica)
+    [record] = log.having("index.rebuild.complete")
+    assert record.duration_ms == 250 * len(Collection)  # type: ignore[attr-defined]
+
+
+def test_a_rebuild_that_fails_is_not_complete(
+    make_edge: Callable[[], VectorIndex], feed: Feed, log: LogRecords
+) -> None:
+    def fail() -> None:
+        raise IndexUnavailable("the disk is full")
+
+    feed.on_load_all = fail
+    replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL)
+    with pytest.raises(IndexUnavailable):
+        search(replica)
+    assert told(log) == [start(0)]
+
+
+@pytest.mark.parametrize("collection", [Collection.TOOLS, Collection.MAIL])
+def test_an_index_that_is_built_in_a_child_process_tells_the_same(
+    make_edge: Callable[[], VectorIndex], feed: Feed, log: LogRecords, collection: Collection
+) -> None:
+    def build(model: EmbeddingModel) -> Built:
+        index = make_edge()
+        index.upsert(collection, feed.load(collection, ["1", "2"]))
+        return Built(index, feed.poll(0))
+
+    feed.put(collection, "1", "2")
+    replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL, make_optimised=build, optimise_above=2)
+    search(replica)
+    replica.wait_for_rebuild()
+    assert told(log, "index.rebuild.start", "index.rebuild.complete") == [start(2), complete(2)] * 2
+    replica.close()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "actual"),
+    [({"dense": {"size": 768, "distance": "Cosine"}}, "768"), ({}, "None"), ({"size": 768, "distance": "Dot"}, "None")],
+)
+def test_a_servers_collection_of_another_dimension_is_a_mismatch(
+    log: LogRecords, vectors: dict[str, Any], actual: str
+) -> None:
+    config = {
+        "params": {"vectors": vectors},
+        "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10000},
+        "optimizer_config": {
+            "deleted_threshold": 0.2,
+            "vacuum_min_vector_number": 1000,
+            "default_segment_number": 0,
+            "flush_interval_sec": 5,
+        },
+    }
+    info = {"status": "green", "optimizer_status": "ok", "segments_count": 1, "payload_schema": {}, "config": config}
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        result = {"exists": True} if request.url.path.endswith("/exists") else info
+        return httpx.Response(200, json={"result": result, "status": "ok", "time": 0.0})
+
+    client = QdrantClient(url="http://qdrant.test", check_compatibility=False, transport=httpx.MockTransport(serve))
+    index = QdrantIndex(client, 384)
+    with pytest.raises(IndexUnavailable, match="holds no vectors of 384 dimensions"):
+        index.count(MAIL)
+    assert told(log) == [("index.schema.mismatch", {"expected": "384", "actual": actual})]
+    index.close()
