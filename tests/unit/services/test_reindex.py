@@ -34,7 +34,7 @@ class TestReindex:
         desk.use(Renamed("second", 4))
         assert desk.reindex.remaining() == 3
         batches: list[int] = []
-        assert desk.reindex(batches.append) == ReindexReport(items=3, skills=1, entities=0)
+        assert desk.reindex(batches.append) == ReindexReport(items=3, skills=1, entities=0, mail=0)
         assert batches == [3, 1]
         after = epoch(desk)
         assert after[1] == "second"
@@ -47,7 +47,7 @@ class TestReindex:
     def test_on_the_same_model_nothing_is_embedded_and_every_index_is_told_all_the_same(self, desk: Desk) -> None:
         filled(desk)
         before, calls = epoch(desk), len(desk.embedder.calls)
-        assert desk.reindex() == ReindexReport(items=0, skills=0, entities=0)
+        assert desk.reindex() == ReindexReport(items=0, skills=0, entities=0, mail=0)
         assert epoch(desk)[0] != before[0]
         assert len(desk.embedder.calls) == calls
 
@@ -68,7 +68,7 @@ class TestReindex:
         desk.embedder.away = False
         desk.embedder.calls.clear()
         # THEN only the rest is embedded
-        assert desk.reindex() == ReindexReport(items=10, skills=1, entities=0)
+        assert desk.reindex() == ReindexReport(items=10, skills=1, entities=0, mail=0)
         assert epoch(desk)[1] == "second"
 
     def test_what_is_written_on_the_old_model_meanwhile_is_moved_as_well(self, desk: Desk) -> None:
@@ -91,7 +91,7 @@ class TestReindex:
             old([tool("too late")], LAPTOP)
 
     def test_an_empty_database_takes_the_model(self, desk: Desk) -> None:
-        assert desk.reindex() == ReindexReport(0, 0, 0)
+        assert desk.reindex() == ReindexReport(0, 0, 0, 0)
         assert epoch(desk)[1] == "first"
 
     def test_it_is_announced_once(self, desk: Desk) -> None:

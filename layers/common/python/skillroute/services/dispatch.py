@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from skillroute.domain.messages import message_of
+from skillroute.domain.queue_messages import message_of
 from skillroute.domain.work import QueueName
 from skillroute.errors import QueueUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, logger

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
-
-_ALL: tuple[Rows, ...] = (
-    lambda session: session.items,
-    lambda session: session.skills,
-    lambda session: session.registry,
-)
+from skillroute.services.embedding import ALL_ROWS, BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
 
 
 class EmbedMissing(EmbeddingJob):
-    """Gives vectors to items, skills, servers and agents that have none."""
+    """Gives vectors to items, skills, servers, agents and mail that have none."""
 
     def __call__(self) -> int:
         """Embed what waits and return how many rows that were.
@@ -21,11 +15,11 @@ class EmbedMissing(EmbeddingJob):
         ------
         EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
         """
-        if not self._database.read(lambda s: any(rows(s).to_embed(after="", limit=1) for rows in _ALL)):
+        if not self._database.read(lambda s: any(rows(s).to_embed(after="", limit=1) for rows in ALL_ROWS)):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: claim_model(session, model))
-        embedded = sum(len(self._embed(rows)) for rows in _ALL)
+        embedded = sum(len(self._embed(rows)) for rows in ALL_ROWS)
         self._after_commit()
         return embedded
 

@@ -18,6 +18,14 @@ BATCH = 64
 Rows = Callable[[Session], EmbeddedRows]
 """Picks the repository whose rows are embedded."""
 
+ALL_ROWS: tuple[Rows, ...] = (
+    lambda session: session.items,
+    lambda session: session.skills,
+    lambda session: session.registry,
+    lambda session: session.mail,
+)
+"""Everything that has vectors: items, skills, servers and agents, documents of mail."""
+
 NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
 
@@ -62,6 +70,14 @@ class Embedded:
 def check_model(session: Session, model: EmbeddingModel) -> None:
     """Refuse to go on when the stored vectors are of another model. Raises `EmbeddingModelMismatch`."""
     _require_same(session.index_state.stored_model(), model)
+
+
+def check_writable(session: Session, embedder: Embedder) -> None:
+    """Refuse to write what could not get a vector beside those that are stored. Raises `EmbeddingModelMismatch`."""
+    try:
+        check_model(session, embedder.model)
+    except EmbeddingUnavailable:
+        return  # which model it would be cannot be told; nothing will be embedded either
 
 
 def claim_model(session: Session, model: EmbeddingModel) -> None:

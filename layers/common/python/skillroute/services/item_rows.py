@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.embedding import Vector
@@ -17,15 +16,11 @@ from skillroute.domain.tool_text import (
     embedding_views,
     lexical_text,
 )
-from skillroute.errors import EmbeddingUnavailable, StatementRejected
 from skillroute.ports import Database, Embedder, EmbeddingTask, IndexedText, ItemRow, ItemState, Session, Written
-from skillroute.services.embedding import Deadline, check_model, claim_model, embed_committed, embed_within
-
-Status = Literal["created", "updated", "unchanged", "failed"]
+from skillroute.services.embedding import Deadline, check_writable, claim_model, embed_committed, embed_within
+from skillroute.services.outcomes import Status
 
 States = Mapping[ItemKey, ItemState]
-
-_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class ItemWriter:
         keys = [item.key for item in items]
 
         def read(session: Session) -> dict[ItemKey, ItemState]:
-            self._check_model(session)
+            check_writable(session, self._embedder)
             return session.items.states(caller.org_id, keys)
 
         return self._database.read(read)
@@ -136,12 +131,6 @@ class ItemWriter:
             self._database, self._embedder, lambda session: session.items, lambda: tasks, deadline, what="items"
         ).complete
 
-    def _check_model(self, session: Session) -> None:
-        try:
-            check_model(session, self._embedder.model)
-        except EmbeddingUnavailable:
-            return  # which model it would be cannot be told; nothing will be embedded either
-
 
 def indexed_text(content: ItemContent) -> IndexedText:
     """Return what an item says to the index (docs/adr/0003)."""
@@ -155,45 +144,3 @@ def indexed_text(content: ItemContent) -> IndexedText:
     )
     views, words = embedding_views(said), lexical_text(said)
     return IndexedText(views, words, text_hash(*views, words))
-
-
-class _TakenBack(Exception):
-    """Rolls back what was only tried."""
-
-
-def refused(
-    database: Database, rows: Sequence[_Row], write: Callable[[Session, Sequence[_Row]], object]
-) -> dict[int, str]:
-    """Tell which of some rows PostgreSQL refuses, by place, and why, when it refused them together.
-
-    They are written and rolled back, half by half, so that the others can then be written in one transaction: nothing
-    is ever stored in part, and one bad row among 500 costs some 20 attempts, not 500.
-
-    Raises
-    ------
-    StatementRejected
-        A refusal that is not about data.
-    DatabaseUnavailable
-    """
-
-    def attempt(session: Session, part: Sequence[_Row]) -> None:
-        write(session, part)
-        raise _TakenBack
-
-    found: dict[int, str] = {}
-    untried = [range(len(rows))]
-    while untried:
-        part = untried.pop()
-        try:
-            database.transact(lambda session, part=part: attempt(session, rows[part.start : part.stop]))  # type: ignore[misc]
-        except _TakenBack:
-            continue
-        except StatementRejected as error:
-            if not error.is_about_data:
-                raise
-            if len(part) == 1:
-                found[part.start] = str(error)
-            else:
-                middle = len(part) // 2
-                untried += [part[:middle], part[middle:]]
-    return found

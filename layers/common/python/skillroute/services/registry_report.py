@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skillroute.services.item_rows import Status
+from skillroute.services.outcomes import Outcome, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,46 +18,21 @@ class ToolCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityOutcome:
-    """What became of one server or agent of a call.
+class EntityOutcome(Outcome):
+    """What became of one server or agent of a call; a server is updated, too, when only its tools changed.
 
     Attributes
     ----------
-    index : int
-        Its place in the call, from 0.
-    status : str
-        A server is updated, too, when only its tools changed.
-    id : int or None
-        None when it failed.
     path, name : str or None
         None when it could not be read.
     tools : ToolCounts or None
         None where no tools were given, or it failed.
-    field, reason : str or None
-        What was wrong with it, when it failed.
     """
 
-    index: int
-    status: Status
-    id: int | None = None
     path: str | None = None
     name: str | None = None
     tools: ToolCounts | None = None
-    field: str | None = None
-    reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryReport:
-    """What became of all servers or agents, in the order of the call.
-
-    `embedding_unavailable` tells that some, or tools of theirs, were stored without a vector: they are found by their
-    words until the vector can be made, which needs nobody's help.
-    """
-
-    outcomes: Sequence[EntityOutcome]
-    embedding_unavailable: bool
-
-    def count(self, status: Status) -> int:
-        """Return how many ended so."""
-        return sum(outcome.status == status for outcome in self.outcomes)
+class RegistryReport(Report[EntityOutcome]):
+    """What became of all servers or agents, in the order of the call."""

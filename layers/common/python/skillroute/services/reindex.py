@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 from skillroute.ports import Database, Embedder
 from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.embedding import BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.services.embedding import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.services.refresh_mail import refresh_mail
 from skillroute.services.refresh_registry import refresh_all
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """How many items, skills, and servers and agents were embedded."""
+    """How many items, skills, servers and agents, and documents of mail were embedded."""
 
     items: int
     skills: int
     entities: int
+    mail: int
 
 
 class Reindex(EmbeddingJob):
@@ -44,16 +46,18 @@ class Reindex(EmbeddingJob):
         self._aggregate = aggregate
 
     def remaining(self) -> int:
-        """Return how many items, servers and agents have no vector of the configured model yet."""
+        """Return how many items, servers, agents and documents of mail have no vector of the configured model yet."""
         model = self._embedder.model
         return self._database.read(
-            lambda session: session.items.count_to_reembed(model) + session.registry.count_to_reembed(model)
+            lambda session: sum(
+                rows.count_to_reembed(model) for rows in (session.items, session.registry, session.mail)
+            )
         )
 
     def __call__(self, progress: Callable[[int], None] = lambda _: None) -> ReindexReport:
         """Embed all that is of another model or of none, then switch.
 
-        What servers and agents are found by, and by whom, is made right before, where it is not what they say.
+        What servers, agents and mail are found by, and by whom, is made right before, where it is not what they say.
 
         Interrupted, it goes on where it was when it is run again. Until it is through, processes that run on the old
         model find the items it has done by their words only, and processes on the new model refuse to search.
@@ -65,19 +69,20 @@ class Reindex(EmbeddingJob):
         model = self._embedder.model
         refresh_all(self._database)
         self._database.transact(lambda session: session.checks.mend_words())
-        items = self._embed(lambda session: session.items, progress)
-        skills = self._embed(lambda session: session.skills, progress)
-        entities = self._embed(lambda session: session.registry, progress)
+        refresh_mail(self._database)
+        before = self._embed_all(progress)
         self._database.transact(lambda session: session.index_state.switch(model))
         # What was written on the old model between the last batch and the switch.
-        items += self._embed(lambda session: session.items, progress)
-        skills += self._embed(lambda session: session.skills, progress)
-        entities += self._embed(lambda session: session.registry, progress)
+        late = self._embed_all(progress)
         # A skill's vector is the mean of its tools', so each is made anew once they are all there.
         for skill_id in self._database.read(lambda session: session.skills.ids()):
             self._aggregate(skill_id)
         self._after_commit()
-        return ReindexReport(len(items), len(skills), len(entities))
+        items, skills, entities, mail = (len(one) + len(other) for one, other in zip(before, late, strict=True))
+        return ReindexReport(items, skills, entities, mail)
+
+    def _embed_all(self, progress: Callable[[int], None]) -> list[list[str]]:
+        return [self._embed(rows, progress) for rows in ALL_ROWS]
 
     def _embed(self, rows: Rows, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model

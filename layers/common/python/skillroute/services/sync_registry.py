@@ -12,12 +12,14 @@ from skillroute.domain.caller import Caller
 from skillroute.domain.hashing import text_hash
 from skillroute.domain.items import ItemKey
 from skillroute.domain.registry import EntityContent, EntityKind
-from skillroute.errors import InvalidInput, StatementRejected
-from skillroute.observability import Metric, count, logger
+from skillroute.errors import InvalidInput
+from skillroute.observability import Metric, count
 from skillroute.ports import Clock, Database, Embedder, EntityWritten, ItemRow, Session, Written
 from skillroute.services.embedding import Deadline, Embedded
-from skillroute.services.item_rows import EmbeddedItems, IncomingItem, ItemWriter, Status, refused
+from skillroute.services.item_rows import EmbeddedItems, IncomingItem, ItemWriter
+from skillroute.services.outcomes import Status
 from skillroute.services.refresh_registry import EmbedEntities, refresh
+from skillroute.services.refused import write_all_but_refused
 from skillroute.services.registry_input import MAX_ENTITIES, EntityGiven, read_agent, read_server
 from skillroute.services.registry_report import EntityOutcome, RegistryReport, ToolCounts
 
@@ -114,18 +116,9 @@ class SyncRegistry:
         def write(session: Session, some: Sequence[_Incoming]) -> _Done:
             return self._store(session, some, embedded, caller)
 
-        if not incoming:
-            return _Done()
-        try:
-            return self._database.transact(lambda session: write(session, incoming))
-        except StatementRejected as error:
-            if not error.is_about_data:
-                raise
-        wrong = refused(self._database, incoming, write)
-        left = [each for place, each in enumerate(incoming) if place not in wrong]
-        done = self._database.transact(lambda session: write(session, left)) if left else _Done()
+        written, wrong = write_all_but_refused(self._database, incoming, write, what="entity")
+        done = written or _Done()
         for place, reason in wrong.items():
-            logger.warning("entity rejected by the database", extra={"reason": reason})
             each = incoming[place]
             done.outcomes[each.index] = replace(each.outcome("failed"), field=each.given.content.kind, reason=reason)
         return done

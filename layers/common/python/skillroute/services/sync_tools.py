@@ -13,54 +13,32 @@ from skillroute.observability import Metric, count, logger
 from skillroute.ports import Clock, Database, Embedder, ItemRow, ItemState, Session, Written
 from skillroute.services.embedding import Deadline
 from skillroute.services.item_input import read_item
-from skillroute.services.item_rows import EmbeddedItems, IncomingItem, ItemWriter, States, Status, indexed_text, refused
+from skillroute.services.item_rows import EmbeddedItems, IncomingItem, ItemWriter, States, indexed_text
+from skillroute.services.outcomes import Outcome, Report
 from skillroute.services.refresh_registry import EmbedEntities, refresh
+from skillroute.services.refused import refused
 
-__all__ = ["MAX_ITEMS", "ItemOutcome", "Status", "SyncReport", "SyncTools", "indexed_text"]
+__all__ = ["MAX_ITEMS", "ItemOutcome", "SyncReport", "SyncTools", "indexed_text"]
 
 MAX_ITEMS = 500
 """Items of one call."""
 
 
 @dataclass(frozen=True, slots=True)
-class ItemOutcome:
+class ItemOutcome(Outcome):
     """What became of one item of a call.
 
     Attributes
     ----------
-    index : int
-        Its place in the call, from 0.
-    status : str
-    id : int or None
-        None when it failed.
     key : ItemKey or None
         None when it could not be read.
-    field, reason : str or None
-        What was wrong with it, when it failed.
     """
 
-    index: int
-    status: Status
-    id: int | None = None
     key: ItemKey | None = None
-    field: str | None = None
-    reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What became of all items, in the order of the call.
-
-    `embedding_unavailable` tells that some, or servers that offer them, were stored without a vector: they are found by
-    their words until the vector can be made, which needs nobody's help.
-    """
-
-    outcomes: Sequence[ItemOutcome]
-    embedding_unavailable: bool
-
-    def count(self, status: Status) -> int:
-        """Return how many items ended so."""
-        return sum(outcome.status == status for outcome in self.outcomes)
+class SyncReport(Report[ItemOutcome]):
+    """What became of all items, in the order of the call."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""From a token's claims to a caller (decisions 26 and 27).
+"""From a token's claims to a caller (decisions 26 and 27; message-search, section 6).
 
 The claims are a token's own, or those that API Gateway hands over: there each value is a string, arrays are written as
 ``[a b]``. Who reads them here has had the signature checked before.
@@ -24,7 +24,10 @@ _NAME_CHARS = 255
 _ORG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/|+=-]{0,127}")
 # So look values that are none once something on the way has written them as text. To take them for "no organisation"
 # would make their bearers global, and to take them for an organisation would put all of them into the same one.
-_NO_ORG = frozenset({"null", "none", "nil", "undefined", "true", "false"})
+_NO_NAME = frozenset({"null", "none", "nil", "undefined", "true", "false"})
+_AGENT_CHARS = 256
+# What a gateway has turned into a string: an array, an object. NUL and half a surrogate pair no agent's name can have.
+_NO_AGENT = re.compile(r"(map)?\[.*\]|\{.*\}|<nil>|.*[\0\ud800-\udfff].*", re.DOTALL)
 # RFC 7519's NumericDate, or the same as text. Python's float takes more: underscores, blanks, digits of any script.
 _TIME = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?([eE]\+?[0-9]{1,2})?")
 
@@ -41,6 +44,9 @@ class TokenRules:
         `aud` must name one; a token without `aud` is asked for `client_id` instead, as API Gateway does.
     org_claim : str
         The claim that names the caller's organisation. Absent, null or empty: the caller has none.
+    agent_claim : str
+        The claim that names the mail agent that the caller speaks for. Absent, null, blank or longer than any agent's
+        name: it speaks for none.
     org_required : bool
         Whether a caller without an organisation is refused. Else it is one of the global items' (decisions 26).
     scope_prefix : str
@@ -50,6 +56,7 @@ class TokenRules:
     issuer: str
     audiences: frozenset[str]
     org_claim: str = "org_id"
+    agent_claim: str = "agent"
     org_required: bool = False
     scope_prefix: str = ""
 
@@ -75,7 +82,12 @@ class TokenRules:
         audience = "client_id" if claims.get("aud") is None else "aud"
         if self.audiences.isdisjoint(_strings(claims, audience)):
             raise InvalidToken("the token is for another audience")
-        return Caller(org_id=self._organisation(claims), scopes=self._scopes(claims), name=_name(claims))
+        return Caller(
+            org_id=self._organisation(claims),
+            scopes=self._scopes(claims),
+            name=_name(claims),
+            agent=self._agent(claims),
+        )
 
     def _check_time(self, claims: Mapping[str, Any], now_s: float) -> None:
         expires, begins, issued = (_seconds(claims, name) for name in ("exp", "nbf", "iat"))
@@ -99,9 +111,18 @@ class TokenRules:
             if self.org_required:
                 raise InvalidToken(f"the token lacks the claim {self.org_claim!r}")
             return None
-        if not isinstance(value, str) or not _ORG.fullmatch(value) or value.lower() in _NO_ORG:
+        if not isinstance(value, str) or not _ORG.fullmatch(value) or value.lower() in _NO_NAME:
             raise InvalidToken(f"the claim {self.org_claim!r} is no organisation's id")
         return value
+
+    def _agent(self, claims: Mapping[str, Any]) -> str | None:
+        value = claims.get(self.agent_claim)
+        if value is None:
+            return None
+        if not isinstance(value, str) or value.strip().lower() in _NO_NAME or _NO_AGENT.fullmatch(value):
+            raise InvalidToken(f"the claim {self.agent_claim!r} is no agent's name")
+        name = value.strip()
+        return name if 0 < len(name) <= _AGENT_CHARS else None
 
 
 def _name(claims: Mapping[str, Any]) -> str | None:

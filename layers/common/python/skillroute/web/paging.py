@@ -25,9 +25,8 @@ def page_response(rows: Sequence[BaseModel], total: int, kind: type[BaseModel]) 
 
     FastAPI would validate each of them once more: half of the time of a page of 100.
     """
-    return Response(
-        _many(kind).dump_json(list(rows)), media_type="application/json", headers={TOTAL_HEADER: str(total)}
-    )
+    content = _many(kind).dump_json(list(rows), by_alias=True)  # as FastAPI does
+    return Response(content, media_type="application/json", headers={TOTAL_HEADER: str(total)})
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -13,7 +12,7 @@ from skillroute.domain.registry import Entity
 from skillroute.services.registry_input import MAX_ENTITIES
 from skillroute.services.registry_report import EntityOutcome, RegistryReport
 from skillroute.services.registry_shapes import AgentInput, ServerInput
-from skillroute.web.schemas import ItemProblem
+from skillroute.web.schemas import Result, UpsertCounts, bare_list_of
 
 
 def _servers_of(body: object) -> object:
@@ -23,11 +22,6 @@ def _servers_of(body: object) -> object:
     if isinstance(body, dict) and set(body) == {"servers", "metadata"}:
         return {"servers": body["servers"]}
     return body
-
-
-def _agents_of(body: object) -> object:
-    """Accept a bare list beside ``{"agents": [...]}``."""
-    return {"agents": body} if isinstance(body, list) else body
 
 
 # Each is checked on its own later, so that one that is wrong does not refuse the rest.
@@ -52,7 +46,7 @@ class UpsertAgentsRequest(BaseModel):
 
 
 UpsertServersBody = Annotated[UpsertServersRequest, BeforeValidator(_servers_of)]
-UpsertAgentsBody = Annotated[UpsertAgentsRequest, BeforeValidator(_agents_of)]
+UpsertAgentsBody = Annotated[UpsertAgentsRequest, bare_list_of("agents")]
 
 
 class ToolCountsOut(BaseModel):
@@ -64,22 +58,16 @@ class ToolCountsOut(BaseModel):
     removed: int
 
 
-class EntityResult(BaseModel):
-    """What became of one server or agent."""
+class EntityResult(Result):
+    """What became of one server or agent; a server is updated, too, when only its tools changed."""
 
-    index: int = Field(description="Its place in the request, from 0.")
-    status: Literal["created", "updated", "unchanged", "failed"] = Field(
-        description="A server is updated, too, when only its tools changed."
-    )
-    id: int | None
     path: str | None
     name: str | None
-    error: ItemProblem | None
 
     @classmethod
     def of(cls, outcome: EntityOutcome) -> EntityResult:
         """Return what the API says of an outcome."""
-        return cls(**_result(outcome))
+        return cls(**cls.shared(outcome, "entity"), path=outcome.path, name=outcome.name)
 
 
 class ServerResult(EntityResult):
@@ -94,20 +82,10 @@ class ServerResult(EntityResult):
         tools = counts and ToolCountsOut(
             created=counts.created, updated=counts.updated, unchanged=counts.unchanged, removed=counts.removed
         )
-        return cls(**_result(outcome), tools=tools)
+        return cls(**cls.shared(outcome, "entity"), path=outcome.path, name=outcome.name, tools=tools)
 
 
-class _UpsertResponse(BaseModel):
-    created: int
-    updated: int
-    unchanged: int
-    failed: int
-    degraded: list[Literal["embedding_unavailable"]] = Field(
-        description="embedding_unavailable: stored, but found by words only until the model is back."
-    )
-
-
-class UpsertServersResponse(_UpsertResponse):
+class UpsertServersResponse(UpsertCounts):
     """What became of all servers, in the order of the request."""
 
     results: list[ServerResult]
@@ -115,10 +93,10 @@ class UpsertServersResponse(_UpsertResponse):
     @classmethod
     def of(cls, report: RegistryReport) -> UpsertServersResponse:
         """Return what the API says of a report."""
-        return cls(**_counts(report), results=[ServerResult.of(each) for each in report.outcomes])
+        return cls(**cls.counted(report), results=[ServerResult.of(each) for each in report.outcomes])
 
 
-class UpsertAgentsResponse(_UpsertResponse):
+class UpsertAgentsResponse(UpsertCounts):
     """What became of all agents, in the order of the request."""
 
     results: list[EntityResult]
@@ -126,7 +104,7 @@ class UpsertAgentsResponse(_UpsertResponse):
     @classmethod
     def of(cls, report: RegistryReport) -> UpsertAgentsResponse:
         """Return what the API says of a report."""
-        return cls(**_counts(report), results=[EntityResult.of(each) for each in report.outcomes])
+        return cls(**cls.counted(report), results=[EntityResult.of(each) for each in report.outcomes])
 
 
 class _EntityOut(BaseModel):
@@ -201,25 +179,3 @@ def _shared(entity: Entity) -> dict[str, Any]:
         "created_at": entity.created_at,
         "updated_at": entity.updated_at,
     }
-
-
-def _result(outcome: EntityOutcome) -> dict[str, Any]:
-    error = None
-    if outcome.reason is not None:
-        error = ItemProblem.of(outcome.field or "entity", outcome.reason)
-    return {
-        "index": outcome.index,
-        "status": outcome.status,
-        "id": outcome.id,
-        "path": outcome.path,
-        "name": outcome.name,
-        "error": error,
-    }
-
-
-def _counts(report: RegistryReport) -> dict[str, Any]:
-    statuses: Sequence[Literal["created", "updated", "unchanged", "failed"]] = (
-        "created", "updated", "unchanged", "failed",
-    )  # fmt: skip
-    degraded = ["embedding_unavailable"] if report.embedding_unavailable else []
-    return {status: report.count(status) for status in statuses} | {"degraded": degraded}

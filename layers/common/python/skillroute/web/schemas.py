@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from skillroute.domain.items import Item, ItemType, JsonObject
 from skillroute.services.item_input import ItemInput
+from skillroute.services.outcomes import Outcome, Report, Status
 from skillroute.services.sync_tools import MAX_ITEMS, ItemOutcome, SyncReport
 
 
@@ -22,6 +23,11 @@ def _items_of(body: object) -> object:
             if isinstance(listed, list) and len(body) == 1:
                 return {"items": [{"type": type_, **each} if isinstance(each, dict) else each for each in listed]}
     return body
+
+
+def bare_list_of(name: str) -> BeforeValidator:
+    """Return what accepts a bare list as a body beside ``{name: [...]}``."""
+    return BeforeValidator(lambda body: {name: body} if isinstance(body, list) else body)
 
 
 # Each item is checked on its own later, so that one that is wrong does not refuse the rest; the document says what one
@@ -52,37 +58,46 @@ class ItemProblem(BaseModel):
         return cls(field=field.encode("utf-8", "replace").decode("utf-8"), message=message)
 
 
-class ItemResult(BaseModel):
-    """What became of one item."""
+class Result(BaseModel):
+    """What became of one thing that was written."""
 
     index: int = Field(description="Its place in the request, from 0.")
-    status: Literal["created", "updated", "unchanged", "failed"]
+    status: Status
     id: int | None
+    error: ItemProblem | None
+
+    @staticmethod
+    def shared(outcome: Outcome, kind: str) -> dict[str, Any]:
+        """Return what the API says of any outcome; where nothing else is named, `kind` is what is wrong."""
+        return {
+            "index": outcome.index,
+            "status": outcome.status,
+            "id": outcome.id,
+            "error": None if outcome.reason is None else ItemProblem.of(outcome.field or kind, outcome.reason),
+        }
+
+
+class ItemResult(Result):
+    """What became of one item."""
+
     server: str | None
     type: ItemType | None
     name: str | None
-    error: ItemProblem | None
 
     @classmethod
     def of(cls, outcome: ItemOutcome) -> ItemResult:
         """Return what the API says of an outcome."""
         key = outcome.key
-        error = None
-        if outcome.reason is not None:
-            error = ItemProblem.of(outcome.field or "item", outcome.reason)
         return cls(
-            index=outcome.index,
-            status=outcome.status,
-            id=outcome.id,
+            **cls.shared(outcome, "item"),
             server=(key.server or None) if key else None,
             type=key.type if key else None,
             name=key.name if key else None,
-            error=error,
         )
 
 
-class UpsertResponse(BaseModel):
-    """What became of all items, in the order of the request."""
+class UpsertCounts(BaseModel):
+    """How many of a call ended how."""
 
     created: int
     updated: int
@@ -91,19 +106,23 @@ class UpsertResponse(BaseModel):
     degraded: list[Literal["embedding_unavailable"]] = Field(
         description="embedding_unavailable: stored, but found by words only until the model is back."
     )
+
+    @staticmethod
+    def counted(report: Report[Outcome]) -> dict[str, Any]:
+        """Return what the API says of any report."""
+        degraded = ["embedding_unavailable"] if report.embedding_unavailable else []
+        return {status: report.count(status) for status in get_args(Status)} | {"degraded": degraded}
+
+
+class UpsertResponse(UpsertCounts):
+    """What became of all items, in the order of the request."""
+
     results: list[ItemResult]
 
     @classmethod
     def of(cls, report: SyncReport) -> UpsertResponse:
         """Return what the API says of a report."""
-        return cls(
-            created=report.count("created"),
-            updated=report.count("updated"),
-            unchanged=report.count("unchanged"),
-            failed=report.count("failed"),
-            degraded=["embedding_unavailable"] if report.embedding_unavailable else [],
-            results=[ItemResult.of(outcome) for outcome in report.outcomes],
-        )
+        return cls(**cls.counted(report), results=[ItemResult.of(outcome) for outcome in report.outcomes])
 
 
 class ItemOut(BaseModel):

@@ -17,7 +17,7 @@ class FindingOut(BaseModel):
     """Something that should not be."""
 
     rule: str
-    subject: str = Field(description="The id of the tool, skill, server or agent that breaks the rule.")
+    subject: str = Field(description="The id of the tool, skill, server, agent or mail document that breaks the rule.")
     detail: str
 
 
@@ -28,6 +28,7 @@ class VerifyResponse(BaseModel):
     tools: int
     skills: int
     entities: int = Field(description="Servers and agents.")
+    mail: int = Field(description="Messages, mail agents and projects.")
     findings: list[FindingOut] = Field(description=f"{MOST_FINDINGS} at most.")
 
 
@@ -44,7 +45,12 @@ def verify_router(verify: Verify, access: Access) -> APIRouter:
         report = verify()
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
         return VerifyResponse(
-            ok=not findings, tools=report.tools, skills=report.skills, entities=report.entities, findings=findings
+            ok=not findings,
+            tools=report.tools,
+            skills=report.skills,
+            entities=report.entities,
+            mail=report.mail,
+            findings=findings,
         )
 
     return router

@@ -1,0 +1,50 @@
+"""What became of the things that one call writes, each judged by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+Status = Literal["created", "updated", "unchanged", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one of them.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the call, from 0.
+    status : str
+    id : int or None
+        None when it failed.
+    field, reason : str or None
+        What was wrong with it, when it failed.
+    """
+
+    index: int
+    status: Status
+    id: int | None = None
+    field: str | None = None
+    reason: str | None = None
+
+
+OutcomeT_co = TypeVar("OutcomeT_co", bound=Outcome, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Generic[OutcomeT_co]):
+    """What became of all, in the order of the call.
+
+    `embedding_unavailable` tells that some, or what belongs to them, were stored without a vector: they are found by
+    their words until the vector can be made, which needs nobody's help.
+    """
+
+    outcomes: Sequence[OutcomeT_co]
+    embedding_unavailable: bool
+
+    def count(self, status: Status) -> int:
+        """Return how many ended so."""
+        return sum(outcome.status == status for outcome in self.outcomes)

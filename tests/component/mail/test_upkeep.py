@@ -1,0 +1,190 @@
+"""What keeps mail found: vectors made late, a reindex, the check of everything, and what is said of it."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.domain.embedding import to_bytes
+from skillroute.domain.message_text import SearchText
+from skillroute.ports import Session
+from skillroute.services import refresh_mail, verify
+from skillroute.services.reindex import ReindexReport
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.builders import lent_system
+from tests.component.mail.office import Office, message
+from tests.doubles import EdgeIndexes, TableEmbedder, at
+
+TEXT = "mail is found by what was written"
+ORPHAN = "a mail document is of a message, an agent or a project"
+FILTER = "mail is filtered by what was written"
+INDEX = "the index mcp_mail says what PostgreSQL does"
+
+
+def test_the_relay_embeds_what_was_written_while_the_model_was_away(office: Office) -> None:
+    office.system.embedder.away = True
+    id_ = office.message()
+    assert "embed" in office.system.parts.relay().failed
+    office.system.embedder.away = False
+    report = office.system.parts.relay()
+    assert (report.embedded, report.failed) == (3, [])  # the message and its two agents
+    assert office.embedded(id_)
+    assert office.findings() == []
+
+
+def test_a_reindex_moves_mail_to_the_new_model(office: Office, database_url: str, edge_indexes: EdgeIndexes) -> None:
+    office.message()
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
+        assert other.parts.reindex.remaining() == 4
+        assert other.parts.reindex() == ReindexReport(items=0, skills=0, entities=0, mail=4)
+        assert other.parts.reindex.remaining() == 0
+        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.mail_documents") == [["other"]]
+        assert (other.parts.verify().findings, other.parts.verify().mail) == ([], 4)
+
+
+def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
+    office: Office, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    office.message()
+    wrote: list[int] = []
+
+    def write(rows: int) -> None:
+        if not wrote:
+            wrote.append(rows)
+            office.message(body="Late.")
+
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
+        assert other.parts.reindex(write).mail == 5
+        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.mail_documents") == [["other"]]
+
+
+CHANGED = [
+    ("title = 'x'", TEXT),
+    ("body = 'x'", TEXT),
+    ("text_hash = 'x'", TEXT),
+    ("search_vector = 'x'", TEXT),
+    ("search_vector = strip(search_vector)", TEXT),
+    ("search_vector = setweight(search_vector, 'D')", TEXT),
+    ("org_id = 'acme'", FILTER),
+    ("project_ids = '{}'", FILTER),
+    ("project_ids = project_ids || 999", FILTER),
+    ("sender_key = 'x'", FILTER),
+    ("recipient_keys = '{}'", FILTER),
+]
+
+
+@pytest.mark.parametrize(("change", "rule"), CHANGED, ids=[change for change, _ in CHANGED])
+def test_a_document_that_says_something_else_than_what_was_written_is_named(
+    office: Office, change: str, rule: str
+) -> None:
+    id_ = office.message()
+    assert office.findings() == []
+    office.system.sql(f"UPDATE mcp.mail_documents SET {change} WHERE id = {id_}")
+    assert office.findings() == [(rule, str(id_))]
+
+
+@pytest.mark.parametrize("kind", ["agent", "project"])
+@pytest.mark.parametrize("change", ["project_ids = '{}'", "org_id = 'acme'"])
+def test_who_may_see_an_agent_or_a_project_is_checked_too(office: Office, kind: str, change: str) -> None:
+    office.one("agent", name="BlueLake", projects=["atlas"])
+    office.system.sql(f"UPDATE mcp.mail_documents SET {change} WHERE kind = '{kind}'")
+    assert [rule for rule, _ in office.findings()] == [FILTER]
+
+
+def test_a_document_without_what_it_is_of_is_named(office: Office) -> None:
+    id_ = office.message()
+    office.system.sql(f"DELETE FROM mcp.mail_messages WHERE id = {id_}")
+    assert office.findings() == [(ORPHAN, str(id_))]
+
+
+@pytest.mark.parametrize("change", ["title = 'x', text_hash = 'old'", "body = 'x'", "search_vector = 'x'"])
+def test_a_reindex_mends_what_mail_is_found_by(office: Office, change: str) -> None:
+    id_ = office.message()
+    [before] = [office.document(id_, "title, body, search_vector::text, text_hash")]
+    also = "" if change.startswith("search_vector") else "search_vector = 'x', "
+    office.system.sql(f"UPDATE mcp.mail_documents SET {also}{change} WHERE id = {id_}")
+    office.system.parts.reindex()
+    assert office.document(id_, "title, body, search_vector::text, text_hash") == before
+    assert office.embedded(id_)
+    assert office.findings() == []
+
+
+def test_a_text_that_is_new_since_it_was_looked_at_is_not_overwritten_by_the_old_one(office: Office) -> None:
+    id_ = office.message()
+    office.system.sql(f"UPDATE mcp.mail_documents SET text_hash = 'old' WHERE id = {id_}")
+    [wrong] = refresh_mail.not_found_by_what_was_written(office.system.database)
+    assert [(each, hash_) for each, _, hash_ in wrong] == [(id_, "old")]
+    office.message(body="Newer.")
+
+    def mend(session: Session) -> None:
+        session.mail.set_texts([(id_, SearchText("stale", "stale"), "old")])
+
+    PostgresDatabase(office.system.pool).transact(mend)
+    assert office.document(id_, "body") == ["Newer."]
+    assert office.findings() == []
+
+
+def test_of_many_documents_each_is_looked_at(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh_mail, "_PAGE", 2)
+    report = office.put("message", *(message(f"m{number}") for number in range(5)))
+    ids = [each.id for each in report.outcomes]
+    office.system.sql(f"UPDATE mcp.mail_documents SET text_hash = 'x' WHERE id IN ({ids[0]}, {ids[4]})")
+    assert office.findings() == [(TEXT, str(ids[0])), (TEXT, str(ids[4]))]
+
+
+def test_words_that_postgresql_keeps_in_its_own_way_are_the_same(office: Office) -> None:
+    # Of one word it keeps 256 places, and none beyond 16,383.
+    office.message(subject="tick tick", body="a " * 20_000 + "b " * 20_000)
+    assert office.findings() == []
+
+
+def test_of_very_many_documents_the_check_looks_at_a_part_and_a_reindex_at_all(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = office.put("message", *(message(f"m{number}") for number in range(100)))
+    ids = {str(each.id) for each in report.outcomes}
+    office.system.sql("UPDATE mcp.mail_documents SET search_vector = 'x' WHERE kind = 'message'")
+    monkeypatch.setattr(verify, "_TEXTS", 10)
+    found = {subject for _, subject in office.findings()}
+    assert 2 <= len(found) <= 25
+    assert found < ids
+    office.system.parts.reindex()
+    monkeypatch.undo()
+    assert office.findings() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ("UPDATE mcp.mail_documents SET importance = 'low' WHERE id = {}", "it differs in importance"),
+        (
+            f"UPDATE mcp.mail_documents SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')"
+            " WHERE id = {}",
+            "its vector is another one",
+        ),
+    ],
+    ids=["payload", "vector"],
+)
+def test_an_index_that_says_something_else_is_found(office: Office, change: str, detail: str) -> None:
+    id_ = office.message()
+    office.payload(id_)
+    # Behind the feed's back: the index cannot know.
+    office.system.sql(f"SET LOCAL session_replication_role = replica; {change.format(id_)}")
+    found = [each for each in office.system.parts.verify().findings if each.rule == INDEX]
+    assert [(each.subject, each.detail) for each in found] == [(str(id_), detail)]
+
+
+def test_what_is_written_in_the_middle_of_a_check_is_no_finding(office: Office) -> None:
+    id_ = office.message()
+    written: list[int] = []
+
+    def write() -> None:
+        # Before each look of the check; what writes looks, too, and is left alone meanwhile.
+        office.system.database.before_read = lambda: None
+        written.append(office.message(body=f"Text {len(written)}"))
+        office.system.database.before_read = write
+
+    office.system.database.before_read = write
+    findings = office.system.parts.verify().findings
+    office.system.database.before_read = lambda: None
+    assert findings == []
+    assert set(written) == {id_}
