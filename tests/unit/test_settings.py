@@ -83,6 +83,12 @@ def test_whether_an_organisation_is_required_is_not_guessed(tokens: pytest.Monke
         SearchSettings.load()
 
 
+def test_the_agents_claim_has_a_name_and_another_one_where_it_is_said(tokens: pytest.MonkeyPatch) -> None:
+    assert SearchSettings.load().jwt_agent_claim == "agent"
+    tokens.setenv("SKILLROUTE_JWT_AGENT_CLAIM", "mail_agent")
+    assert SearchSettings.load().jwt_agent_claim == "mail_agent"
+
+
 def test_on_lambda_keys_are_refused_and_under_sam_local_they_are_not(tokens: pytest.MonkeyPatch) -> None:
     tokens.setenv("AWS_LAMBDA_FUNCTION_NAME", "skillroute-search")
     tokens.setenv("SKILLROUTE_JWT_KEYS", '{"keys": []}')

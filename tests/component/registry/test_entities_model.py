@@ -128,7 +128,7 @@ def test_a_reindex_moves_servers_and_agents_to_the_new_model(
     server, agent = shelf.server(tools=[DOCS]).id, shelf.agent().id
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 3
-        assert other.parts.reindex() == ReindexReport(items=1, skills=0, entities=2)
+        assert other.parts.reindex() == ReindexReport(items=1, skills=0, entities=2, mail=0)
         assert other.parts.reindex.remaining() == 0
         models = other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities")
         assert models == [["other"]]
@@ -149,7 +149,7 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
             shelf.server(tools=[DOCS], description="Late.")
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write) == ReindexReport(items=1, skills=0, entities=2)
+        assert other.parts.reindex(write) == ReindexReport(items=1, skills=0, entities=2, mail=0)
         assert other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities") == [["other"]]
 
 

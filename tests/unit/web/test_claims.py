@@ -96,6 +96,49 @@ def test_the_organisations_claim_can_have_any_name() -> None:
     assert caller(rules, **{"https://skillroute.test/org": "acme", "org_id": "globex"}).org_id == "acme"
 
 
+@pytest.mark.parametrize(
+    ("said", "agent"),
+    [
+        ("BlueLake", "BlueLake"),
+        (" BlueLake\t", "BlueLake"),
+        ("planner of the north", "planner of the north"),
+        ("Blåsjö <ops@example.com>", "Blåsjö <ops@example.com>"),
+        ("[bot] planner", "[bot] planner"),
+        ("None Such", "None Such"),
+        ("a" * 256, "a" * 256),
+        ("a" * 257, None),
+        (" \u3000\n", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_the_agent_is_the_one_that_its_claim_names(said: Any, agent: str | None) -> None:
+    assert caller(agent=said).agent == agent
+
+
+def test_without_the_claim_nobody_speaks_for_an_agent() -> None:
+    assert caller(sub="BlueLake", name="BlueLake").agent is None
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        *(7, True, [], ["BlueLake"], {"name": "BlueLake"}),
+        # The same, as a gateway writes it.
+        *("true", "[BlueLake]", "[]", "[Blue\nLake]", "map[name:BlueLake]", '{"name": "BlueLake"}', "<nil>", " Null "),
+        *("Blue\0Lake", "Blue\ud800Lake"),
+    ],
+)
+def test_an_agent_that_is_no_name_is_nobody(agent: Any) -> None:
+    with pytest.raises(InvalidToken, match=r"^the claim 'agent' is no agent's name$"):
+        caller(agent=agent)
+
+
+def test_the_agents_claim_can_have_any_name() -> None:
+    rules = replace(RULES, agent_claim="https://skillroute.test/agent")
+    assert caller(rules, **{"https://skillroute.test/agent": "BlueLake", "agent": "RedStone"}).agent == "BlueLake"
+
+
 @pytest.mark.parametrize("aud", ["us", "also-us", ["them", "us"], "[them us]", "[us]"])
 def test_one_of_the_audiences_is_enough(aud: Any) -> None:
     assert caller(aud=aud)

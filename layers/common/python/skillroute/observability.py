@@ -28,10 +28,15 @@ class Metric(StrEnum):
     SEARCH_DEGRADED = "SearchDegraded"
     SEARCH_FALLBACK = "SearchFallback"
     SEARCH_TIME = "SearchTime"
+    SEARCH_MODE_DOWNGRADE = "SearchModeDowngrade"
+    SEARCH_SHADOW_COMPARISON = "SearchShadowComparison"
+    SEARCH_CURSOR_INVALIDATED = "SearchCursorInvalidated"
     ITEMS_WRITTEN = "ItemsWritten"
     ITEMS_FAILED = "ItemsFailed"
     ENTITIES_WRITTEN = "EntitiesWritten"
     ENTITIES_FAILED = "EntitiesFailed"
+    MAIL_WRITTEN = "MailWritten"
+    MAIL_FAILED = "MailFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
     TOOLS_CLASSIFIED = "ToolsClassified"
@@ -43,6 +48,10 @@ class Metric(StrEnum):
     MESSAGES_GIVEN_UP = "MessagesGivenUp"
     RELAY_FAILED = "RelayFailed"
     INDEX_LAG = "IndexLag"
+    INDEX_REBUILD_START = "IndexRebuildStart"
+    INDEX_REBUILD_COMPLETE = "IndexRebuildComplete"
+    INDEX_INCREMENTAL_BATCH = "IndexIncrementalBatch"
+    INDEX_SCHEMA_MISMATCH = "IndexSchemaMismatch"
     OUTBOX_WAITING = "OutboxWaiting"
     OUTBOX_DEAD = "OutboxDead"
     OUTBOX_OLDEST = "OutboxOldest"
@@ -60,6 +69,20 @@ def count(metric: Metric, value: float = 1) -> None:
 def observe_ms(metric: Metric, value: float) -> None:
     """Record a duration in milliseconds."""
     _record(metric, value, MetricUnit.Milliseconds)
+
+
+def event(name: str, metric: Metric, /, **fields: object) -> None:
+    """Tell that something happened: one log line whose message is the name, and one more of its metric.
+
+    Parameters
+    ----------
+    name : str
+        As the contract spells it, such as ``index.rebuild.start`` (message-search, section 8).
+    fields : object
+        What the line carries beside its message; no name of a log record's own, such as ``name`` or ``message``.
+    """
+    logger.info(name, extra=fields)
+    count(metric)
 
 
 def gauge(metric: Metric, value: float) -> None:

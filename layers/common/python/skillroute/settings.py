@@ -134,6 +134,9 @@ class WebSettings(_Settings):
     jwt_issuer: str | None = Field(None, description="What the claim iss must be, to the letter.")
     jwt_audience: str | None = Field(None, description="What aud must be, or name one of; several: comma-separated.")
     jwt_org_claim: str = Field("org_id", min_length=1, description="The claim that names the caller's organisation.")
+    jwt_agent_claim: str = Field(
+        "agent", min_length=1, description="The claim that names the mail agent that the caller speaks for."
+    )
     jwt_require_org: bool = Field(
         False, description="Refuse tokens that name no organisation, rather than take them for global ones."
     )
@@ -208,6 +211,21 @@ class ClassifierSettings(_Settings):
         return self
 
 
+class RerankSettings(_Settings):
+    """Who looks at the best of a message search once more; without a reranker `hybrid_rerank` is served as hybrid."""
+
+    rerank_provider: Literal["none", "bedrock"] = "none"
+    rerank_model: str | None = Field(None, description="A reranker's id at Bedrock.")
+    rerank_region: str | None = Field(None, description="Of Bedrock; the function's own when not set.")
+    rerank_timeout_s: float = Field(2.0, gt=0, le=10, description="The most a search waits for it, retries included.")
+
+    @model_validator(mode="after")
+    def _a_reranker_is_named(self) -> Self:
+        if self.rerank_provider != "none" and not self.rerank_model:
+            raise ValueError(f"SKILLROUTE_RERANK_PROVIDER={self.rerank_provider} needs SKILLROUTE_RERANK_MODEL")
+        return self
+
+
 class CoreSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSettings):
     """What every function needs that writes."""
 
@@ -247,7 +265,7 @@ class SkillsSettings(CatalogSettings, ClassifierSettings):
     """Everything that the skills function reads."""
 
 
-class SearchSettings(CatalogSettings):
+class SearchSettings(CatalogSettings, RerankSettings):
     """Everything that the search function reads."""
 
     database_statement_timeout_s: float = Field(5.0, gt=0, le=300)
@@ -263,6 +281,16 @@ class SearchSettings(CatalogSettings):
         "benchmarks/tune_hybrid.py: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
     )
     schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")
+    search_engine: str | None = Field(
+        None,
+        description="Message search: fts5, tantivy, shadow or hybrid; by what is there when not set, or anything else.",
+    )
+    search_shadow_timeout_s: float = Field(
+        0.1, gt=0, le=5, description="The most that an answer waits for the shadow's, which it is compared with."
+    )
+    search_index_wait_s: float = Field(
+        5.0, ge=0, le=30, description="The most that a search of mail waits for a process's first index to be built."
+    )
 
 
 class LocalSettings(SearchSettings, SkillsSettings, RelaySettings):

@@ -6,8 +6,8 @@ from skillroute.bootstrap.secrets import make_api_key
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.work import QueueName
 from skillroute.errors import ConfigurationError
-from skillroute.ports import ChatModel, Classifier, Embedder, Notifier, Queue
-from skillroute.settings import ClassifierSettings, EmbeddingSettings, QueueSettings
+from skillroute.ports import ChatModel, Classifier, Embedder, Notifier, Queue, Reranker
+from skillroute.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
 
 
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
@@ -70,6 +70,15 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
     from skillroute.providers.classification.similarity import SimilarityClassifier
 
     return SimilarityClassifier(embedder)
+
+
+def make_reranker(settings: RerankSettings) -> Reranker | None:
+    """Return the configured reranker, if any. Nothing is connected yet."""
+    if settings.rerank_provider == "none" or not settings.rerank_model:
+        return None
+    from skillroute.providers.reranking.bedrock import BedrockReranker
+
+    return BedrockReranker(settings.rerank_model, region=settings.rerank_region)
 
 
 def make_queue(settings: QueueSettings) -> Queue | None:

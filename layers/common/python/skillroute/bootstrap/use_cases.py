@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from skillroute.bootstrap.parts import CoreParts
+from skillroute.bootstrap.mail import MailParts
+from skillroute.bootstrap.messages import MessageParts
 from skillroute.settings import (
     ClassifierSettings,
     RelaySettings,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from skillroute.web.auth import Access
 
 
-class Parts(CoreParts):
+class Parts(MailParts, MessageParts):
     """All parts of one process, each made when first asked for."""
 
     @cached_property
@@ -218,6 +219,7 @@ class Parts(CoreParts):
             issuer=settings.jwt_issuer or "",
             audiences=settings.jwt_audiences,
             org_claim=settings.jwt_org_claim,
+            agent_claim=settings.jwt_agent_claim,
             org_required=settings.jwt_require_org,
             scope_prefix=settings.jwt_scope_prefix,
         )
@@ -237,6 +239,7 @@ class Parts(CoreParts):
         return [
             search_router(self.tool_search, self.access),
             registry_search_router(self.registry_search, self.access),
+            *self.message_routers(self.access),
             verify_router(self.verify, self.access),
             health_router(self.replica, self.query_embedder, self.access),
         ]
@@ -250,6 +253,7 @@ class Parts(CoreParts):
             catalog_router(self.sync_tools, self.catalogue, self.access),
             server_router(self.sync_registry, self.registry, self.access),
             agent_router(self.sync_registry, self.registry, self.access),
+            *self.mail_routers(self.access),
         ]
 
     def skills_routers(self) -> list[APIRouter]:

@@ -1,10 +1,10 @@
-"""Bedrock's runtime: its client, and what its failures mean, whatever is asked of it."""
+"""Bedrock's runtimes: their clients, and what their failures mean, whatever is asked of them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from skillroute.errors import DependencyUnavailable
 from skillroute.providers.calls import MAX_MESSAGE_LENGTH, Deadline, TransientFailure, is_transient, retry_after_s
@@ -30,11 +30,20 @@ class BedrockRuntime:
         How many are kept open.
     error : type
         What it is when a call fails for good.
+    service : str
+        Which runtime, by boto3's name of it: models are invoked by one, reranking is a call of the other's.
     """
 
     def __init__(
-        self, *, region: str | None, endpoint_url: str | None, connections: int, error: type[DependencyUnavailable]
+        self,
+        *,
+        region: str | None,
+        endpoint_url: str | None,
+        connections: int,
+        error: type[DependencyUnavailable],
+        service: Literal["bedrock-runtime", "bedrock-agent-runtime"] = "bedrock-runtime",
     ) -> None:
+        self._service = service
         self._region = region
         self._endpoint_url = endpoint_url
         self._connections = connections
@@ -83,7 +92,7 @@ class BedrockRuntime:
         with self._lock:
             if read_timeout_s not in self._clients:
                 self._clients[read_timeout_s] = boto3.session.Session(region_name=self._region).client(
-                    "bedrock-runtime",
+                    self._service,
                     endpoint_url=self._endpoint_url,
                     config=Config(
                         connect_timeout=_CONNECT_TIMEOUT_S,

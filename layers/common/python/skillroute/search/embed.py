@@ -51,14 +51,21 @@ class QueryEmbedder:
         except EmbeddingUnavailable:
             return None
 
-    def embed(self, query: str) -> Vector:
+    def embed(self, query: str, *, timeout_s: float | None = None) -> Vector:
         """Return the query's vector.
+
+        Parameters
+        ----------
+        timeout_s : float or None
+            Less than the usual time, where the caller has less. What then takes too long need not for another query:
+            the model is not left alone for it.
 
         Raises
         ------
         EmbeddingUnavailable
-            The model failed now, or less than `retry_after_s` seconds ago.
+            The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
         """
+        given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
         with self._lock:
             if query in self._cache:
                 self._cache.move_to_end(query)
@@ -67,11 +74,17 @@ class QueryEmbedder:
                 failed_at, reason = self._failed
                 if self._clock() - failed_at < self._retry_after_s:
                     raise EmbeddingUnavailable(reason)
+        if given_s <= 0.0:
+            raise EmbeddingUnavailable("no time is left for the embedding model")
+        begun = self._clock()
         try:
-            vector = self._embedder.embed([query], timeout_s=self._timeout_s)[0]
+            vector = self._embedder.embed([query], timeout_s=given_s)[0]
         except EmbeddingUnavailable as error:
-            with self._lock:
-                self._failed = (self._clock(), str(error))
+            # Waits end a little early or late by another clock.
+            had_too_little = given_s < self._timeout_s and self._clock() - begun >= 0.9 * given_s
+            if not had_too_little:
+                with self._lock:
+                    self._failed = (self._clock(), str(error))
             count(Metric.EMBEDDING_FAILED)
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
             raise

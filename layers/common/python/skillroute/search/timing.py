@@ -28,6 +28,10 @@ class Stopwatch:
         """Return the milliseconds of a stage; 0 when it did not run."""
         return round(self._stages_ms.get(name, 0.0), 3)
 
+    def us(self, name: str) -> int | None:
+        """Return the microseconds of a stage; None when it did not run."""
+        return round(self._stages_ms[name] * 1000.0) if name in self._stages_ms else None
+
     def total_ms(self) -> float:
         """Return the milliseconds since the stopwatch was made."""
         return round((time.perf_counter() - self._started) * 1000.0, 3)

@@ -1,0 +1,1 @@
+"""Message search, a file a stage (message-search.md)."""

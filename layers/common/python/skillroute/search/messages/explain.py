@@ -1,0 +1,137 @@
+"""The answer: what a page shows, and with explain how it came about (message-search, section 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillroute.domain.message_search import Explain, MessageResult, MessageSearchResponse, Mode, Timing
+from skillroute.observability import Metric, count, event, observe_ms
+from skillroute.ports import Database, Session
+from skillroute.search.messages.engines import Served
+from skillroute.search.messages.outcome import SearchOutcome
+from skillroute.search.messages.redact import result
+from skillroute.search.messages.run import MessageRun
+from skillroute.search.timing import Stopwatch
+
+
+def outcome(run: MessageRun, served: Served, database: Database) -> SearchOutcome:
+    """Make the answer, and tell what there is to tell. Raises `DatabaseUnavailable`."""
+    results, redacted, sql = _loaded(run, served, database)
+    actual, plan, end = _actual(run, served), served.plan, served.page.end
+    response = MessageSearchResponse(
+        results=results,
+        next_cursor=None if end is None else end.token(),
+        mode=actual,
+        engine=None if plan is None else plan.engine,
+        explain=_explain(run, served, redacted, sql) if run.request.explain else None,
+    )
+    answer = SearchOutcome(
+        response=response,
+        requested=run.requested,
+        actual=actual,
+        reason=None if plan is None else plan.reason,
+        index_state=run.index_state,
+        timeout_stage=run.timeout_stage,
+        budget=run.budget,
+    )
+    _tell(run, served, answer)
+    return answer
+
+
+def _actual(run: MessageRun, served: Served) -> Mode:
+    return run.requested if served.plan is None else served.plan.mode
+
+
+def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[MessageResult], int, str]:
+    """Return the results, how many of them are redacted, and the statement that found them."""
+    lens, request = run.lens, run.request
+    ids = [match.id for match in served.page.matches]
+    asked = served.plan is not None and served.plan.engine == "fts5"
+    wants_sql = request.explain and run.caller.is_operator and asked
+    if not ids and not wants_sql:
+        return [], 0, ""
+    statement = "newest" if served.method == "filter_only" and request.ranking == "recency" else served.method
+
+    def read(session: Session) -> tuple[dict[int, dict[str, Any]], set[int], set[int], str]:
+        search, projects = session.mail_search, lens.searched.project_ids
+        # Once more, on the very rows that are shown: what was moved meanwhile to where the caller may not look is gone.
+        gone = search.outside(ids, projects) if projects is not None else set()
+        hidden = search.outside(ids, lens.scope) if lens.redaction and lens.scope is not None else set()
+        return search.found(request.doc_kind, ids), gone, hidden, search.sql[statement] if wants_sql else ""
+
+    found, gone, hidden, sql = database.read(read)
+    shown = [match for match in served.page.matches if match.id in found and match.id not in gone]
+    results = [
+        result(
+            request.doc_kind,
+            match,
+            found[match.id],
+            lens.rights,
+            lens.redaction if match.id in hidden else None,
+            served.method if request.explain else None,
+        )
+        for match in shown
+    ]
+    return results, sum(match.id in hidden for match in shown), sql
+
+
+def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explain:
+    plan = served.plan
+    return Explain(
+        method=served.method,
+        normalized_query=run.request.text,
+        used_like_fallback=served.method == "like_fallback",
+        facet_count=len(run.facets.applied),
+        facets_applied=list(run.facets.applied),
+        sql=sql,
+        scope_policy=run.lens.policy,
+        denied_count=served.denied,
+        redacted_count=redacted,
+        mode_downgraded=_is_downgraded(run, served),
+        cursor_invalidated=run.invalidated is not None,
+        requested_mode=run.requested,
+        actual_mode=_actual(run, served),
+        engine=None if plan is None else plan.engine,
+        downgrade_reason=None if plan is None else plan.reason,
+        # Microseconds tell of what a search passed over on the way; a network blurs them for whoever measures himself.
+        timing=_timing(run.watch) if run.caller.is_operator else None,
+        shadow=served.shadow,
+    )
+
+
+def _timing(watch: Stopwatch) -> Timing:
+    return Timing(
+        total_us=round(watch.total_ms() * 1000.0),
+        lexical_us=watch.us("lexical"),
+        vector_us=watch.us("vector"),
+        fusion_us=watch.us("fusion"),
+        rerank_us=watch.us("rerank"),
+        scope_us=watch.us("scope"),
+    )
+
+
+def _is_downgraded(run: MessageRun, served: Served) -> bool:
+    """Whether another mode ran than was asked for; a listing of what passes filters has none."""
+    return served.method != "filter_only" and _actual(run, served) != run.requested
+
+
+def _tell(run: MessageRun, served: Served, answer: SearchOutcome) -> None:
+    count(Metric.SEARCH)
+    observe_ms(Metric.SEARCH_TIME, run.watch.total_ms())
+    if answer.is_degraded:
+        count(Metric.SEARCH_DEGRADED)
+    if _is_downgraded(run, served):
+        event(
+            "search.mode.downgrade",
+            Metric.SEARCH_MODE_DOWNGRADE,
+            requested=run.requested,
+            actual=answer.actual,
+            reason=answer.reason,
+        )
+    if run.invalidated is not None:
+        event(
+            "search.cursor.invalidated",
+            Metric.SEARCH_CURSOR_INVALIDATED,
+            cursor_engine=run.invalidated,
+            current_engine=answer.response.engine,
+        )

@@ -1,0 +1,123 @@
+"""What the tools say beside results: hints within the text, what to try, and what was degraded (message-search, 7)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from skillroute.domain.message_search import DowngradeReason
+from skillroute.search.messages.outcome import SearchOutcome
+from skillroute.search.messages.tool_arguments import ToolArguments
+
+HINT_FIELDS = ("from", "thread", "importance", "before", "after")
+MAX_DISTANCE = 2
+
+_HINT = re.compile(r"(?<!\S)([A-Za-z_]{1,32}):(\"[^\"]*\"|\S+)")
+_AROUND = "\"',;?!)"
+
+_WHAT_HELPS: dict[DowngradeReason, str] = {
+    "index_not_ready": "The index is being built, or holds vectors of another model: ask again later, or reindex.",
+    "engine_error": "The vector index failed and PostgreSQL's full text took its place: ask again later.",
+    "invalid_query": "Full text cannot ask this query: use fewer and shorter words.",
+}
+_NO_TIME = "Too little time was left: ask for less, or give the function a longer timeout."
+_NO_RERANKER = "There is no reranker to be had: ask for the mode hybrid, or configure one."
+_NO_MODEL = "The embedding model is away: ask again in half a minute, or ask for the mode lexical."
+
+_DROP = {
+    "sender": "Look for messages of any sender.",
+    "importance": "Look for messages of any importance.",
+    "thread_id": "Look in all threads.",
+}
+_WIDEN = {
+    "date_start": "Look for older messages too.",
+    "date_end": "Look for newer messages too.",
+}
+
+
+def assistance(text: str) -> dict[str, Any] | None:
+    """Return which filters a query seems to mean within its text; they are words like all others, and filter nothing.
+
+    Examples
+    --------
+    >>> assistance("deploy form:BlueLake")
+    {'applied_filter_hints': [], 'did_you_mean': [{'given': 'form', 'suggestion': 'from'}]}
+    """
+    hints: list[dict[str, str]] = []
+    meant: list[dict[str, str]] = []
+    for name, written in _HINT.findall(text):
+        value = written.strip(_AROUND)
+        field = name.lower()
+        if field in HINT_FIELDS:
+            hints += [{"field": field, "value": value}] if value else []
+        elif (near := _nearest(field)) is not None:
+            meant.append({"given": name, "suggestion": near})
+    if not hints and not meant:
+        return None
+    return {"applied_filter_hints": _distinct(hints), "did_you_mean": _distinct(meant)}
+
+
+def guidance(given: ToolArguments) -> dict[str, Any]:
+    """Return what else to try where nothing was found: one suggestion for each filter, else for the query."""
+    suggestions: list[dict[str, str | None]] = [
+        {"filter": name, "action": action, "message": message}
+        for action, filters in (("drop", _DROP), ("widen", _WIDEN))
+        for name, message in filters.items()
+        if getattr(given, name) not in (None, ())
+    ]
+    if given.skipped:
+        suggestions.append({"filter": "offset", "action": "drop", "message": "Look at the first results."})
+    simplify = {"filter": None, "action": "simplify", "message": "Use fewer words, or others."}
+    return {"suggestions": suggestions or [simplify]}
+
+
+def diagnostics(outcome: SearchOutcome) -> dict[str, Any] | None:
+    """Return what was less than asked for, and why; None when nothing was."""
+    if not outcome.is_degraded:
+        return None
+    left_ms = outcome.budget.left_ms
+    said = {
+        "degraded": True,
+        "fallback_mode": outcome.actual,
+        "timeout_stage": outcome.timeout_stage,
+        "budget_tier": outcome.budget.tier,
+        "budget_remaining_ms": None if left_ms is None else round(left_ms),
+        "search_index_state": outcome.index_state,
+        "remediation_hints": [_what_helps(outcome)],
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _what_helps(outcome: SearchOutcome) -> str:
+    if outcome.reason in _WHAT_HELPS:
+        return _WHAT_HELPS[outcome.reason]
+    if outcome.timeout_stage is not None:
+        return _NO_TIME
+    return _NO_RERANKER if outcome.actual == "hybrid" else _NO_MODEL
+
+
+def _nearest(name: str) -> str | None:
+    distances = {field: edit_distance(name, field) for field in HINT_FIELDS}
+    near = min(HINT_FIELDS, key=distances.__getitem__)
+    return near if distances[near] <= MAX_DISTANCE else None
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Return how many letters to insert, delete or replace to get from one word to another (Levenshtein).
+
+    Examples
+    --------
+    >>> edit_distance("form", "from"), edit_distance("importence", "importance")
+    (2, 1)
+    """
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        above = row
+        row = [i]
+        for j, against in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != against)))
+    return row[-1]
+
+
+def _distinct(found: list[dict[str, str]]) -> list[dict[str, str]]:
+    return [each for at, each in enumerate(found) if each not in found[:at]]

@@ -1,0 +1,162 @@
+"""Agent mail that a test makes up, with the vectors that it chooses, and searches in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.domain.caller import LAPTOP, Caller, Scope
+from skillroute.domain.embedding import Vector
+from skillroute.domain.mail import MailAgent, Message, Product, Project, agent_key
+from skillroute.domain.mail_documents import MailDocument, of_agent, of_message, of_project
+from skillroute.domain.message_search import Explain, MessageResult, MessageSearchRequest, MessageSearchResponse
+from skillroute.ports import MessageRow
+from skillroute.search.messages.search import MessageSearch
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.builders import System
+from tests.doubles import at
+
+_keys = itertools.count(1)
+
+
+def agent(name: str, org: str | None = None) -> Caller:
+    """Return a caller that may search what this agent may see."""
+    return Caller(org_id=org, scopes=frozenset({Scope.SEARCH}), agent=name)
+
+
+class Mailbox:
+    """Projects, agents and messages of a system, stored through the repositories, and searched as the routes do."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.search_messages: MessageSearch = system.parts.message_search
+        self._database = PostgresDatabase(system.pool)
+        self._projects: dict[tuple[str | None, str], int] = {}
+
+    # Writing
+
+    def project(
+        self, key: str = "atlas", *, org: str | None = None, name: str | None = None, vector: Vector | None = None,
+        description: str = "",
+    ) -> int:  # fmt: skip
+        """Store a project once, and return its id."""
+        if (org, key) in self._projects:
+            return self._projects[org, key]
+        content = Project(key, name or key.title(), description)
+
+        def write(session: Any) -> int:
+            id_: int = session.mail.new_ids(1)[0]
+            self._document(session, org, of_project(id_, content), vector)
+            session.mail.put_projects(org, [(id_, content, key)])
+            return id_
+
+        self._projects[org, key] = self._database.transact(write)
+        return self._projects[org, key]
+
+    def product(self, key: str, *projects: int, org: str | None = None) -> int:
+        def write(session: Any) -> int:
+            id_: int = session.mail.put_products(org, [(Product(key, key.title()), key, projects)])[0]
+            return id_
+
+        return self._database.transact(write)
+
+    def agent(
+        self, name: str, *projects: int, org: str | None = None, vector: Vector | None = None, **said: str
+    ) -> int:
+        """Store an agent with the projects that it belongs to, or change it; return its id."""
+        content = MailAgent(name, **said)
+
+        def write(session: Any) -> int:
+            known = session.mail.states("agent", org, [agent_key(name)])
+            id_: int = known[agent_key(name)].id if known else session.mail.new_ids(1)[0]
+            self._document(session, org, of_agent(id_, content, projects), vector)
+            session.mail.put_agents(org, [(id_, content, name, projects)])
+            return id_
+
+        return self._database.transact(write)
+
+    def message(
+        self,
+        subject: str,
+        body: str = "",
+        vector: Vector | None = None,
+        *,
+        project: str = "atlas",
+        org: str | None = None,
+        sender: str = "BlueLake",
+        to: Sequence[str] = ("RedFox",),
+        cc: Sequence[str] = (),
+        bcc: Sequence[str] = (),
+        created_ts: int = 1_000_000,
+        **said: Any,
+    ) -> int:
+        """Store a message, with whoever it names, and return its id."""
+        project_id = self.project(project, org=org)
+        content = Message(
+            f"m{next(_keys)}", project, sender, tuple(to), subject, body, created_ts, tuple(cc), tuple(bcc), **said
+        )
+
+        def write(session: Any) -> int:
+            known = session.mail.states("agent", org, [agent_key(name) for name in content.names])
+            ids = {name: known[agent_key(name)].id for name in content.names if agent_key(name) in known}
+            for name in dict.fromkeys(content.names):
+                if name not in ids:
+                    ids[name] = session.mail.new_ids(1)[0]
+                    self._document(session, org, of_agent(ids[name], MailAgent(name), ()), None)
+                    session.mail.put_agents(org, [(ids[name], MailAgent(name), "", ())])
+            id_: int = session.mail.new_ids(1)[0]
+            recipients = tuple((role, ids[name]) for role, name in content.recipients)
+            self._document(session, org, of_message(id_, content, project_id), vector)
+            session.mail.put_messages(org, [MessageRow(id_, content, content.key, project_id, ids[sender], recipients)])
+            return id_
+
+        return self._database.transact(write)
+
+    def delete(self, *ids: int, org: str | None = None) -> None:
+        """Delete messages."""
+        self._database.transact(lambda session: [session.mail.delete("message", id_, org) for id_ in ids])
+
+    def _document(self, session: Any, org: str | None, document: MailDocument, vector: Vector | None) -> None:
+        session.mail.hold(org)
+        model = None if vector is None else self.system.embedder.model
+        if model is not None:
+            session.index_state.claim(model)
+        session.mail.put_documents(org, model, [(document, vector)])
+
+    # Searching
+
+    def search(self, text: str = "", *, caller: Caller = LAPTOP, **request: Any) -> MessageSearchResponse:
+        """Search as `POST /api/v1/search/messages` does."""
+        return self.search_messages(MessageSearchRequest(text=text, **request), caller)
+
+    def found(self, text: str = "", **request: Any) -> list[int]:
+        """Return the ids of what a search finds, in order."""
+        return [result.id for result in self.search(text, **request).results]
+
+    def results(self, text: str = "", **request: Any) -> dict[int, MessageResult]:
+        return {result.id: result for result in self.search(text, **request).results}
+
+    def scores(self, text: str = "", **request: Any) -> dict[int, float]:
+        return {result.id: result.score for result in self.search(text, **request).results}
+
+    def explain(self, text: str = "", **request: Any) -> Explain:
+        explain = self.search(text, explain=True, **request).explain
+        assert explain is not None
+        return explain
+
+    def pages(self, text: str = "", **request: Any) -> list[list[int]]:
+        """Follow the cursors from page 1 to the end; return the ids of each page."""
+        pages: list[list[int]] = []
+        cursor = None
+        while True:
+            answer = self.search(text, cursor=cursor, **request)
+            pages.append([result.id for result in answer.results])
+            cursor = answer.next_cursor
+            if cursor is None:
+                return pages
+            assert len(pages) < 200, "the cursors go round"
+
+
+NEAR, FAR = at(0.9), at(0.1)

@@ -1,0 +1,78 @@
+"""The query's embedding: how long it is waited for, and what a failure means for the next query."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.errors import EmbeddingUnavailable
+from skillroute.search.embed import QueryEmbedder
+
+from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def model(clock: FakeClock) -> WatchedEmbedder:
+    return WatchedEmbedder(TableEmbedder(), clock)
+
+
+@pytest.fixture
+def queries(model: WatchedEmbedder, clock: FakeClock) -> QueryEmbedder:
+    return QueryEmbedder(model, timeout_s=10.0, clock=clock)
+
+
+@pytest.mark.parametrize(("given_s", "waited_s"), [(None, 10.0), (0.5, 0.5), (20.0, 10.0)])
+def test_it_is_waited_for_no_longer_than_the_caller_has(
+    queries: QueryEmbedder, model: WatchedEmbedder, given_s: float | None, waited_s: float
+) -> None:
+    queries.embed("water", timeout_s=given_s)
+
+    assert [call.timeout_s for call in model.calls] == [waited_s]
+
+
+@pytest.mark.parametrize("left_s", [0.0, -0.5])
+def test_without_time_only_what_is_remembered_is_had(
+    queries: QueryEmbedder, model: WatchedEmbedder, left_s: float
+) -> None:
+    queries.embed("water")
+
+    queries.embed("water", timeout_s=left_s)
+    with pytest.raises(EmbeddingUnavailable):
+        queries.embed("fire", timeout_s=left_s)
+
+    assert model.texts == ["water"]
+    assert queries.failure() is None
+
+
+def test_too_little_time_says_nothing_of_the_model(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
+    model.takes_s = 1.0
+    with pytest.raises(EmbeddingUnavailable):
+        queries.embed("water", timeout_s=0.5)
+
+    assert queries.failure() is None
+    queries.embed("water")
+
+
+@pytest.mark.parametrize("given_s", [None, 0.5])
+def test_a_model_that_fails_is_left_alone_whatever_the_time(
+    queries: QueryEmbedder, model: WatchedEmbedder, given_s: float | None
+) -> None:
+    model.away = True
+    for _ in range(3):
+        with pytest.raises(EmbeddingUnavailable):
+            queries.embed("water", timeout_s=given_s)
+
+    assert len(model.calls) == 1
+    assert queries.failure() is not None
+
+
+def test_a_model_that_is_too_slow_in_full_time_is_left_alone(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
+    model.takes_s = 11.0
+    for _ in range(3):
+        with pytest.raises(EmbeddingUnavailable):
+            queries.embed("water")
+
+    assert len(model.calls) == 1
