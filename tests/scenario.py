@@ -6,31 +6,15 @@ has the layers, the containers and Lambda's runtime around it. Both embed with t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from tests.scenario_mail import MAIL, MAIL_GONE, MAIL_WITH_TOKENS
+from tests.scenario_step import Check, Step
+
+__all__ = ["POISON", "SIGNED", "WITH_TOKENS", "Step"]
 
 POISON = "c3d4e5f6-a7b8-4c9d-8e0f-1a2b3c4d5e6f"
 """The message of sqs_classify_mixed.json that fails for ever."""
-
-Check = Callable[[Any], object]
-"""Takes the JSON of an answer: of an HTTP function its body. True, or anything true, when it is right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One event, for one function.
-
-    Attributes
-    ----------
-    status : int or None
-        What an HTTP function must answer; None of the others, which have no status.
-    """
-
-    function: str
-    event: str
-    status: int | None
-    check: Check = lambda _: True
 
 
 def _names(items: list[dict[str, Any]]) -> set[str]:
@@ -148,6 +132,7 @@ SIGNED = (
     Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
     *REGISTRY,
+    *MAIL,
     Step("search", "verify", 200, lambda report: report["ok"]),
     # Callers that nobody vouched for, or somebody else than this deployment asks.
     Step("search", "search_anonymous", 401, _is_401),
@@ -163,6 +148,7 @@ SIGNED = (
     Step("catalog", "agents_delete", 204),
     Step("catalog", "agents_get", 404),
     Step("search", "search_registry", 200, _finds_nothing),
+    *MAIL_GONE,
     Step("catalog", "catalog_delete", 204),
     Step("catalog", "catalog_get", 404),
     Step("skills", "skills_delete", 204),
@@ -191,6 +177,7 @@ WITH_TOKENS = (
     Step("search", "search_registry_jwt", 200, _finds_with_tools(*LIBRARY)),
     Step("search", "search_registry_jwt_other_org", 200, _finds_nothing),
     Step("search", "search_registry_jwt_missing_scope", 403),
+    *MAIL_WITH_TOKENS,
     Step("search", "verify_jwt", 200, lambda report: report["ok"]),
     Step("search", "verify_jwt_missing_scope", 403),
     Step("search", "search_anonymous", 401, _is_401),

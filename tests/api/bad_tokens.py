@@ -135,6 +135,11 @@ BAD_CLAIMS: dict[str, Callable[[], dict[str, Any]]] = {
     "no organisation in an array": lambda: _good() | {"org_id": []},
     "an organisation that is an object": lambda: _good() | {"org_id": {"id": "acme"}},
     "a subject with a NUL": lambda: _good() | {"sub": "an\0n"},
+    "an agent that was null": lambda: _good() | {"agent": "null"},
+    "an agent with a NUL": lambda: _good() | {"agent": "garden\0er"},
+    "several agents": lambda: _good() | {"agent": ["gardener", "planner"]},
+    "one agent in an array": lambda: _good() | {"agent": ["gardener"]},
+    "an agent that is an object": lambda: _good() | {"agent": {"name": "gardener"}},
 }
 """What a gateway might let through, and a token of our own issuer might say."""
 
@@ -144,6 +149,8 @@ _CLAIMS_OF_TOKENS: dict[str, Callable[[], dict[str, Any]]] = {
     "an organisation that is a number": lambda: _good() | {"org_id": 7},
     "an organisation that is false": lambda: _good() | {"org_id": False},
     "a subject that is a number": lambda: _good() | {"sub": 7},
+    "an agent that is a number": lambda: _good() | {"agent": 7},
+    "an agent that is true": lambda: _good() | {"agent": True},
     "a scope that is a number": lambda: _good() | {"scope": 7},
     "a scope that is an array of numbers": lambda: _good() | {"scope": [7]},
     "an expiry that is true": lambda: _good() | {"exp": True},

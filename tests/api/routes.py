@@ -6,9 +6,11 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from skillroute.domain.caller import Scope
+from skillroute.domain.caller import Caller, Scope
+from skillroute.ports import MailKind
 
 from tests.api.bad_tokens import bearer
+from tests.api.tokens import GARDENER
 from tests.builders import System, of_org
 from tests.doubles import proposing
 
@@ -21,6 +23,9 @@ SCOPES: dict[Route, Scope | None] = {
     ("GET", "/api/v1/search/skills"): Scope.SEARCH,
     ("GET", "/api/v1/search/tools"): Scope.SEARCH,
     ("POST", "/api/v1/search/registry"): Scope.SEARCH,
+    ("POST", "/api/v1/search/messages"): Scope.SEARCH,
+    ("POST", "/api/v1/tools/search_messages"): Scope.SEARCH,
+    ("POST", "/api/v1/tools/search_messages_product"): Scope.SEARCH,
     ("PUT", "/api/v1/tools"): Scope.CATALOG,
     ("GET", "/api/v1/tools"): Scope.SEARCH,
     ("GET", "/api/v1/tools/{item_id}"): Scope.SEARCH,
@@ -39,6 +44,23 @@ SCOPES: dict[Route, Scope | None] = {
     ("DELETE", "/api/v1/agents/{agent_id}"): Scope.CATALOG,
     ("POST", "/api/v1/agents/{agent_id}/enable"): Scope.CATALOG,
     ("POST", "/api/v1/agents/{agent_id}/disable"): Scope.CATALOG,
+    ("PUT", "/api/v1/mail/projects"): Scope.CATALOG,
+    ("GET", "/api/v1/mail/projects"): Scope.SEARCH,
+    ("GET", "/api/v1/mail/projects/{project_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/mail/projects/{project_id}"): Scope.CATALOG,
+    ("PUT", "/api/v1/mail/products"): Scope.CATALOG,
+    ("GET", "/api/v1/mail/products"): Scope.SEARCH,
+    ("GET", "/api/v1/mail/products/{product_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/mail/products/{product_id}"): Scope.CATALOG,
+    ("PUT", "/api/v1/mail/agents"): Scope.CATALOG,
+    ("GET", "/api/v1/mail/agents"): Scope.SEARCH,
+    ("GET", "/api/v1/mail/agents/{agent_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/mail/agents/{agent_id}"): Scope.CATALOG,
+    ("PUT", "/api/v1/mail/messages"): Scope.CATALOG,
+    ("GET", "/api/v1/mail/messages"): Scope.SEARCH,
+    ("GET", "/api/v1/mail/messages/{message_id}"): Scope.SEARCH,
+    ("DELETE", "/api/v1/mail/messages/{message_id}"): Scope.CATALOG,
+    ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): Scope.CATALOG,
     ("POST", "/api/v1/skills"): Scope.SKILLS,
     ("GET", "/api/v1/skills"): Scope.SEARCH,
     ("POST", "/api/v1/skills/classify"): Scope.SKILLS,
@@ -59,9 +81,19 @@ SCOPES: dict[Route, Scope | None] = {
 BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water"},
     ("POST", "/api/v1/search/registry"): {"query": "water"},
+    ("POST", "/api/v1/search/messages"): {"text": "water"},
+    ("POST", "/api/v1/tools/search_messages"): {"project_key": "garden", "query": "water"},
+    ("POST", "/api/v1/tools/search_messages_product"): {"product_key": "garden", "query": "water"},
     ("PUT", "/api/v1/tools"): {"items": [{"name": "new", "description": "New."}]},
     ("PUT", "/api/v1/servers"): {"servers": [{"name": "new", "tools": [{"name": "newer", "description": "New."}]}]},
     ("PUT", "/api/v1/agents"): {"agents": [{"name": "new", "description": "New.", "url": "https://new.test"}]},
+    ("PUT", "/api/v1/mail/projects"): {"projects": [{"key": "new", "name": "New"}]},
+    ("PUT", "/api/v1/mail/products"): {"products": [{"key": "new", "name": "New", "projects": []}]},
+    ("PUT", "/api/v1/mail/agents"): {"agents": [{"name": "newcomer"}]},
+    ("PUT", "/api/v1/mail/messages"): {
+        "messages": [{"key": "new", "project": "garden", "from": "gardener", "to": ["newcomer"], "subject": "New"}]
+    },
+    ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): {"agent": "planner"},
     ("PUT", "/api/v1/tools/{item_id}/skills"): {"skills": []},
     ("POST", "/api/v1/skills"): {"id": "new", "name": "New", "description": "Something that is new."},
     ("POST", "/api/v1/skills/classify"): {"tool_id": 1},
@@ -78,6 +110,14 @@ TABLES = (
     "registry_entities",
     "registry_words",
     "outbox",
+    "mail_documents",
+    "mail_projects",
+    "mail_products",
+    "mail_product_projects",
+    "mail_agents",
+    "mail_memberships",
+    "mail_messages",
+    "mail_recipients",
 )
 
 
@@ -89,11 +129,24 @@ def routes_of(app: FastAPI) -> list[Route]:
 
 
 def filled(
-    path: str, *, item: int = 1, skill: str = "garden", suggestion: int = 1, server: int = 1, agent: int = 2
+    path: str,
+    *,
+    item: int = 1,
+    skill: str = "garden",
+    suggestion: int = 1,
+    server: int = 1,
+    agent: int = 2,
+    project: int = 1,
+    product: int = 1,
+    mail_agent: int = 2,
+    message: int = 4,
 ) -> str:
     """Return a path with ids, and with the query that searches need."""
     asked = "?query=water" if ("GET", path) in SCOPES and path.startswith("/api/v1/search/") else ""
     ids = {"item_id": item, "skill_id": skill, "suggestion_id": suggestion, "server_id": server, "agent_id": agent}
+    ids |= {"project_id": project, "product_id": product, "message_id": message}
+    if path.startswith("/api/v1/mail/"):
+        ids["agent_id"] = mail_agent
     return path.format(**ids) + asked
 
 
@@ -106,7 +159,10 @@ def stored(system: System) -> dict[str, Any]:
 
 
 def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
-    """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, and an agent."""
+    """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, an agent, and mail.
+
+    Of mail there are a project, a product of it, two agents in it (`GARDENER` and planner), and a message of theirs.
+    """
     caller = of_org(org)
     skill = system.create(f"garden{suffix}", caller, description="Water the plants of the garden.").id
     tool, stray = system.put(f"water_plants{suffix}", f"encode_video{suffix}", caller=caller, description="Water.")
@@ -123,7 +179,22 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
         "suggestion": suggestion,
         "server": servers.outcomes[0].id,
         "agent": agents.outcomes[0].id,
+        **_fill_mail(system, caller, suffix),
     }
+
+
+def _fill_mail(system: System, caller: Caller, suffix: str) -> Ids:
+    key = f"garden{suffix}"
+    agents = [{"name": name, "description": f"Water{suffix}", "projects": [key]} for name in (GARDENER, "planner")]
+    message = {"key": key, "project": key, "from": GARDENER, "to": ["planner"], "subject": f"Water the plants{suffix}"}
+    written: dict[MailKind, list[dict[str, Any]]] = {
+        "project": [{"key": key, "name": "Garden", "description": "Water."}],
+        "product": [{"key": key, "name": "Garden", "projects": [key]}],
+        "agent": agents,
+        "message": [message],
+    }
+    ids = {kind: system.parts.sync_mail(kind, things, caller).outcomes[0].id for kind, things in written.items()}
+    return {"project": ids["project"], "product": ids["product"], "mail_agent": ids["agent"], "message": ids["message"]}
 
 
 def with_token(client: TestClient, route: Route, path: str, token: str) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from skillroute.domain.caller import Scope
+from skillroute.observability import Metric, count
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import BAD_HEADERS, KEYS, OURS, bearer
@@ -144,6 +145,16 @@ def test_every_route_lets_in_who_may(system: System, how: str) -> None:
 def test_health_needs_a_token_and_no_scope(stranger: TestClient) -> None:
     for path in ("/health", "/ready"):
         assert stranger.get(path, headers=bearer(OURS.sign(claims(None)))).status_code == 200
+
+
+def test_health_tells_operators_only_how_much_mail_there_is(stranger: TestClient) -> None:
+    count(Metric.MAIL_WRITTEN)
+    for scope, told in ((None, False), ("search", False), ("catalog skills", False), ("admin", True)):
+        for path in ("/health", "/ready"):
+            answer = stranger.get(path, headers=bearer(OURS.sign(claims(scope)))).json()
+            assert (answer["index_mail"] is not None) is told
+            assert ("MailWritten" in answer["counts"]) is told
+            assert answer["index_entities"] is not None
 
 
 def test_a_prefix_of_scopes_is_asked_for_and_named(database_url: str, edge_indexes: Any) -> None:

@@ -19,9 +19,12 @@ from tests.builders import System, lent_system
 BODIES_OF_LISTS: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"},
     ("POST", "/api/v1/search/registry"): {"query": "water", "max_results": 50},
+    ("POST", "/api/v1/search/messages"): {"text": "water", "limit": 50},
 }
 """What makes the searches answer with all that the caller may see."""
-NOBODYS = {"item": 2**40, "skill": "nobodys", "suggestion": 2**40, "server": 2**40, "agent": 2**40}
+NOBODYS = dict.fromkeys(
+    ("item", "suggestion", "server", "agent", "project", "product", "mail_agent", "message"), 2**40
+) | {"skill": "nobodys"}
 
 
 @pytest.fixture
@@ -148,6 +151,11 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         ("POST", "/api/v1/search/registry", "servers"): "server_name",
         ("POST", "/api/v1/search/registry", "tools"): "tool_name",
         ("POST", "/api/v1/search/registry", "agents"): "agent_name",
+        ("GET", "/api/v1/mail/projects", ""): "key",
+        ("GET", "/api/v1/mail/products", ""): "key",
+        ("GET", "/api/v1/mail/agents", ""): "description",
+        ("GET", "/api/v1/mail/messages", ""): "key",
+        ("POST", "/api/v1/search/messages", "results"): "key",
     }
     for (method, path, within), pick in lists.items():
         assert (path, within, seen(method, path, within, pick)) == (path, within, visible)
@@ -193,9 +201,25 @@ def test_an_organisation_named_in_a_body_counts_for_nothing(
     assert system.rows("SELECT org_id FROM mcp.registry_entities WHERE name = 'written'") == [["acme"], ["acme"]]
 
     before = stored(system)
+    for kind in ("project", "product", "agent", "message"):
+        route = ("PUT", f"/api/v1/mail/{kind}s")
+        [thing] = BODIES[route][f"{kind}s"]
+        [refused] = ask(client, route, "acme", own, {f"{kind}s": [thing | saying]}).json()["results"]
+        assert (refused["status"], refused["error"]["field"]) == ("failed", "org_id"), route
     skill = "/api/v1/skills/{skill_id}"
     registry = ("POST", "/api/v1/search/registry")
-    for route in (("POST", "/api/v1/skills"), ("PUT", skill), ("PATCH", skill), registry):
+    messages = ("POST", "/api/v1/search/messages")
+    acknowledge = ("POST", "/api/v1/mail/messages/{message_id}/acknowledge")
+    tools = [("POST", f"/api/v1/tools/search_messages{suffix}") for suffix in ("", "_product")]
+    for route in (
+        ("POST", "/api/v1/skills"),
+        ("PUT", skill),
+        ("PATCH", skill),
+        registry,
+        messages,
+        acknowledge,
+        *tools,
+    ):
         assert ask(client, route, "acme", own, BODIES[route] | saying).status_code == 422, route
     search = ask(client, ("POST", "/api/v1/search"), "acme", own, {"query": "water", "strategy": "direct"} | saying)
     assert "globex" not in search.text

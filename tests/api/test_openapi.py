@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.api.conftest import app_over
+from tests.api.routes import SCOPES
 from tests.builders import System
 
 CHECKS = [
@@ -38,46 +39,7 @@ def api_schema(shared_system: System) -> Any:
     return schemathesis.openapi.from_asgi("/openapi.json", app_over(shared_system))
 
 
-ROUTES = [
-    ("POST", "/api/v1/search"),
-    ("GET", "/api/v1/search/skills"),
-    ("GET", "/api/v1/search/tools"),
-    ("POST", "/api/v1/search/registry"),
-    ("PUT", "/api/v1/tools"),
-    ("GET", "/api/v1/tools"),
-    ("GET", "/api/v1/tools/{item_id}"),
-    ("DELETE", "/api/v1/tools/{item_id}"),
-    ("PUT", "/api/v1/servers"),
-    ("GET", "/api/v1/servers"),
-    ("GET", "/api/v1/servers/{server_id}"),
-    ("DELETE", "/api/v1/servers/{server_id}"),
-    ("POST", "/api/v1/servers/{server_id}/enable"),
-    ("POST", "/api/v1/servers/{server_id}/disable"),
-    ("PUT", "/api/v1/agents"),
-    ("GET", "/api/v1/agents"),
-    ("GET", "/api/v1/agents/{agent_id}"),
-    ("DELETE", "/api/v1/agents/{agent_id}"),
-    ("POST", "/api/v1/agents/{agent_id}/enable"),
-    ("POST", "/api/v1/agents/{agent_id}/disable"),
-    ("POST", "/api/v1/skills"),
-    ("GET", "/api/v1/skills"),
-    ("POST", "/api/v1/skills/classify"),
-    ("GET", "/api/v1/skills/{skill_id}"),
-    ("PUT", "/api/v1/skills/{skill_id}"),
-    ("PATCH", "/api/v1/skills/{skill_id}"),
-    ("DELETE", "/api/v1/skills/{skill_id}"),
-    ("GET", "/api/v1/skills/{skill_id}/tools"),
-    ("POST", "/api/v1/skills/{skill_id}/describe"),
-    ("GET", "/api/v1/skills/suggestions"),
-    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"),
-    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"),
-    ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"),
-    ("GET", "/api/v1/tools/{item_id}/skills"),
-    ("PUT", "/api/v1/tools/{item_id}/skills"),
-    ("GET", "/api/v1/verify"),
-    ("GET", "/health"),
-    ("GET", "/ready"),
-]
+ROUTES = list(SCOPES)
 
 
 # Without schemathesis's own pytest plugin: its subtests do not run under pytest 9.

@@ -14,6 +14,8 @@ ISSUER = "https://issuer.test/"
 AUDIENCE = "https://skillroute.test"
 JWT: dict[str, Any] = {"auth": "jwt", "jwt_issuer": ISSUER, "jwt_audience": f"https://other.test, {AUDIENCE}"}
 """The settings that tokens of these tests are good for."""
+GARDENER = "gardener"
+"""The mail agent that tokens of these tests speak for: one that speaks for none sees no mail, but an admin's."""
 
 
 class Signer:
@@ -50,7 +52,7 @@ def claims(scope: str | None = "search", org: str | None = None, **others: Any) 
     """Return what a good token says, and `others`; what is None is left out."""
     now = int(time.time())
     said: dict[str, Any] = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "iat": now, "nbf": now, "exp": now + 3600}
-    said |= {"scope": scope, "org_id": org} | others
+    said |= {"scope": scope, "org_id": org, "agent": GARDENER} | others
     return {name: value for name, value in said.items() if value is not None}
 
 

@@ -107,14 +107,19 @@ def _ways_in(resources: Json) -> set[tuple[str, str, int]]:
 
 def check_endpoints(template: Json) -> None:
     services = {"secretsmanager", "sqs", "sns"}
+    without: set[str] = set()
     for wanted, expected in (
-        ("none", set()),
+        ("none", without),
         ("services", services),
         ("services-and-bedrock", services | {"bedrock-runtime"}),
     ):
-        endpoints = of_type(nested(template, VpcEndpoints=wanted), "AWS::EC2::VPCEndpoint").values()
-        assert {each["ServiceName"].removeprefix("com.amazonaws.eu-central-1.") for each in endpoints} == expected
-        assert all(each["PrivateDnsEnabled"] is True for each in endpoints)
+        # Bedrock reranks behind an endpoint of its own.
+        for rerank, more in (("false", set()), ("true", {"bedrock-agent-runtime"} if expected else set())):
+            resources = nested(template, VpcEndpoints=wanted, RerankEndpoint=rerank)
+            endpoints = of_type(resources, "AWS::EC2::VPCEndpoint").values()
+            served = {each["ServiceName"].removeprefix("com.amazonaws.eu-central-1.") for each in endpoints}
+            assert served == expected | more
+            assert all(each["PrivateDnsEnabled"] is True for each in endpoints)
 
 
 def check_what_passes_between(stack: Stack, template: Json) -> None:
@@ -126,8 +131,12 @@ def check_what_passes_between(stack: Stack, template: Json) -> None:
             parameter = template["Parameters"][name]
             assert re.fullmatch(parameter.get("AllowedPattern", ".+"), value), name
             assert value in parameter.get("AllowedValues", [value]), name
-        assert each["Parameters"]["SnapshotArn"] == stack.parameters["DatabaseSnapshotArn"]
-        assert each["Parameters"]["EngineVersion"] == stack.parameters["DatabaseEngineVersion"]
+        given = stack.parameters
+        assert each["Parameters"]["SnapshotArn"] == given["DatabaseSnapshotArn"]
+        assert each["Parameters"]["EngineVersion"] == given["DatabaseEngineVersion"]
+        here = given["RerankProvider"] == "bedrock" and given["RerankRegion"] in {"", "eu-central-1"}
+        reached = given["VpcEndpoints"] == "true" and here
+        assert each["Parameters"]["RerankEndpoint"] == ("true" if reached else "false")
         needed = {name for name, parameter in template["Parameters"].items() if "Default" not in parameter}
         assert needed <= set(each["Parameters"])
     used = set(re.findall(r"Outputs\.(\w+)", str(stack.translated)))

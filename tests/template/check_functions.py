@@ -142,14 +142,19 @@ def check_settings(stack: Stack) -> None:
             "embedding_provider",
             "default_mode",
             "registry_fusion",
+            "search_engine",
+            "rerank_provider",
+            "rerank_model",
+            "rerank_region",
             "auth",
             "jwt_scope_prefix",
             "jwt_org_claim",
+            "jwt_agent_claim",
             "chat_provider",
         ):
             if hasattr(settings, each):
                 parameter = "".join(part.capitalize() for part in each.split("_")).replace("Auth", "AuthMode")
-                assert getattr(settings, each) == stack.parameters[parameter], f"{name}: {each}"
+                assert (getattr(settings, each) or "") == stack.parameters[parameter], f"{name}: {each}"
 
 
 def _field(variable: str) -> str:

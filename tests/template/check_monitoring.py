@@ -177,6 +177,7 @@ def check_dashboard(stack: Stack) -> None:
         assert {metric[1] for metric in ours} <= set(Metric)
         assert all(metric[2:4] == ["service", "skillroute"] for metric in ours)
         wanted = {"Count", "5xx", "Latency", "SearchDegraded", "ToolsClassified", "IndexLag", "Invocations", "Errors"}
+        wanted |= {"SearchModeDowngrade", "MailWritten", "MailFailed"}
         assert wanted <= shown
         (alarms,) = (each["properties"]["alarms"] for each in widgets if each["type"] == "alarm")
         made = set(stack.of_type("AWS::CloudWatch::Alarm")) - {"IndexLagAlarm"}  # that one is not always made

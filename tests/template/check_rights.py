@@ -14,6 +14,8 @@ _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole
 _QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn"}
 _EMBEDS = {"Search", "Catalog", "Skills", "Classify", "Relay"}
 _CHATS = {"Skills", "Classify"}
+_OF_NO_RESOURCE = {"bedrock:Rerank"}
+"""What IAM grants on everything or not at all. Reranking needs the right to its model besides, which is named."""
 
 
 def check_roles(stack: Stack) -> None:
@@ -37,14 +39,15 @@ def check_statements(stack: Stack) -> None:
         assert statements, "a policy that allows nothing cannot be made"
         for statement in statements:
             assert statement["Effect"] == "Allow"
-            for action in _list(statement["Action"]):
+            actions = _list(statement["Action"])
+            for action in actions:
                 assert re.fullmatch(r"[a-z]+:[A-Z][A-Za-z]+", action), action
                 if action.startswith("kms:"):
                     via = {"kms:ViaService": "secretsmanager.*.amazonaws.com"}
                     assert statement.get("Condition") == {"StringLike": via}, "for secrets only"
             for resource in _list(statement["Resource"]):
                 through = "bedrock:InferenceProfileArn" in str(statement.get("Condition", {}))
-                assert _is_named(resource) or through, resource
+                assert _is_named(resource) or through or set(actions) <= _OF_NO_RESOURCE, resource
 
 
 def check_functions_may_do_what_they_do(stack: Stack) -> None:
@@ -63,6 +66,8 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         assert rights.pop("secretsmanager:GetSecretValue") == secrets - {""}, name
         assert rights.pop("kms:Decrypt", set()) == {given["SecretsKmsKeyArn"]} - {""}, name
         assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
+        reranks = name == "Search" and given["RerankProvider"] == "bedrock"
+        assert rights.pop("bedrock:Rerank", set()) == ({"*"} if reranks else set()), name
         assert not rights, f"{name} may also {set(rights)}"
 
 
@@ -75,6 +80,9 @@ def _models(stack: Stack, name: str) -> set[str]:
         profile = given["ChatInferenceProfileArn"]
         anywhere = {f"arn:aws:bedrock:{region}::foundation-model/{given['ChatModel']}" for region in ("*", "")}
         models |= {profile, *anywhere} if profile else {here + given["ChatModel"]}
+    if given["RerankProvider"] == "bedrock" and name == "Search":
+        region = given["RerankRegion"] or "eu-central-1"
+        models.add(f"arn:aws:bedrock:{region}::foundation-model/{given['RerankModel']}")
     return models
 
 

@@ -54,6 +54,8 @@ MUTATIONS: list[tuple[str, Change]] = [
     ("check_only_functions_get_in", put("Resources/FunctionsToDatabase/Condition")),
     ("check_only_functions_get_in", properties("EndpointsSecurityGroup", "SecurityGroupIngress/0/ToPort", 65535)),
     ("check_endpoints", put("Resources/BedrockEndpoint/Condition", "MakesEndpoints")),
+    ("check_endpoints", put("Resources/RerankEndpointOfBedrock/Condition", "MakesBedrockEndpoint")),
+    ("check_endpoints", put("Conditions/MakesRerankEndpoint", {"Fn::Equals": [{"Ref": "RerankEndpoint"}, "true"]})),
 ]
 
 
@@ -72,6 +74,7 @@ def test_what_is_broken_in_the_database_is_seen(check: str, change: Change) -> N
         properties("Database", "Parameters/VpcEndpoints", "all"),
         properties("Database", "Parameters/SnapshotArn", "arn:aws:rds:eu-central-1:123456789012:cluster-snapshot:it"),
         properties("Database", "Parameters/EngineVersion", "17.6"),
+        properties("Database", "Parameters/RerankEndpoint", "false"),
         put("Outputs/FunctionsSecurityGroupId/Value", {"Fn::GetAtt": "Database.Outputs.SecurityGroup"}),
     ],
     ids=name,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.template.mutate import Change, name, properties, put, variable
 from tests.template.mutations_of_operation import OF_OPERATION
-from tests.template.parameter_sets import AURORA, LEAST, PARAMETER_SETS, TOKENS
+from tests.template.parameter_sets import AURORA, LEAST, PARAMETER_SETS, QUIET, TOKENS
 from tests.template.stack import parsed, stack
 from tests.template.test_template import CHECKS
 
@@ -124,6 +124,10 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ("check_settings", LEAST, variable("Skills", "SKILLROUTE_JWT_KEYS")),
     ("check_settings", TOKENS, variable("Skills", "SKILLROUTE_JWT_SCOPE_PREFIX", "")),
     ("check_settings", TOKENS, variable("Skills", "SKILLROUTE_JWT_REQUIRE_ORG")),
+    ("check_settings", TOKENS, variable("Catalog", "SKILLROUTE_JWT_AGENT_CLAIM")),
+    ("check_settings", TOKENS, variable("Search", "SKILLROUTE_SEARCH_ENGINE")),
+    ("check_settings", AURORA, variable("Search", "SKILLROUTE_RERANK_PROVIDER")),
+    ("check_settings", AURORA, variable("Search", "SKILLROUTE_RERANK_REGION", {"Ref": "AWS::NoValue"})),
     ("check_settings", LEAST, put("Globals/Function/Environment/Variables/SKILLROUTE_DATABASE_SSLMODE", "require")),
     ("check_settings", LEAST, put("Globals/Function/Environment/Variables/POWERTOOLS_METRICS_NAMESPACE", "Skillroute")),
     ("check_no_secret", LEAST, variable("Search", "SKILLROUTE_CHAT_API_KEY", "sk-1")),
@@ -171,6 +175,15 @@ MUTATIONS: list[tuple[str, str, Change]] = [
         TOKENS,
         properties("EmbeddingPolicy", f"{_SHARED}/1/Fn::If/1/Resource", {"Ref": "ChatApiKeySecretArn"}),
     ),
+    ("check_statements", AURORA, properties("SearchRole", f"{_STATEMENT}/1/Fn::If/1/Action", "bedrock:InvokeModel")),
+    ("check_statements", AURORA, properties("SearchRole", f"{_STATEMENT}/2/Fn::If/1/Resource", "*")),
+    ("check_functions_may_do_what_they_do", AURORA, properties("SearchRole", f"{_STATEMENT}/1")),
+    (
+        "check_functions_may_do_what_they_do",
+        QUIET,
+        properties("SearchRole", f"{_STATEMENT}/2/Fn::If/1/Resource/Fn::Sub/1/Region", {"Ref": "AWS::Region"}),
+    ),
+    ("check_functions_may_do_what_they_do", LEAST, properties("SearchRole", f"{_STATEMENT}/1/Fn::If/0", "IsMonitored")),
     ("check_nobody_else_may_call", LEAST, properties("SearchPermission", "SourceArn")),
     ("check_nobody_else_may_call", LEAST, properties("SearchPermission", "Principal", "*")),
     ("check_nobody_else_may_call", LEAST, properties("SkillsPermission", "FunctionName", {"Ref": "SkillsFunction"})),
