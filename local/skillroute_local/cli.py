@@ -58,8 +58,11 @@ def reindex() -> None:
         with progress_bar("{task.completed}/{task.total}") as progress:
             task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
-    embedded = f"{report.items} items, {report.skills} skills, and {report.entities} servers and agents"
-    out.print(f"embedded {embedded}; every index rebuilds now", highlight=False)
+    embedded = (
+        f"{report.items} items, {report.skills} skills, {report.entities} servers and agents, "
+        f"and {report.mail} documents of mail"
+    )
+    out.print(f"embedded {embedded}; every index rebuilds now", highlight=False, soft_wrap=True)
 
 
 @app.command(epilog=DATABASE)

@@ -16,6 +16,20 @@ from skillroute_local.loopback import HOST
 _EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)")
 _SERVICE = "execute-api"
 
+Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages"]
+"""What can be written, from files above all."""
+
+_PUTS: dict[Written, tuple[str, str]] = {
+    "items": ("/api/v1/tools", "items"),
+    "servers": ("/api/v1/servers", "servers"),
+    "agents": ("/api/v1/agents", "agents"),
+    "projects": ("/api/v1/mail/projects", "projects"),
+    "products": ("/api/v1/mail/products", "products"),
+    "mail_agents": ("/api/v1/mail/agents", "agents"),
+    "messages": ("/api/v1/mail/messages", "messages"),
+}
+"""The path of each kind, and how its body calls them."""
+
 
 class Client:
     """Calls a Skillroute.
@@ -63,10 +77,10 @@ class Client:
         answer: dict[str, Any] = self._call("POST", "/api/v1/search/registry", request)
         return answer
 
-    def put(self, kind: Literal["items", "servers", "agents"], values: list[dict[str, Any]]) -> dict[str, Any]:
-        """Call `PUT /api/v1/tools`, `/servers` or `/agents`."""
-        route = "tools" if kind == "items" else kind
-        answer: dict[str, Any] = self._call("PUT", f"/api/v1/{route}", {kind: values})
+    def put(self, kind: Written, values: list[dict[str, Any]]) -> dict[str, Any]:
+        """Call the `PUT` of a kind of things."""
+        path, name = _PUTS[kind]
+        answer: dict[str, Any] = self._call("PUT", path, {name: values})
         return answer
 
     def health(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Loading the catalogue under examples/: skills, items and who belongs to which, servers and agents."""
+"""Loading the catalogue under examples/: skills, items and who belongs to which, servers and agents, agent mail."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +14,8 @@ from skillroute.domain.items import ItemKey
 from skillroute.domain.registry import EntityKind
 from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
 from skillroute.errors import Conflict
+from skillroute.services.outcomes import Outcome
+from skillroute.services.sync_mail import MAIL_KINDS, MAX_MAIL
 from skillroute.services.sync_tools import MAX_ITEMS
 
 from skillroute_local.errors import LocalError
@@ -30,6 +32,7 @@ class Loaded:
     assigned: int
     servers: int
     agents: int
+    messages: int
 
 
 def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
@@ -44,10 +47,9 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
     items = list(read_jsonl(directory / "tools.jsonl"))
     ids: dict[ItemKey, int] = {}
     for start in range(0, len(items), MAX_ITEMS):
-        for outcome in parts.sync_tools(items[start : start + MAX_ITEMS], LAPTOP).outcomes:
-            if outcome.key is None or outcome.id is None:
-                raise LocalError(f"examples: item {start + outcome.index}: {outcome.field} {outcome.reason}")
-            ids[outcome.key] = outcome.id
+        outcomes = parts.sync_tools(items[start : start + MAX_ITEMS], LAPTOP).outcomes
+        _require_all("item", outcomes, start)
+        ids |= {each.key: each.id for each in outcomes if each.key is not None and each.id is not None}
     assignments = {
         ids[ItemKey(row["server"], row["type"], row["name"])]: [
             Assignment(each["skill_id"], each["confidence"]) for each in row["skills"]
@@ -57,15 +59,31 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
     parts.assign_skills(assignments, LAPTOP, AssignmentSource.HUMAN_MANUAL)
     # Last: servers come without tools, and so keep those that are there.
     servers, agents = (_register(parts, kind, directory / f"{kind}s.jsonl") for kind in get_args(EntityKind))
-    return Loaded(skills, len(items), len(assignments), servers, agents)
+    return Loaded(skills, len(items), len(assignments), servers, agents, _load_mail(parts, directory))
 
 
 def _register(parts: Parts, kind: EntityKind, path: Path) -> int:
     entities = list(read_jsonl(path))
-    for outcome in parts.sync_registry(kind, entities, LAPTOP).outcomes:
-        if outcome.id is None:
-            raise LocalError(f"examples: {kind} {outcome.index}: {outcome.field} {outcome.reason}")
+    _require_all(kind, parts.sync_registry(kind, entities, LAPTOP).outcomes)
     return len(entities)
+
+
+def _load_mail(parts: Parts, directory: Path) -> int:
+    """Load agent mail, each kind after those that it names, and return how many messages there were."""
+    messages = 0
+    for kind in MAIL_KINDS:
+        path = directory / ("mail_agents.jsonl" if kind == "agent" else f"{kind}s.jsonl")
+        things = list(read_jsonl(path)) if path.exists() else []
+        for start in range(0, len(things), MAX_MAIL[kind]):
+            _require_all(kind, parts.sync_mail(kind, things[start : start + MAX_MAIL[kind]], LAPTOP).outcomes, start)
+        messages = len(things)  # they come last
+    return messages
+
+
+def _require_all(kind: str, outcomes: Sequence[Outcome], start: int = 0) -> None:
+    for outcome in outcomes:
+        if outcome.id is None:
+            raise LocalError(f"examples: {kind} {start + outcome.index}: {outcome.field} {outcome.reason}")
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:

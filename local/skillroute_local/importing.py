@@ -1,4 +1,4 @@
-"""`skillroute import`: files of tools, servers and agents, into a catalogue over HTTP."""
+"""`skillroute import`: files of tools, servers and agents, and of agent mail, over HTTP."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from skillroute_local.client import Client
+from skillroute_local.client import Client, Written
 from skillroute_local.documents import Problem, Row, read_lines, read_objects
-
-Imported = Literal["items", "servers", "agents"]
 
 BATCH = 100
 """Items of one call: some 300 ms of embedding, so that the progress bar moves. A server's tools count as well."""
@@ -45,7 +43,7 @@ class ImportReport:
 
 
 def import_file(
-    client: Client, kind: Imported, path: Path, report: ImportReport, progress: Callable[[int], None]
+    client: Client, kind: Written, path: Path, report: ImportReport, progress: Callable[[int], None]
 ) -> None:
     """Send a file's objects, batch by batch. One that is wrong never spoils the others.
 
@@ -78,10 +76,10 @@ def to_item(row: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _rows(kind: Imported, path: Path, problem: Problem) -> Iterator[Row]:
+def _rows(kind: Written, path: Path, problem: Problem) -> Iterator[Row]:
     if kind == "items":
         return (Row(row.where, to_item(row.value), row.size) for row in read_lines(path, problem))
-    return read_objects(path, kind, problem)
+    return read_objects(path, "agents" if kind == "mail_agents" else kind, problem)
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:

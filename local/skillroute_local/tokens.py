@@ -43,6 +43,7 @@ class TokenForm:
     issuer: str = LOCAL_ISSUER
     audience: str = LOCAL_AUDIENCE
     org_claim: str = "org_id"
+    agent_claim: str = "agent"
     scope_prefix: str = ""
     require_org: str = "false"
 
@@ -53,6 +54,7 @@ class TokenForm:
             "issuer": os.environ.get("SKILLROUTE_JWT_ISSUER"),
             "audience": os.environ.get("SKILLROUTE_JWT_AUDIENCE", "").split(",")[0].strip(),
             "org_claim": os.environ.get("SKILLROUTE_JWT_ORG_CLAIM"),
+            "agent_claim": os.environ.get("SKILLROUTE_JWT_AGENT_CLAIM"),
             "scope_prefix": os.environ.get("SKILLROUTE_JWT_SCOPE_PREFIX"),
             "require_org": os.environ.get("SKILLROUTE_JWT_REQUIRE_ORG"),
         }
@@ -91,7 +93,14 @@ class TokenKey:
         return json.dumps({"keys": [self._public | {"kid": self._kid, "use": "sig", "alg": _ALGORITHM}]})
 
     def sign(
-        self, form: TokenForm, scopes: Iterable[Scope], *, org: str | None, subject: str, expires_in_s: int
+        self,
+        form: TokenForm,
+        scopes: Iterable[Scope],
+        *,
+        org: str | None,
+        subject: str,
+        expires_in_s: int,
+        agent: str | None = None,
     ) -> str:
         """Return a token that is good from now on, for `expires_in_s` seconds."""
         now = int(time.time())
@@ -107,6 +116,8 @@ class TokenKey:
         }
         if org:
             claims[form.org_claim] = org
+        if agent:
+            claims[form.agent_claim] = agent
         return jwt.encode(claims, self._key, algorithm=_ALGORITHM, headers={"kid": self._kid})
 
 

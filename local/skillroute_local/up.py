@@ -160,7 +160,7 @@ def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
     marker.touch()
     console.print(
         f"loaded the examples: {loaded.items} items, {loaded.skills} skills, {loaded.servers} servers, "
-        f"{loaded.agents} agents"
+        f"{loaded.agents} agents, {loaded.messages} messages"
     )
 
 

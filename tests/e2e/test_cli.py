@@ -149,7 +149,9 @@ class TestOperating:
         done = cli(running.home.path, "reindex")
 
         assert done.returncode == 0, done.stderr
-        assert done.stdout.endswith("embedded 0 items, 0 skills, and 0 servers and agents; every index rebuilds now\n")
+        assert done.stdout.endswith(
+            "embedded 0 items, 0 skills, 0 servers and agents, and 0 documents of mail; every index rebuilds now\n"
+        )
         assert [tool["name"] for tool in running.search(query)["tools"]] == before
         eventually(lambda: not running.http.get("/health").json()["index_rebuilding"], "the index is rebuilt")
         assert [tool["name"] for tool in running.search(query)["tools"]] == before

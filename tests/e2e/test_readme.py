@@ -76,6 +76,16 @@ def test_the_registry_answers_as_shown(running: Up) -> None:
     assert shown["servers"][0].keys() == answer["servers"][0].keys()
 
 
+def test_mail_is_found_as_shown(running: Up) -> None:
+    place, method, path, body = next(request for request in requests() if request[2] == "/api/v1/search/messages")
+    shown = next(json.loads(text) for kind, text in _BLOCKS[place + 1 :] if kind == "json")
+
+    answer = answered(running.http.request(method, path, json=body))
+
+    assert_shows(shown, answer)
+    assert shown.keys() == answer.keys()
+
+
 def test_every_other_request_is_accepted(running: Up) -> None:
     for _, method, path, body in requests():
         creates = (method, path) == ("POST", "/api/v1/skills")
@@ -91,10 +101,23 @@ def found(running: Up, written: dict[str, Any]) -> bool:
         [item] = written["items"]
         [tool, *_] = running.search(item["description"], strategy="direct")["tools"]
         return bool(tool["name"] == item["name"])
+    if "projects" in written:
+        [project] = written["projects"]
+        request = {"text": project["name"], "doc_kind": "project"}
+        return project["key"] in [each["key"] for each in mail_found(running, request)]
+    if "messages" in written:
+        [message] = written["messages"]
+        return [each["key"] for each in mail_found(running, {"text": message["body"]})][:1] == [message["key"]]
     [server] = written["servers"]
     request = {"query": server["description"]}
     [hit, *_] = answered(running.http.post("/api/v1/search/registry", json=request))["servers"]
     return bool(hit["path"] == server["path"])
+
+
+def mail_found(running: Up, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of a search of mail."""
+    results: list[dict[str, Any]] = answered(running.http.post("/api/v1/search/messages", json=request))["results"]
+    return results
 
 
 def test_every_command_of_the_command_line_works(running: Up) -> None:

@@ -137,7 +137,10 @@ class TestImport:
         done = cli(running.home.path, "import")
 
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == "skillroute: name a file of tools, or one with --servers or --agents\n"
+        assert (
+            done.stderr
+            == "skillroute: name a file of tools, or one with --servers, --agents, --messages or another option\n"
+        )
 
 
 class TestSearch:

@@ -41,7 +41,9 @@ class TestTheFirstStart:
         eventually(lambda: "Ctrl-C stops it." in running.output, "it greets")
 
         assert "applied migration 0001_catalogue" in running.output
-        assert re.search(r"loaded the examples: \d+ items, \d+ skills, \d+ servers, \d+ agents", running.output)
+        assert re.search(
+            r"loaded the examples: \d+ items, \d+ skills, \d+ servers, \d+ agents, \d+ messages", running.output
+        )
         assert f": {running.url}  (interactive docs: {running.url}/docs)" in running.output
         assert f"curl -s {running.url}/api/v1/search" in running.output
 
@@ -59,6 +61,7 @@ class TestTheFirstStart:
         assert health["index_items"] > 200
         assert health["index_skills"] > 20
         assert health["index_entities"] > 30
+        assert health["index_mail"] > 200
         assert all(part == {"ok": True, "detail": None} for part in health["dependencies"].values())
 
     def test_documents_its_routes(self, running: Up) -> None:

@@ -1,4 +1,4 @@
-"""`skillroute import`: tools, servers and agents from files."""
+"""`skillroute import`: tools, servers, agents and agent mail from files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from skillroute_local.commands.shared import SignRegion, Token, Url, client_for,
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
-    from skillroute_local.importing import Imported, ImportReport
+    from skillroute_local.client import Written
+    from skillroute_local.importing import ImportReport
 
 _STATUSES = ("created", "updated", "unchanged", "failed")
 _SHOWN = 20
@@ -30,6 +31,18 @@ def import_(
     agents: Annotated[
         list[Path] | None, typer.Option(help="A2A agents: JSON Lines, or an agent card. May be repeated.")
     ] = None,
+    projects: Annotated[
+        list[Path] | None, typer.Option(help="Projects of agent mail: key, name, description. May be repeated.")
+    ] = None,
+    products: Annotated[
+        list[Path] | None, typer.Option(help="Products: key, name, projects, ... May be repeated.")
+    ] = None,
+    mail_agents: Annotated[
+        list[Path] | None, typer.Option(help="Who writes mail: name, contact, projects, ... May be repeated.")
+    ] = None,
+    messages: Annotated[
+        list[Path] | None, typer.Option(help="Messages: key, project, from, to, subject, body, ... May be repeated.")
+    ] = None,
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
@@ -37,12 +50,21 @@ def import_(
     """Write tools from files into the catalogue. What is there already and unchanged is left alone.
 
     --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
-    comes without keeps those that are in the catalogue. Tools come first, whatever the order here.
+    comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
+    agent mail. Tools come first and messages last, whatever the order here.
     """
-    named: dict[Imported, Sequence[Path]] = {"items": files or (), "servers": servers or (), "agents": agents or ()}
+    named: dict[Written, Sequence[Path]] = {
+        "items": files or (),
+        "servers": servers or (),
+        "agents": agents or (),
+        "projects": projects or (),
+        "products": products or (),
+        "mail_agents": mail_agents or (),
+        "messages": messages or (),
+    }
     every = [file for each in named.values() for file in each]
     if not every:
-        raise LocalError("name a file of tools, or one with --servers or --agents")
+        raise LocalError("name a file of tools, or one with --servers, --agents, --messages or another option")
     if missing := [str(file) for file in every if not file.is_file()]:
         raise LocalError(f"no such file: {', '.join(missing)}")
     reports = _import(named, url, token, sign_region)
@@ -60,11 +82,11 @@ def import_(
 
 
 def _import(
-    named: dict[Imported, Sequence[Path]], url: str | None, token: str | None, sign_region: str | None
-) -> dict[Imported, ImportReport]:
+    named: dict[Written, Sequence[Path]], url: str | None, token: str | None, sign_region: str | None
+) -> dict[Written, ImportReport]:
     from skillroute_local.importing import ImportReport, import_file  # noqa: PLC0415
 
-    reports: dict[Imported, ImportReport] = {}
+    reports: dict[Written, ImportReport] = {}
     with client_for(url, token, sign_region) as client, progress_bar("{task.percentage:>3.0f}%") as progress:
         for kind, files in named.items():
             for file in files:
@@ -76,10 +98,10 @@ def _import(
     return reports
 
 
-def _show_counts(kind: Imported, report: ImportReport) -> None:
+def _show_counts(kind: Written, report: ImportReport) -> None:
     said = _counted(report.counts, _STATUSES)
     if kind != "items":
-        said = f"{kind}: {said}"
+        said = f"{kind.replace('_', ' ')}: {said}"
     if report.tools:
         said = f"{said}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
     out.print(said, highlight=False, soft_wrap=True)

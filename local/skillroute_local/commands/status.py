@@ -41,6 +41,7 @@ _HEALTH_ROWS = (
     "index_items",
     "index_skills",
     "index_entities",
+    "index_mail",
     "index_lag",
     "index_rebuilding",
 )

@@ -19,6 +19,9 @@ def token(
     org: Annotated[
         str | None, typer.Option(help="The organisation that the caller belongs to; default: none, global items only.")
     ] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="The mail agent that the caller speaks for: it sees the mail of its projects.")
+    ] = None,
     subject: Annotated[str, typer.Option(help="Who the caller is, for the record of who decided.")] = "somebody",
     expires_in: Annotated[
         int, typer.Option(help="Seconds until it expires; a negative number makes one that has expired.")
@@ -29,8 +32,8 @@ def token(
 
     It is good for the Skillroute that runs here with SKILLROUTE_AUTH=jwt, and wherever SKILLROUTE_JWT_KEYS holds what
     --jwks prints (`sam local`). The private key is made on first use and stays in SKILLROUTE_HOME. Issuer, audience,
-    scope prefix and organisation claim are those of the running Skillroute, unless SKILLROUTE_JWT_ISSUER,
-    SKILLROUTE_JWT_AUDIENCE, SKILLROUTE_JWT_SCOPE_PREFIX and SKILLROUTE_JWT_ORG_CLAIM say otherwise.
+    scope prefix and the claims of organisation and agent are those of the running Skillroute, unless
+    SKILLROUTE_JWT_ISSUER, _AUDIENCE, _SCOPE_PREFIX, _ORG_CLAIM and _AGENT_CLAIM say otherwise.
 
     Example: curl -H "authorization: Bearer $(skillroute token --scope search)" http://localhost:3000/api/v1/tools
     """
@@ -42,5 +45,5 @@ def token(
         sys.stdout.write(key.key_set() + "\n")
         return
     scopes = list(dict.fromkeys(scope or [Scope.SEARCH]))
-    made = key.sign(form_here(home), scopes, org=org, subject=subject, expires_in_s=expires_in)
+    made = key.sign(form_here(home), scopes, org=org, agent=agent, subject=subject, expires_in_s=expires_in)
     sys.stdout.write(made + "\n")

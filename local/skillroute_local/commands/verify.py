@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -22,9 +24,13 @@ def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None,
         if report["findings"]:
             out.print(table)
         verdict = "all as it should be" if report["ok"] else f"{len(report['findings'])} findings"
-        checked = f"{report['tools']} items and {report['skills']} skills"
-        if "entities" in report:  # a deployment of an older version checks none
-            checked = f"{report['tools']} items, {report['skills']} skills, and {report['entities']} servers and agents"
-        out.print(f"{checked} checked: {verdict}", highlight=False)
+        out.print(f"{_checked(report)} checked: {verdict}", highlight=False, soft_wrap=True)
     if not report["ok"]:
         raise typer.Exit(1)
+
+
+def _checked(report: dict[str, Any]) -> str:
+    named = {"tools": "items", "skills": "skills", "entities": "servers and agents", "mail": "documents of mail"}
+    # A deployment of an older version checks fewer.
+    *most, last = [f"{report[kind]} {name}" for kind, name in named.items() if kind in report]
+    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}"

@@ -116,7 +116,10 @@ def test_migrate_reaches_the_database_of_a_secret(deployment: Deployment, home: 
 @pytest.mark.parametrize(
     ("command", "answer"),
     [
-        ("reindex", "embedded 0 items, 0 skills, and 0 servers and agents; every index rebuilds now\n"),
+        (
+            "reindex",
+            "embedded 0 items, 0 skills, 0 servers and agents, and 0 documents of mail; every index rebuilds now\n",
+        ),
         ("dlq list", "nothing was given up\n"),
         ("skills propose", "there are no tools without a skill; --all groups those that have one, too\n"),
     ],

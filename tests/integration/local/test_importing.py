@@ -82,3 +82,41 @@ def test_a_file_may_be_lines_or_a_document(tmp_path: Path, text: str, names: lis
     rows = list(read_objects(file, "servers", problems.append))
 
     assert ([row.value.get("name") for row in rows], problems) == (names, [])
+
+
+class Called(Client):
+    """A client that notes what it would send."""
+
+    def __init__(self) -> None:
+        super().__init__("http://nobody.example")
+        self.sent: list[tuple[str, str, Any]] = []
+
+    def _call(self, method: str, path: str, body: object = None) -> Any:
+        self.sent.append((method, path, body))
+        return {"degraded": [], "results": [{"index": 0, "status": "created", "error": None}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "name"),
+    [
+        ("items", "/api/v1/tools", "items"),
+        ("servers", "/api/v1/servers", "servers"),
+        ("agents", "/api/v1/agents", "agents"),
+        ("projects", "/api/v1/mail/projects", "projects"),
+        ("products", "/api/v1/mail/products", "products"),
+        ("mail_agents", "/api/v1/mail/agents", "agents"),
+        ("messages", "/api/v1/mail/messages", "messages"),
+    ],
+)
+@pytest.mark.parametrize("is_document", [False, True])
+def test_each_kind_is_written_where_it_belongs(
+    tmp_path: Path, kind: str, path: str, name: str, is_document: bool
+) -> None:
+    if kind == "items" and is_document:
+        return  # tools come one a line
+    file = tmp_path / "some.jsonl"
+    said = {"name": "x"}
+    file.write_text(json.dumps({name: [said]} if is_document else said), encoding="utf-8")
+    with Called() as client:
+        import_file(client, kind, file, ImportReport(), lambda _: None)  # type: ignore[arg-type]
+    assert client.sent == [("PUT", path, {name: [said]})]
