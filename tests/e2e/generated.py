@@ -93,3 +93,24 @@ def agents(number: int) -> list[dict[str, Any]]:
         }
         for verb, says in _VERBS[:number]
     ]
+
+
+def messages(number: int, project: str, *, names: tuple[str, ...] = ("BlueLake", "RedFox", "GoldenReed")) -> list[Any]:
+    """Return up to 4,000 messages of a project, each with a word of its own: its key."""
+    chosen = itertools.islice(itertools.product(_PLACES, _THINGS, _VERBS), number)
+    importances = ("low", "normal", "high", "urgent")
+    return [
+        {
+            "key": f"{project}-{place}-{at}",
+            "project": project,
+            "from": names[at % len(names)],
+            "to": [names[(at + 1) % len(names)]],
+            "thread_id": f"{thing}-{place}",
+            "subject": f"{project}-{place}-{at}: {verb} the {thing}",
+            "body": f"{says} the {thing} that stands in {place.title()}.",
+            "importance": importances[at % 4],
+            "ack_required": at % 3 == 0,
+            "created_ts": 1_700_000_000_000_000 + at * 1_000_000,
+        }
+        for at, (place, thing, (verb, says)) in enumerate(chosen)
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 import psutil
 from skillroute_local.home import Run
 from skillroute_local.queue_server import QUEUES, find_queues, sqs_client
@@ -167,3 +168,27 @@ def search_registry(server: Server, query: str, **request: Any) -> dict[str, Any
 def paths(answer: dict[str, Any]) -> list[str]:
     """Return the paths of the MCP servers in a registry search's answer, in its order."""
     return [each["path"] for each in answer["servers"]]
+
+
+def put_mail(http: httpx.Client, kind: str, *things: dict[str, Any]) -> list[dict[str, Any]]:
+    """Write projects, products, agents or messages, a hundred at a time; none may fail. Return what became of each."""
+    results: list[dict[str, Any]] = []
+    for start in range(0, len(things), 100):
+        body = {f"{kind}s": things[start : start + 100]}
+        results += answered(http.put(f"/api/v1/mail/{kind}s", json=body))["results"]
+    assert [result for result in results if result["status"] == "failed"] == []
+    return results
+
+
+def search_mail(http: httpx.Client, text: str = "", **request: Any) -> dict[str, Any]:
+    """Search agent mail; what the server answers must be 200."""
+    found: dict[str, Any] = answered(http.post("/api/v1/search/messages", json={"text": text, **request}))
+    return found
+
+
+def every_page(http: httpx.Client, text: str = "", **request: Any) -> list[dict[str, Any]]:
+    """Follow the cursors of a mail search to the end and return its pages."""
+    pages = [search_mail(http, text, **request)]
+    while "next_cursor" in pages[-1]:
+        pages.append(search_mail(http, text, **request, cursor=pages[-1]["next_cursor"]))
+    return pages
