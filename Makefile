@@ -88,7 +88,7 @@ check-blas: ## Compile the committed BLAS anew and compare (installs the Zig com
 	@rm -rf $(RESULTS)/zig
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour)
+bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour and a half)
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
 	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
@@ -101,6 +101,9 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	@$(BIN)/python benchmarks/registry_quality.py --data $(DATA) --json $(RESULTS)/registry_quality.json
 	@for n in 1000 10000; do \
 	  $(BIN)/python benchmarks/registry_latency.py --servers $$n --data $(DATA) --json $(RESULTS)/registry_latency_$$n.json || exit 1; done
+	@$(BIN)/python benchmarks/message_quality.py --json $(RESULTS)/message_quality.json
+	@for n in 1000 10000 100000; do \
+	  $(BIN)/python benchmarks/message_latency.py --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
 	@if [ -e $(RESULTS)/built ]; then \

@@ -209,12 +209,13 @@ class Server:
 
 
 @contextmanager
-def serving(database_url: str, *options: str) -> Iterator[Server]:
-    """Start the server and wait until it answers; `options` are those of ``app_process.py``."""
+def serving(database_url: str, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Start the server and wait until it answers; `options` are those of ``app_process.py``, `environment` is added."""
     port = free_port()
     command = [sys.executable, str(HERE / "app_process.py"), "--port", str(port), *options]
+    variables = child_environment(database_url) | dict(environment or {})
     # It logs as it does in production, to nobody.
-    process = subprocess.Popen(command, env=child_environment(database_url), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL)
     try:
         server = Server(process, port)
         _wait_until_it_listens(process, server)

@@ -216,6 +216,64 @@ def _registry_latency(results: Json) -> str:
     return f"{title}\n\n{_over_http(rows, ('queries', 'connections'), list(rows[0]['stages_ms']))}"
 
 
+def _message_quality(results: Json) -> str:
+    about = (
+        "Queries that are judged by hand on the mail of `examples/`, which was written for it; what each ranking is "
+        "stands in `benchmarks/message_quality.py`. Most queries ask, on purpose, in other words than the messages do, "
+        "so that words alone find little: read the kinds, not the mean over all, which is nobody's traffic. "
+        "`hybrid_rerank` is not measured, for no reranker is embedded: it is served as `hybrid`."
+    )
+    rows = results["differences"]
+    shown = {(row["kind"], row["difference"]): row for row in rows if row["measure"] == "ndcg@10"}
+    claims = [
+        f"- {kind}: {_span(row)}, {_SHOWN[row['shown']]}"
+        for (kind, difference), row in shown.items()
+        if difference == "hybrid - lexical"
+    ]
+    by_pair: dict[tuple[str, str], Json] = {}
+    for row in rows:
+        pair = {"kind": row["kind"], "difference": row["difference"]}
+        by_pair.setdefault(tuple(pair.values()), pair)[row["measure"]] = f"{_span(row)}: {row['shown']}"
+    return "\n\n".join(
+        [
+            about,
+            f"### Means by kind of query\n\n{table(results['means'])}",
+            "### What hybrid search gains over lexical",
+            "Difference of nDCG@10, with the 95 % interval of paired resamples of the queries:",
+            "\n".join(claims),
+            "### Differences",
+            "One ranking minus another, with 95 % intervals. Better or worse is said where the interval leaves out 0.",
+            table(list(by_pair.values())),
+        ]
+    )
+
+
+_SHOWN = {"better": "better", "worse": "worse", "not shown": "no gain is shown"}
+
+
+def _span(row: Json) -> str:
+    return f"{row['mean']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
+
+
+def _message_latency(results: Json) -> str:
+    count = results["messages"]
+    about = (
+        "Milliseconds as p50 / p95 / p99, one search after the other; `cpu_ms` is the processor time of the searching "
+        "process, PostgreSQL's left out: where it is far below the wall clock, the machine had other work, and that is "
+        "in the wall clock. The kinds of queries are explained in `benchmarks/message_latency.py`."
+    )
+    if count > results["embedded"]:
+        about += (
+            f" The model embedded the first {results['embedded']:,} messages; the others have one of those vectors, "
+            "with noise."
+        )
+    parts = [f"### {count} messages", about, table(results["rows"])]
+    parts += [f"### {count} messages: building the index, and memory of the server", table([results["index"]])]
+    if results.get("writing"):
+        parts += ["### Writing through PUT, calls of 500, into an empty database", table(results["writing"])]
+    return "\n\n".join(parts)
+
+
 def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
     return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
 
@@ -231,6 +289,8 @@ _SECTIONS = {
     "skills": ("The skill service", _skills),
     "registry_quality": ("Registry search: quality", _registry_quality),
     "registry_latency": ("Registry search: latency", _registry_latency),
+    "message_quality": ("Message search: quality", _message_quality),
+    "message_latency": ("Message search: latency", _message_latency),
     "corpus": ("Corpus", lambda results: table([results])),
 }
 
