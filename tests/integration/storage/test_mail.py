@@ -125,10 +125,6 @@ class TestWriting:
         assert database.transact(lambda s: s.mail.new_ids(1))[0] not in ids
         assert database.transact(lambda s: s.mail.new_ids(0)) == []
 
-    def test_names_are_those_that_everybody_sees(self, database: PostgresDatabase, mail: Mail) -> None:
-        id_ = mail.agent("Blue Lake")
-        assert database.read(lambda s: s.mail.agent_names([id_, 999])) == {id_: "Blue Lake"}
-
     def test_an_agent_that_gets_it_in_two_roles_counts_in_the_first(
         self, database: PostgresDatabase, mail: Mail
     ) -> None:

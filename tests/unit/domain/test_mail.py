@@ -18,7 +18,6 @@ from skillroute.domain.mail import (
     Project,
     agent_key,
     content_hash,
-    to_datetime,
     to_ts,
 )
 
@@ -95,13 +94,7 @@ def test_odd_characters_have_a_hash_too() -> None:
     ],
 )
 def test_times_are_microseconds_since_the_epoch(ts: int, moment: datetime) -> None:
-    assert to_datetime(ts) == moment
     assert to_ts(moment) == ts
-
-
-@given(st.integers(to_ts(datetime(1, 1, 1, tzinfo=UTC)), to_ts(datetime(9999, 12, 31, tzinfo=UTC))))
-def test_no_microsecond_is_lost_on_the_way(ts: int) -> None:
-    assert to_ts(to_datetime(ts)) == ts
 
 
 @given(st.integers(-MAX_TS, MAX_TS))

@@ -13,7 +13,6 @@ DocKind = Literal["message", "agent", "project"]
 Importance = Literal["low", "normal", "high", "urgent"]
 RecipientRole = Literal["to", "cc", "bcc"]
 
-DOC_KINDS: tuple[DocKind, ...] = ("message", "agent", "project")
 IMPORTANCES: tuple[Importance, ...] = ("low", "normal", "high", "urgent")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -192,17 +191,6 @@ def content_hash(content: MailContent) -> str:
     said = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
     canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
-
-
-def to_datetime(ts: int) -> datetime:
-    """Return microseconds since the epoch as a time in UTC.
-
-    Examples
-    --------
-    >>> to_datetime(1_000_000).isoformat()
-    '1970-01-01T00:00:01+00:00'
-    """
-    return _EPOCH + timedelta(microseconds=ts)
 
 
 def to_ts(moment: datetime) -> int:

@@ -96,10 +96,6 @@ class MailRepository(EmbeddedRows, Protocol):
         """Return what is stored under the organisation's own keys (agents: `agent_key`); unknown ones are left out."""
         ...
 
-    def agent_names(self, agent_ids: Sequence[int]) -> dict[int, str]:
-        """Return the names that everybody sees."""
-        ...
-
     def put_documents(
         self, org_id: str | None, model: EmbeddingModel | None, documents: Sequence[tuple[MailDocument, Vector | None]]
     ) -> None:

@@ -49,9 +49,6 @@ class PostgresMail(PostgresMailDocuments):
             )
         }
 
-    def agent_names(self, agent_ids: Sequence[int]) -> dict[int, str]:
-        return {row[0]: row[1] for row in self._run("agent_names", ids=list(agent_ids))}
-
     def put_projects(self, org_id: str | None, rows: Sequence[tuple[int, Project, str]]) -> None:
         as_json = [
             {"id": id_, "key": each.key, "name": each.name, "description": each.description, "content_hash": hash_}

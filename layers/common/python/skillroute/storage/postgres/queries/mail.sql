@@ -33,9 +33,6 @@ FROM (
     SELECT key, id, content_hash FROM mcp.mail_messages WHERE org_id = :org_id::text AND key = ANY (:keys::text[])
 ) m JOIN mcp.mail_documents d USING (id)
 
--- name: agent_names
-SELECT id, name FROM mcp.mail_agents WHERE id = ANY (:ids::bigint[])
-
 -- name: put_mail_documents
 INSERT INTO mcp.mail_documents AS d (
     id, kind, org_id, project_ids, sender_key, recipient_keys, thread_id, importance, ack_required, created_ts, title, body,
