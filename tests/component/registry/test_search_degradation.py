@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from skillroute.domain.index import Collection
+from skillroute.domain.time_left import at_most_s, ending_with
 from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
 from skillroute.storage.postgres.database import PostgresDatabase
 
@@ -251,6 +252,19 @@ def test_no_read_outlives_the_search_that_began_it(registry: Registry, monkeypat
     with pytest.raises(DatabaseUnavailable):
         registry.search("needle")
     assert ended == ["keywords"], "else its connection would come back to a pool that is closed"
+
+
+def test_no_read_of_a_search_waits_longer_than_its_invocation_goes_on(registry: Registry) -> None:
+    class Invocation:
+        def get_remaining_time_in_millis(self) -> int:
+            return 60_000
+
+    waits: list[float] = []
+    registry.system.database.before_read = lambda: waits.append(at_most_s(300.0))
+    with ending_with(Invocation()):
+        registry.search("needle")
+    assert len(waits) >= 3
+    assert max(waits) < 60
 
 
 def test_vectors_of_another_model_are_never_searched(

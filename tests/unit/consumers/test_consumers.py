@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from skillroute.consumers import aggregate_consumer, classify_consumer, relay_consumer
+from skillroute.domain.time_left import at_most_s
 from skillroute.domain.work import QueueName
 from skillroute.errors import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
 from skillroute.ports import OutboxDepth
@@ -157,7 +158,7 @@ class TestClassify:
     def test_what_there_is_no_time_to_try_alone_comes_again(self, noted: Noted) -> None:
         classify = Classify({8: ZeroDivisionError("by zero")})
 
-        answer = classify_consumer(classify, noted)(event("tool_id", 7, 8), Context(15_000, 9_000))  # type: ignore[arg-type]
+        answer = classify_consumer(classify, noted)(event("tool_id", 7, 8), Context(60_000, 15_000, 9_000))  # type: ignore[arg-type]
 
         assert failures(answer) == ["m1"]
         assert classify.calls == [[7, 8], [7]]
@@ -198,7 +199,7 @@ class TestAggregate:
         done: list[str] = []
 
         consume = aggregate_consumer(self.aggregate(done, {}), noted, lambda: None)  # type: ignore[arg-type]
-        answer = consume(named("sqs_aggregate"), Context(60_000, 9_999))
+        answer = consume(named("sqs_aggregate"), Context(60_000, 60_000, 9_999))
 
         assert done == ["calendar_management"]
         assert failures(answer) == [named("sqs_aggregate")["Records"][1]["messageId"]]
@@ -231,3 +232,30 @@ def test_the_relay_migrates_when_an_operator_says_so_and_then_does_nothing_else(
     assert consume({"command": "migrate"}, None) == {"applied": ["0001_catalogue"]}
     with pytest.raises(InvalidInput, match="command: must be 'migrate'"):
         consume({"command": "drop"}, None)
+
+
+class TestTime:
+    """What is waited for ends with the invocation."""
+
+    def test_the_work_of_a_batch_waits_no_longer_than_its_invocation(self, noted: Noted) -> None:
+        waits: list[float] = []
+        consume = aggregate_consumer(lambda _: waits.append(at_most_s(300.0)), noted, lambda: None)  # type: ignore[arg-type]
+        consume(event("skill_id", "a"), Context(60_000, 60_000))
+        consume(event("skill_id", "a"), None)
+        assert waits[0] < 60
+        assert waits[1] == 300
+
+    @pytest.mark.parametrize("command", [{}, {"command": "migrate"}])
+    def test_nor_does_the_relay(self, command: dict[str, str]) -> None:
+        waits: list[float] = []
+
+        def migrate() -> list[str]:
+            waits.append(at_most_s(300.0))
+            return []
+
+        def relay() -> RelayReport:
+            migrate()
+            return RelayReport()
+
+        relay_consumer(relay, migrate)(command, Context(55_000))
+        assert waits[0] < 55

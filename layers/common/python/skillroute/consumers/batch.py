@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skillroute.domain.queue_messages import key_of
+from skillroute.domain.time_left import ending_with
 from skillroute.domain.work import QueueName
 from skillroute.errors import InvalidInput
 from skillroute.observability import logger
@@ -92,6 +93,10 @@ def consumer(
     """
 
     def consume(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+        with ending_with(context):
+            return consume_in_time(event, context)
+
+    def consume_in_time(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         batch = Batch.read(queue, event)
         for each in batch.unreadable:
             failed_work.unreadable(queue, each.message_id, each.reason, each.receives)

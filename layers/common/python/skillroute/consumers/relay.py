@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skillroute.consumers.batch import Consumer
+from skillroute.domain.time_left import ending_with
 from skillroute.errors import InvalidInput
 from skillroute.services.relay import RelayReport
 
@@ -20,12 +21,11 @@ def relay_consumer(relay: Callable[[], RelayReport], migrate: Callable[[], list[
     VPC is reached by the functions alone, it brings the schema up to date, and answers which migrations were applied.
     """
 
-    def consume(event: Mapping[str, Any], _context: Any) -> dict[str, Any]:
+    def consume(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         command = event.get("command")
-        if command is None:
-            return asdict(relay())
-        if command != MIGRATE:
+        if command not in {None, MIGRATE}:
             raise InvalidInput("command", f"must be {MIGRATE!r}, or absent")
-        return {"applied": migrate()}
+        with ending_with(context):
+            return {"applied": migrate()} if command else asdict(relay())
 
     return consume

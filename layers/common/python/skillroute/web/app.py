@@ -8,11 +8,12 @@ from fastapi import APIRouter, FastAPI
 
 from skillroute import __version__
 from skillroute.web.body import BodyLimit
+from skillroute.web.budget import TimeLimit
 from skillroute.web.errors import add_error_handlers
 
 
 def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute", with_docs: bool = True) -> FastAPI:
-    """Return an app that serves the routers, with the error table and the body limit.
+    """Return an app that serves the routers, with the error table and limits of body and time.
 
     Parameters
     ----------
@@ -29,6 +30,7 @@ def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute", with_
         openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
     )
     app.add_middleware(BodyLimit)
+    app.add_middleware(TimeLimit)
     add_error_handlers(app)
     for router in routers:
         app.include_router(router)

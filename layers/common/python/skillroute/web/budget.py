@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from skillroute.domain.time_left import ending_with
 from skillroute.search.messages.budget import Budget
+
+_CONTEXT = "aws.context"
+"""Where Mangum puts Lambda's context; the caller cannot."""
+
+
+class TimeLimit:
+    """ASGI middleware that lets nothing below it wait longer than the invocation goes on (`time_left_s`)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with ending_with(scope.get(_CONTEXT)):
+            await self._app(scope, receive, send)
 
 
 async def budget_of(request: Request) -> Budget:
@@ -12,7 +28,6 @@ async def budget_of(request: Request) -> Budget:
 
     A dependency: ``budget: Annotated[Budget, Depends(budget_of)]``.
     """
-    # Mangum puts Lambda's context there, never the caller.
-    context = request.scope.get("aws.context")
+    context = request.scope.get(_CONTEXT)
     left_ms = getattr(context, "get_remaining_time_in_millis", None)
     return Budget(None if left_ms is None else float(left_ms()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from typing import TypeVar
 
@@ -160,7 +161,7 @@ class RegistrySearch:
     @contextmanager
     def _beside(self, read: Callable[[], T]) -> Iterator[Future[T]]:
         """Read in a thread beside the block, and wait for its end: no connection is in use after its search."""
-        reading = self._workers.submit(read)
+        reading = self._workers.submit(copy_context().run, read)  # it has no longer than its search
         try:
             yield reading
         finally:
