@@ -21,9 +21,9 @@ from skillroute.search.embed import QueryEmbedder
 from skillroute.services import create_skill, sync_tools
 from skillroute.settings import LocalSettings
 from skillroute.storage.index.embedded import EmbeddedReplica
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
 from skillroute.storage.postgres.feed import PostgresFeed
+from skillroute.storage.postgres.pool import Pool
 
 from tests.doubles import (
     EdgeIndexes,

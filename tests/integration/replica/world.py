@@ -14,9 +14,9 @@ from skillroute.ports import IndexReplica, Session, VectorIndex
 from skillroute.storage.index.edge import EdgeIndex
 from skillroute.storage.index.embedded import EmbeddedReplica
 from skillroute.storage.index.shared import Opened, SharedReplica
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
 from skillroute.storage.postgres.feed import PostgresFeed, SharedPosition
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import EAST, MODEL, Sql, item_row
 

@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 from skillroute.errors import DatabaseUnavailable, SecretUnavailable
 from skillroute.storage.postgres.address import Address, SecretAddress
-from skillroute.storage.postgres.connection import Connection, Pool
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import Sql, connected
 

@@ -6,14 +6,15 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
 from skillroute.storage.postgres.address import Address
-from skillroute.storage.postgres.connection import Connection, Pool
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import Sql, connected, insert_tool, waits_for_a_lock
 
@@ -202,37 +203,6 @@ class TestOutage:
         assert backends(sql) == 1
         pool.close()
 
-    def test_a_server_that_accepts_and_never_answers_is_asked_once(self) -> None:
-        # GIVEN
-        with silent_server() as server:
-            pool = Pool(server.url("postgresql://u:p@h/db"), connect_timeout_s=0.2, statement_timeout_s=0.2)
-            for unit in (pool.read, pool.transact):
-                server.accepted = 0
-                # WHEN, THEN
-                with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not answer"):
-                    unit(count_skills)
-                assert server.accepted == 1
-
-    def test_a_server_that_falls_silent_on_an_open_connection_is_not_asked_a_second_time(
-        self, database_url: str
-    ) -> None:
-        # GIVEN an idle connection through a relay to the real server
-        with silent_server(relay_to=Address.parse(database_url)) as server:
-            pool = Pool(server.url(database_url), connect_timeout_s=0.2, statement_timeout_s=0.2)
-            assert pool.read(count_skills) == 0
-            # WHEN the relay goes on accepting and delivers nothing any more
-            server.silent.set()
-            runs: list[int] = []
-
-            def work(connection: Connection) -> int:
-                runs.append(1)
-                return count_skills(connection)
-
-            # THEN
-            with pytest.raises(DatabaseUnavailable):
-                pool.read(work)
-            assert (runs, server.accepted, pool._idle) == ([1], 1, [])
-
     @pytest.mark.parametrize("state", ["53100", "53200", "53300", "58030", "58P01", "25006"])
     def test_a_server_without_room_or_whose_files_fail_or_that_only_reads_is_unavailable_and_says_why(
         self, pool: Pool, state: str
@@ -252,68 +222,6 @@ class TestOutage:
         with pytest.raises(DatabaseUnavailable, match=r"mcp\.skill_categories.*run `skillroute migrate`"):
             pool.read(count_skills)
         pool.close()
-
-
-class SilentServer:
-    """Accepts every connection; answers none, or relays to a real server until it is told to fall silent."""
-
-    def __init__(self, listener: socket.socket, relay_to: Address | None) -> None:
-        self._listener = listener
-        self._relay_to = relay_to
-        self._open: list[socket.socket] = []
-        self.accepted = 0
-        self.silent = threading.Event()
-        self.thread = threading.Thread(target=self._accept)
-
-    def url(self, real: str) -> str:
-        """Return the URL with this server's place instead of the real one's."""
-        before, after = real.split("@")
-        return f"{before}@127.0.0.1:{self._listener.getsockname()[1]}/{after.split('/', 1)[1]}"
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self.thread.join()
-        for sock in self._open:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-
-    def _accept(self) -> None:
-        pumps: list[threading.Thread] = []
-        with suppress(OSError):
-            while True:
-                client = self._listener.accept()[0]
-                self._open.append(client)
-                self.accepted += 1
-                if self._relay_to is not None:
-                    server = socket.create_connection((self._relay_to.host, self._relay_to.port))
-                    self._open.append(server)
-                    for ends in ((client, server), (server, client)):
-                        pumps.append(threading.Thread(target=self._pump, args=ends))
-                        pumps[-1].start()
-        for sock in self._open:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-        for pump in pumps:
-            pump.join()
-        for sock in self._open:
-            sock.close()
-
-    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                if not self.silent.is_set():
-                    sink.sendall(data)
-
-
-@contextmanager
-def silent_server(relay_to: Address | None = None) -> Iterator[SilentServer]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = SilentServer(listener, relay_to)
-        server.thread.start()
-        try:
-            yield server
-        finally:
-            server.close()
 
 
 class TestTransaction:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillroute.storage.postgres import converters
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import Sql, new_skill, skill_text
 

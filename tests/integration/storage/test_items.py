@@ -9,8 +9,8 @@ import pytest
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.items import ItemFilter, ItemKey, ItemSchemas
 from skillroute.ports import EmbeddingTask, ItemRow, Session, Written
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.pool import Pool
 
 from tests.doubles import in_threads
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, item_row, waits_for_a_lock

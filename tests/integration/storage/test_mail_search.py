@@ -21,8 +21,8 @@ from skillroute.domain.message_text import (
 )
 from skillroute.errors import StatementRejected
 from skillroute.ports import Session
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.pool import Pool
 from skillroute.storage.postgres.queries import names, plan_cache_mode, statement
 
 from tests.integration.storage.mail_rows import T0, Mail

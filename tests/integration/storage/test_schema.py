@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from skillroute.errors import StatementRejected
-from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import (
     INSERT_SKILL,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from skillroute.domain.skills import Assignment, AssignmentSource, Skill
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase, PostgresSession
+from skillroute.storage.postgres.pool import Pool
 
 from tests.integration.storage.rows import (
     EAST,

@@ -20,8 +20,8 @@ from skillroute.services.read_skills import ReadSkills
 from skillroute.services.reindex import Reindex
 from skillroute.services.review_suggestions import ReviewSuggestions
 from skillroute.services.sync_tools import SyncReport, SyncTools
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.pool import Pool
 
 from tests.doubles import WatchedEmbedder
 from tests.integration.storage.rows import Sql

@@ -13,8 +13,8 @@ from skillroute.domain.skills import Assignment, AssignmentSource
 from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
 from skillroute.ports import Session
 from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.storage.postgres.pool import Pool
 
 from tests.doubles import in_threads, once
 from tests.integration.storage.rows import connected, waits_for_a_lock

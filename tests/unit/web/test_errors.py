@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
-from skillroute.errors import DependencyUnavailable, EmbeddingModelMismatch, SkillrouteError
+from skillroute.errors import DependencyUnavailable, EmbeddingModelMismatch, OutcomeUnknown, SkillrouteError
 from skillroute.providers import calls
 from skillroute.storage.postgres import refusals
 from skillroute.web.app import create_app
@@ -39,7 +39,11 @@ def answering(error: Exception) -> TestClient:
     return TestClient(create_app([router]), raise_server_exceptions=False)
 
 
-@pytest.mark.parametrize("kind", sorted(set(kinds()) - {EmbeddingModelMismatch}, key=lambda kind: kind.__name__))
+# Those that are told otherwise, or made of more than a sentence.
+SPECIAL = {EmbeddingModelMismatch, OutcomeUnknown, refusals.CommitUnanswered}
+
+
+@pytest.mark.parametrize("kind", sorted(set(kinds()) - SPECIAL, key=lambda kind: kind.__name__))
 def test_an_outage_is_told_by_its_own_sentence_and_logged_in_full(kind: type[DependencyUnavailable]) -> None:
     client = answering(kind(DETAILS))
     with LogRecords().attached() as log:
@@ -47,6 +51,14 @@ def test_an_outage_is_told_by_its_own_sentence_and_logged_in_full(kind: type[Dep
     assert (response.status_code, response.json()) == (503, {"detail": kind.told})
     assert response.headers["retry-after"] == "1"
     assert [record.reason for record in log.having("dependency unavailable")] == [DETAILS]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("error", [OutcomeUnknown(DETAILS), refusals.CommitUnanswered(xid="7", server="planted")])
+def test_a_change_that_may_be_stored_is_told_so_and_not_to_be_sent_again_unread(error: OutcomeUnknown) -> None:
+    response = answering(error).get("/")
+    assert (response.status_code, response.json()) == (503, {"detail": OutcomeUnknown.told})
+    assert "read before sending it again" in OutcomeUnknown.told
+    assert "retry-after" not in response.headers
 
 
 def test_another_model_is_told_by_both_names() -> None:

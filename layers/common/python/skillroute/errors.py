@@ -10,6 +10,7 @@ SkillrouteError
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (storage/postgres/refusals.py tells the ways apart)
+    │   └── OutcomeUnknown        nor can be told whether a change was stored before it went away
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
     │   ├── IndexNotReady         it is being built
@@ -110,6 +111,12 @@ class DatabaseUnavailable(DependencyUnavailable):
     """PostgreSQL cannot be reached."""
 
     told = "PostgreSQL cannot be reached"
+
+
+class OutcomeUnknown(DatabaseUnavailable):
+    """PostgreSQL went away before it said whether a change is stored, and could not be asked afterwards."""
+
+    told = "it is not known whether the change was stored: read before sending it again"
 
 
 class EmbeddingUnavailable(DependencyUnavailable):

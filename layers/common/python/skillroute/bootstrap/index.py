@@ -15,7 +15,7 @@ from skillroute.settings import IndexSettings
 if TYPE_CHECKING:
     from skillroute.storage.index.embedded import Built
     from skillroute.storage.postgres.address import AddressSource
-    from skillroute.storage.postgres.connection import Pool
+    from skillroute.storage.postgres.pool import Pool
 
 
 def make_replica(

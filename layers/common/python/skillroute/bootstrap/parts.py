@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from skillroute.services.aggregate_skill import AggregateSkill
     from skillroute.services.dispatch import Dispatch
     from skillroute.storage.postgres.address import AddressSource
-    from skillroute.storage.postgres.connection import Pool
+    from skillroute.storage.postgres.pool import Pool
 
 S = TypeVar("S")
 
@@ -82,7 +82,7 @@ class CoreParts:
 
     @cached_property
     def pool(self) -> Pool:
-        from skillroute.storage.postgres.connection import Pool
+        from skillroute.storage.postgres.pool import Pool
 
         return Pool(
             self.address,

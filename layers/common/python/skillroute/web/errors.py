@@ -19,6 +19,7 @@ from skillroute.errors import (
     Forbidden,
     InvalidInput,
     NotFound,
+    OutcomeUnknown,
     SkillrouteError,
     Unauthenticated,
 )
@@ -57,7 +58,9 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         count(Metric.DATABASE_UNAVAILABLE)
     if isinstance(error, DependencyUnavailable):
         logger.warning("dependency unavailable", extra={"reason": str(error)})
-        return JSONResponse({"detail": error.told}, status, headers={"Retry-After": "1"})
+        # What may be stored is not to be sent again unread.
+        again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
+        return JSONResponse({"detail": error.told}, status, headers=again)
     if status == 500:
         logger.exception("unexpected error", exc_info=error)
         return JSONResponse({"detail": "Internal Server Error"}, status)

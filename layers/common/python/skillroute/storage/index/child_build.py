@@ -27,8 +27,8 @@ from skillroute.storage.index.embedded import Built
 from skillroute.storage.index.projection import load_everything
 from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.storage.postgres.address import Address, fixed
-from skillroute.storage.postgres.connection import Pool
 from skillroute.storage.postgres.feed import PostgresFeed
+from skillroute.storage.postgres.pool import Pool
 
 # 100,000 items take about a minute on two cores.
 _TIMEOUT_S = 1800.0

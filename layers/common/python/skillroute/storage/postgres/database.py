@@ -10,11 +10,12 @@ from skillroute.ports import Session
 from skillroute.storage.postgres.assignments import PostgresAssignments
 from skillroute.storage.postgres.checks import PostgresChecks
 from skillroute.storage.postgres.classifications import PostgresClassifications
-from skillroute.storage.postgres.connection import Connection, Pool
+from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.items import PostgresItems
 from skillroute.storage.postgres.mail import PostgresMail
 from skillroute.storage.postgres.mail_search import PostgresMailSearch
 from skillroute.storage.postgres.outbox import PostgresOutbox
+from skillroute.storage.postgres.pool import Pool
 from skillroute.storage.postgres.registry import PostgresRegistry
 from skillroute.storage.postgres.skills import PostgresSkills
 from skillroute.storage.postgres.suggestions import PostgresSuggestions

@@ -10,8 +10,9 @@ from skillroute.domain.embedding import EmbeddingModel, from_bytes
 from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
 from skillroute.domain.message_text import SearchText, impacts
 from skillroute.domain.names import name_key
+from skillroute.errors import DatabaseUnavailable, OutcomeUnknown
 from skillroute.ports import PositionCursor
-from skillroute.storage.postgres.connection import Pool
+from skillroute.storage.postgres.pool import Pool
 
 # 500 records with vectors and descriptions are about 2 MB on the wire.
 _PAGE = 500
@@ -162,6 +163,15 @@ class _Cursor:
         self.position = position
 
 
+@contextmanager
+def _whatever_was_stored() -> Iterator[None]:
+    """Treat a lost COMMIT like any lost connection: from an older position the same changes are applied once more."""
+    try:
+        yield
+    except OutcomeUnknown as error:
+        raise DatabaseUnavailable(str(error)) from error
+
+
 class SharedPosition:
     """`ports.PositionStore` for an index server: one row, locked while somebody brings the server up to date."""
 
@@ -176,7 +186,7 @@ class SharedPosition:
     def _held(self) -> Iterator[PositionCursor]:
         with self._pool.borrowed() as connection:
             connection.run("ensure_position", index_name=self._index_name)
-            with connection.transaction():
+            with _whatever_was_stored(), connection.transaction():
                 epoch, position = connection.run("hold_position", index_name=self._index_name)[0]
                 cursor = _Cursor(epoch, int(position))
                 yield cursor

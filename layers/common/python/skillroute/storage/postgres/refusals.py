@@ -1,12 +1,16 @@
-"""What PostgreSQL's error messages mean: by their SQLSTATE, never by their text."""
+"""What PostgreSQL's error messages mean, by their SQLSTATE, never by their text; and what it means that none came."""
 
 from __future__ import annotations
 
+from struct import error as struct_error
 from typing import Any
 
-from pg8000.native import DatabaseError
+from pg8000.native import DatabaseError, InterfaceError
 
-from skillroute.errors import DatabaseUnavailable, SkillrouteError, StatementRejected
+from skillroute.errors import DatabaseUnavailable, OutcomeUnknown, SkillrouteError, StatementRejected
+
+BROKEN = (InterfaceError, OSError, struct_error)
+"""What a broken connection raises: pg8000 lets socket errors through, and reads a closed socket as a short struct."""
 
 _LOGIN_CLASS = "28"
 # Class 08: connection; 53: no disk, no memory, too many connections; 58: its files fail.
@@ -31,6 +35,27 @@ class TookTooLong(DatabaseUnavailable):
     told = "PostgreSQL took too long"
 
 
+class NoAnswer(DatabaseUnavailable):
+    """PostgreSQL, or the way to it, is silent: nothing came in the time that an answer may take."""
+
+
+class CommitUnanswered(OutcomeUnknown):
+    """The connection was lost between a COMMIT and its answer.
+
+    Parameters
+    ----------
+    xid : str
+        The transaction's id, 64 bits.
+    server : str
+        The history of transactions that it belongs to; see `server_history` in sessions.sql.
+    """
+
+    def __init__(self, *, xid: str, server: str) -> None:
+        super().__init__(f"the connection to PostgreSQL was lost before the answer to the COMMIT of transaction {xid}")
+        self.xid = xid
+        self.server = server
+
+
 class NotMigrated(DatabaseUnavailable):
     """PostgreSQL answers, and has no schema, or an older one."""
 
@@ -50,3 +75,11 @@ def refusal(error: DatabaseError) -> SkillrouteError:
     if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):
         return ConnectionUnusable(f"PostgreSQL is not available: {message}")
     return StatementRejected(message, state=state, constraint=details.get("n"))
+
+
+def unanswered(error: BaseException) -> DatabaseUnavailable:
+    """Return what it means that a connection broke before its answer had come (one of `BROKEN`)."""
+    # What the kernel finds out, by keepalive or because nothing is acknowledged, is a TimeoutError as well.
+    if isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError):
+        return NoAnswer("PostgreSQL does not answer")
+    return DatabaseUnavailable("the connection to PostgreSQL was lost")

@@ -1,0 +1,62 @@
+"""What became of a transaction whose COMMIT got no answer (docs/adr/0029)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from skillroute.domain.time_left import at_most_s
+from skillroute.errors import DatabaseUnavailable, OutcomeUnknown, StatementRejected
+from skillroute.observability import logger
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.refusals import CommitUnanswered
+
+_PAUSE_S = 0.05
+
+Ask = Callable[[Callable[[Connection], str | None]], str | None]
+"""Calls with another connection than the lost one."""
+
+
+def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
+    """Find out whether a transaction was committed.
+
+    PostgreSQL is asked until it can tell: it may be starting, or have the COMMIT still before it.
+
+    Parameters
+    ----------
+    within_s : float
+        The most that it may take, in seconds.
+
+    Raises
+    ------
+    OutcomeUnknown
+        PostgreSQL cannot tell, or not in that time.
+    """
+    ends_at = time.monotonic() + at_most_s(within_s)
+    while True:
+        try:
+            status = ask(lambda connection: _status(connection, lost))
+        except OutcomeUnknown:
+            raise
+        except DatabaseUnavailable as error:
+            status = str(error)
+        if status in {"committed", "aborted"}:
+            logger.warning("answer to a COMMIT lost", extra={"transaction": lost.xid, "status": status})
+            return status == "committed"
+        if status is None or time.monotonic() >= ends_at:
+            raise OutcomeUnknown(f"{lost}; its status: {status or 'forgotten'}") from lost
+        time.sleep(_PAUSE_S)
+
+
+def _status(connection: Connection, lost: CommitUnanswered) -> str | None:
+    """Return what `pg_xact_status` says (PostgreSQL manual, section 9.27.8), and end a transaction that only waits."""
+    if connection.server != lost.server:
+        # Another history may have given the same id to another transaction.
+        raise OutcomeUnknown(f"{lost}; another server answers now") from lost
+    try:
+        status: str | None = connection.run("transaction_status", xid=lost.xid)[0][0]
+    except StatementRejected as error:  # an id that has not been given out: the server was set back
+        raise OutcomeUnknown(f"{lost}; {error}") from lost
+    if status == "in progress":
+        connection.run("end_transaction", xid=lost.xid)
+    return status

@@ -1,0 +1,217 @@
+"""Lending connections to units of work: a small pool, one connection a thread at a time.
+
+pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. What is tried a
+second time, after what, and what is not, is decided here.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from skillroute.domain.cooldown import Cooldown
+from skillroute.errors import DatabaseUnavailable, StatementRejected
+from skillroute.storage.postgres.address import Address, AddressSource, fixed
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.outcome import was_committed
+from skillroute.storage.postgres.refusals import CommitUnanswered, LoginRefused, NoAnswer
+
+T = TypeVar("T")
+
+_TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
+_ATTEMPTS = 5
+# How long a silent server is left alone, so that not every request waits for it (decisions 9).
+_REST_S = 1.0
+# After this long a connection is asked before it is used: a round trip (0.1 ms on loopback), where a lost one costs the
+# whole wait for a statement. Requests that follow each other closely pay nothing.
+_RESTED_S = 2.0
+
+
+class Pool:
+    """Lends connections to units of work, and keeps up to `size` of them open between units.
+
+    A server that is silent is found out by one request at a time: the others get `DatabaseUnavailable` at once.
+
+    Parameters
+    ----------
+    address : str or AddressSource
+        A URL (see `Address.parse`), or who says where the database is each time that a connection is opened. Nothing is
+        opened before the first unit of work.
+    connect_timeout_s : float
+        The most that a login takes, and any other answer that a server gives at once when it is there.
+    statement_timeout_s : float
+        The most that a statement takes.
+    clock : callable
+        Seconds; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        address: str | AddressSource,
+        *,
+        size: int = 8,
+        connect_timeout_s: float = 2.0,
+        statement_timeout_s: float = 20.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = fixed(Address.parse(address)) if isinstance(address, str) else address
+        self._size = size
+        self._connect_timeout_s = connect_timeout_s
+        self._statement_timeout_s = statement_timeout_s
+        self._clock = clock
+        self._outage = Cooldown(_REST_S, clock)
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` with each statement on its own. It may run twice, so it must only read."""
+        lent: Connection | None = None
+        try:
+            with self.borrowed() as lent:
+                return work(lent)
+        except DatabaseUnavailable:
+            # It may have been lost while it rested; what breaks on a fresh connection would break again.
+            if lent is None or not lent.broken or not lent.reused:
+                raise
+        with self.borrowed() as lent:
+            return work(lent)
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction; after a deadlock or a lost connection it runs again from its start.
+
+        What it returns is stored. Where the answer to its COMMIT got lost PostgreSQL is asked what became of it.
+
+        Raises
+        ------
+        OutcomeUnknown
+            It may be stored or not, and nobody can tell.
+        DatabaseUnavailable, StatementRejected
+            It is not stored.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._transaction(work)
+            except StatementRejected as error:
+                if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(random.uniform(0.0, 0.02 * 2**attempt))  # noqa: S311 (to part those who met)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Connection]:
+        """Lend a connection for the length of a block; what the block does is not tried twice."""
+        with self._lent(lambda connection: connection.check(rested_s=_RESTED_S)) as connection:
+            yield connection
+
+    def _transaction(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction, and once more if the first is known not to be stored."""
+        for is_last in (False, True):
+            lent: Connection | None = None
+            results: list[T] = []
+            try:
+                with self._lent(Connection.begin) as lent, lent.begun():
+                    results.append(work(lent))
+            except CommitUnanswered as lost:
+                if not was_committed(lost, self._ask, within_s=2 * self._connect_timeout_s):
+                    if is_last:
+                        raise DatabaseUnavailable("PostgreSQL went away before a COMMIT, twice") from lost
+                    continue
+            except DatabaseUnavailable:
+                # What took too long once would take too long again; only a lost connection is worth a second one.
+                if is_last or lent is None or not lent.broken or not lent.reused or lent.hung:
+                    raise
+                continue
+            return results[0]
+        raise AssertionError("unreachable")
+
+    def _ask(self, question: Callable[[Connection], str | None]) -> str | None:
+        with self.borrowed() as connection, connection.answering_within(self._connect_timeout_s):
+            return question(connection)
+
+    @contextmanager
+    def _lent(self, prepare: Callable[[Connection], None]) -> Iterator[Connection]:
+        """Lend a connection on which `prepare` went well: one that rested, else a fresh one."""
+        connection = self._rested()
+        if connection is None or not self._is_prepared(connection, prepare):
+            connection = self._connect()
+            self._is_prepared(connection, prepare)
+        try:
+            yield connection
+        finally:
+            self._take_back(connection)
+
+    def _is_prepared(self, connection: Connection, prepare: Callable[[Connection], None]) -> bool:
+        """Prepare a connection; return False when it was lost while it rested, raise whatever else goes wrong."""
+        try:
+            prepare(connection)
+        except BaseException as error:
+            is_lost = connection.broken and isinstance(error, DatabaseUnavailable)
+            connection.broken = True  # whatever it was: a transaction may have begun
+            self._take_back(connection)
+            if is_lost and connection.reused:
+                return False
+            raise
+        return True
+
+    def _rested(self) -> Connection | None:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None:
+            connection.reused = True
+        return connection
+
+    def _take_back(self, connection: Connection) -> None:
+        if connection.hung and not connection.reused:
+            self._outage.failed("PostgreSQL does not answer")
+        with self._lock:
+            if not connection.broken and len(self._idle) < self._size:
+                self._idle.append(connection)
+                return
+            # Those that have answered since it broke are well; the others were opened before the server went away.
+            stale = [each for each in self._idle if connection.broken and each.answered_at <= connection.asked_at]
+            self._idle = [each for each in self._idle if each not in stale]
+        for each in (connection, *stale):
+            each.close()
+
+    def _connect(self) -> Connection:
+        if (reason := self._outage.begin()) is not None:
+            raise DatabaseUnavailable(f"{reason}: asked less than {_REST_S:g} s ago")
+        try:
+            connection = self._opened()
+        except NoAnswer as error:
+            self._outage.failed(str(error))
+            raise
+        except BaseException:
+            self._outage.succeeded()  # what is told at once need not be remembered
+            raise
+        self._outage.succeeded()
+        return connection
+
+    def _opened(self) -> Connection:
+        address = self._address()
+        try:
+            return self._opened_at(address)
+        except LoginRefused:
+            # The password may have been changed since it was read.
+            if (renewed := self._address(again=True)) == address:
+                raise
+            return self._opened_at(renewed)
+
+    def _opened_at(self, address: Address) -> Connection:
+        return Connection(
+            address,
+            connect_timeout_s=self._connect_timeout_s,
+            statement_timeout_s=self._statement_timeout_s,
+            clock=self._clock,
+        )

@@ -1,0 +1,88 @@
+"""What a server still knows of a transaction after a crash, and what one that took over does not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from skillroute.errors import OutcomeUnknown
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.outcome import was_committed
+from skillroute.storage.postgres.pool import Pool
+from skillroute.storage.postgres.refusals import CommitUnanswered
+from skillroute_local.postgres import EmbeddedPostgres
+from skillroute_local.postgres_programs import Programs
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """Not under pytest's own temporary directory: see `postgres_server`."""
+    with tempfile.TemporaryDirectory(prefix="skillroute-tests-") as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
+def server(directory: Path) -> Iterator[EmbeddedPostgres]:
+    """A server of the test's own, which may crash."""
+    with EmbeddedPostgres(directory / "first", durable=False) as server:
+        yield server
+
+
+def begun(connection: Connection) -> CommitUnanswered:
+    """Return what would be known of the open transaction after its connection was lost in COMMIT."""
+    connection.script("CREATE TEMPORARY TABLE written ON COMMIT DROP AS SELECT 1")
+    return CommitUnanswered(xid=connection._xid, server=connection.server)
+
+
+def asked(server: EmbeddedPostgres, lost: CommitUnanswered) -> bool:
+    pool = Pool(server.url)
+    try:
+        return was_committed(lost, pool.read, within_s=10)
+    finally:
+        pool.close()
+
+
+def test_after_a_crash_a_server_knows_what_it_had_committed_and_what_it_had_not(server: EmbeddedPostgres) -> None:
+    # GIVEN a transaction that ended and one that is open
+    pool = Pool(server.url)
+    committed = pool.transact(begun)
+    with pool.borrowed() as connection:
+        connection.begin()
+        open_ = begun(connection)
+        # WHEN the server crashes and starts again
+        process = psutil.Process(server.pid)
+        os.kill(server.pid, signal.SIGQUIT)
+        process.wait(30)
+        server.stop()
+        server.start()
+        connection.broken = True
+    pool.close()
+    # THEN
+    assert (asked(server, committed), asked(server, open_)) == (True, False)
+
+
+def test_a_standby_that_took_over_is_not_believed(server: EmbeddedPostgres, directory: Path) -> None:
+    """It may lack the transaction, and have given its id to another."""
+    # GIVEN a standby, and a transaction on the first server
+    second = directory / "second"
+    second.mkdir(mode=0o700)
+    cluster = str(second / "cluster")
+    Programs(second).run("pg_basebackup", "-d", server.url, "-D", cluster, "-c", "fast", "--write-recovery-conf")
+    shutil.copy(directory / "first" / "password", second / "password")
+    pool = Pool(server.url)
+    committed = pool.transact(begun)
+    pool.close()
+    with EmbeddedPostgres(second, durable=False) as standby:
+        # WHEN it takes over
+        pool = Pool(standby.url)
+        assert pool.read(lambda connection: connection.script("SELECT pg_promote()")) == [[True]]
+        pool.close()
+        # THEN
+        with pytest.raises(OutcomeUnknown, match="another server answers now"):
+            asked(standby, committed)
