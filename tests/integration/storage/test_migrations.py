@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 
 import pytest
 from skillroute.errors import DatabaseUnavailable
-from skillroute.storage.postgres.migrate import MigrationError, migrate
+from skillroute.storage.postgres.lock_watch import Blocker
+from skillroute.storage.postgres.migrate import (
+    _LOCK,
+    LockLimits,
+    MigrationBlocked,
+    MigrationError,
+    _migrations,
+    migrate,
+)
+from skillroute.storage.postgres.pool import Pool
+from skillroute.storage.postgres.queries import statement
 from skillroute_local.postgres import EmbeddedPostgres
 
 from tests.conftest import fresh_database
 from tests.doubles import in_threads
-from tests.integration.storage.rows import connected
+from tests.integration.storage.rows import connected, waits_for_a_lock
 
 FILES = sorted(
     file.name.removesuffix(".sql")
@@ -91,3 +104,119 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(empty_url: str) -> None
 def test_without_a_server_it_says_so() -> None:
     with pytest.raises(DatabaseUnavailable):
         migrate("postgresql://nobody@127.0.0.1:1/nothing")
+
+
+BRIEF = LockLimits(each_s=0.1, total_s=0.5)
+"""Gives up before anybody who waits for a test."""
+
+
+class TestLocks:
+    """A migration that waits for a table keeps everybody waiting who comes after it: it waits briefly, and again."""
+
+    @pytest.fixture
+    def behind(self, database_url: str) -> str:
+        """A database that lacks the last migration, which will need one of its tables."""
+        with connected(database_url) as sql:
+            sql("DELETE FROM mcp.migrations WHERE name = :name", name=FILES[-1])
+        return database_url
+
+    @pytest.fixture
+    def altering(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The last migration changes a table, and may run more than once."""
+        sql = "ALTER TABLE mcp.outbox ALTER COLUMN key SET NOT NULL"
+        known = [*_migrations()[:-1], (FILES[-1], sql, "digest")]
+        monkeypatch.setattr("skillroute.storage.postgres.migrate._migrations", lambda: known)
+
+    def test_one_that_a_session_is_in_the_way_of_gives_up_and_names_it(self, behind: str, altering: None) -> None:
+        with connected(behind) as sql:
+            # GIVEN a session that reads a table and then does nothing
+            sql("SET application_name = 'a report'")
+            [[pid]] = sql("SELECT pg_backend_pid()")
+            sql("BEGIN")
+            sql("SELECT count(*) FROM mcp.outbox WHERE key = 'planted'")
+            # WHEN
+            with pytest.raises(MigrationBlocked) as told:
+                migrate(behind, locks=BRIEF)
+            # THEN everything is said that helps, and nothing of its data
+            message = str(told.value)
+            assert message.startswith(
+                f"migration {FILES[-1]} needs a lock that it did not get in 0.5 s; held by process"
+            )
+            assert re.search(rf"{pid} \(a report, idle in transaction since [-\d]+T[:\d]+Z, SELECT count\)", message)
+            assert f"SELECT pg_terminate_backend({pid})" in message
+            assert "planted" not in message
+            # AND it is applied when that session has ended
+            sql("COMMIT")
+            assert migrate(behind, locks=BRIEF) == FILES[-1:]
+
+    def test_one_that_is_kept_waiting_for_a_moment_is_applied(self, behind: str, altering: None) -> None:
+        with connected(behind) as sql, connected(behind) as watcher:
+            sql("BEGIN")
+            sql("LOCK TABLE mcp.outbox")
+            migrating = threading.Thread(target=migrate, args=(behind,), kwargs={"locks": LockLimits(0.1, 60.0)})
+            migrating.start()
+            # WHEN it has given up for the first time, and tries again
+            until(lambda: waits_for_a_lock(watcher))
+            until(lambda: not waits_for_a_lock(watcher))
+            until(lambda: waits_for_a_lock(watcher))
+            sql("COMMIT")
+            migrating.join()
+        assert recorded(behind)[-1] == FILES[-1]
+
+    def test_while_it_waits_those_who_read_the_table_get_on(self, behind: str, altering: None) -> None:
+        # GIVEN a session that holds a table with others, and a migration that wants it alone
+        with connected(behind) as sql, connected(behind) as watcher, connected(behind) as reader:
+            sql("BEGIN")
+            sql("SELECT count(*) FROM mcp.outbox")
+            migrating = threading.Thread(target=given_up, args=(behind, LockLimits(0.1, 1.0)))
+            migrating.start()
+            until(lambda: waits_for_a_lock(watcher))
+            # WHEN, THEN a reader that comes after it waits for a moment, not for the session
+            reader("SET statement_timeout = '30s'")
+            assert reader("SELECT count(*) FROM mcp.outbox") == [[0]]
+            migrating.join()
+
+    def test_one_beside_another_gives_up_and_names_it(self, database_url: str) -> None:
+        with connected(database_url) as sql:
+            sql("SET application_name = 'another migration'")
+            sql(f"SELECT pg_advisory_lock({_LOCK})")
+            with pytest.raises(
+                MigrationBlocked, match=r"another migration runs: .*\(another migration, idle since .*SELECT pg_adv"
+            ):
+                migrate(database_url, locks=BRIEF)
+
+    def test_a_prepared_transaction_and_a_session_out_of_sight_are_named_as_such(self) -> None:
+        assert str(Blocker(0, None, None, None, None)) == "a prepared transaction (see pg_prepared_xacts)"
+        hidden = Blocker(7, None, None, None, None)
+        assert str(hidden) == "process 7 (without a name, in a state that this login may not see)"
+
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            ("UPDATE mcp.tools SET description = 'planted'", "UPDATE mcp.tools SET description"),
+            ("SELECT 'planted'", "SELECT"),
+            ("/* planted */ SELECT 1", None),
+            ("DO $$ BEGIN PERFORM 'planted'; END $$", "DO"),
+            ("<insufficient privilege>", None),
+            ("", None),
+        ],
+    )
+    def test_of_a_statement_the_words_before_its_first_value_are_shown(
+        self, pool: Pool, query: str, words: str | None
+    ) -> None:
+        pattern = re.search(r"substring\(session\.query FROM ('.*')\)", statement("blocking_sessions"))
+        assert pattern
+        with pool.borrowed() as connection:
+            [[shown]] = connection._native.run(f"SELECT substring(:query FROM {pattern[1]})", query=query)
+        assert shown == words
+
+
+def given_up(url: str, locks: LockLimits) -> None:
+    with pytest.raises(MigrationBlocked):
+        migrate(url, locks=locks)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "waited twenty seconds in vain"

@@ -177,10 +177,10 @@ class CoreParts:
 
     def migrate(self) -> list[str]:
         """Bring the database's schema up to date; return the migrations that were applied."""
-        from skillroute.storage.postgres.migrate import migrate
+        from skillroute.storage.postgres.migrate import LockLimits, migrate
 
         # Less than the relay's own time: PostgreSQL goes on with a statement whose client is gone, and holds its locks.
-        return migrate(self.address(), statement_timeout_s=45.0)
+        return migrate(self.address(), statement_timeout_s=30.0, locks=LockLimits(total_s=15.0))
 
     def after_commit(self) -> None:
         """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""

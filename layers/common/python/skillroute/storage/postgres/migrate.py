@@ -3,18 +3,103 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.resources import files
+from typing import TypeVar
 
-from skillroute.errors import SkillrouteError
+from skillroute.errors import SkillrouteError, StatementRejected
 from skillroute.storage.postgres.address import Address
 from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.lock_watch import LockWatch
+
+T = TypeVar("T")
 
 # Any constant does; it keeps two processes that start together from migrating side by side.
 _LOCK = 0x736B696C6C
+_LOCK_NOT_AVAILABLE = "55P03"
 
 
 class MigrationError(SkillrouteError):
     """The database holds a migration that this version does not know, or a changed one."""
+
+
+class MigrationBlocked(MigrationError):
+    """Other sessions hold what a migration needs; the message names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockLimits:
+    """How long a migration waits for locks.
+
+    Attributes
+    ----------
+    each_s : float
+        The most at a time, in seconds. Searches wait as long: they queue behind a session that waits for a table.
+    total_s : float
+        The most in sum, with as long a pause after each wait, in which those who queued behind get on.
+    """
+
+    each_s: float = 1.0
+    total_s: float = 60.0
+
+
+def migrate(
+    address: str | Address, *, statement_timeout_s: float = 600.0, locks: LockLimits = LockLimits()
+) -> list[str]:
+    """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
+
+    Raises
+    ------
+    MigrationBlocked
+        Other sessions hold a table, or another process migrates, for longer than `locks` allows.
+    MigrationError
+        The database was migrated by a newer version, or an applied migration was edited afterwards.
+    DatabaseUnavailable
+        PostgreSQL cannot be reached.
+    """
+    address = Address.parse(address) if isinstance(address, str) else address
+    connection = Connection(address, connect_timeout_s=10.0, statement_timeout_s=statement_timeout_s)
+    try:
+        connection.script(f"SET lock_timeout = {max(1, round(locks.each_s * 1000))}")
+        pid = int(connection.script("SELECT pg_backend_pid()")[0][0])
+        with LockWatch(address, pid, every_s=locks.each_s / 4) as watch:
+            return _migrated(connection, _Patience(watch, locks))
+    finally:
+        connection.close()  # and with it the lock
+
+
+class _Patience:
+    """Tries again what a lock keeps from its end, and gives up by name."""
+
+    def __init__(self, watch: LockWatch, limits: LockLimits) -> None:
+        self._watch = watch
+        self._limits = limits
+        self._left_s = limits.total_s
+
+    def __call__(self, what: str, step: Callable[[], T]) -> T:
+        """Return what `step` returns. Raises `MigrationBlocked`."""
+        while True:
+            began = time.monotonic()
+            try:
+                return step()
+            except StatementRejected as error:
+                if error.state != _LOCK_NOT_AVAILABLE:
+                    raise
+                if self._left_s <= 0:
+                    raise MigrationBlocked(self._told(what)) from error
+            time.sleep(self._limits.each_s)
+            self._left_s -= time.monotonic() - began
+
+    def _told(self, what: str) -> str:
+        blockers = self._watch.blockers
+        names = "; ".join(map(str, blockers)) or "nobody could be seen to hold"
+        ends = "".join(f", SELECT pg_terminate_backend({each.pid})" for each in blockers if each.pid)
+        return (
+            f"{what} needs a lock that it did not get in {self._limits.total_s:g} s; held by {names}. "
+            f"Wait for its end, or end it{ends}; then run `skillroute migrate` again"
+        )
 
 
 def _migrations() -> list[tuple[str, str, str]]:
@@ -27,37 +112,36 @@ def _migrations() -> list[tuple[str, str, str]]:
     return sorted(found)
 
 
-def migrate(address: str | Address, *, statement_timeout_s: float = 600.0) -> list[str]:
-    """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
+def _migrated(connection: Connection, patiently: _Patience) -> list[str]:
+    """Apply what is missing, beside no other migration, and return its names."""
+    patiently("another migration runs: this one", lambda: connection.script(f"SELECT pg_advisory_lock({_LOCK})"))
+    fresh = _fresh(patiently("reading what is applied", lambda: _applied(connection)))
 
-    Raises
-    ------
-    MigrationError
-        The database was migrated by a newer version, or an applied migration was edited afterwards.
-    DatabaseUnavailable
-        PostgreSQL cannot be reached.
-    """
-    address = Address.parse(address) if isinstance(address, str) else address
-    connection = Connection(address, connect_timeout_s=10.0, statement_timeout_s=statement_timeout_s)
-    try:
-        connection.script(f"SELECT pg_advisory_lock({_LOCK})")
-        connection.script("CREATE SCHEMA IF NOT EXISTS mcp")
-        connection.script(
-            "CREATE TABLE IF NOT EXISTS mcp.migrations "
-            "(name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
-        )
-        applied = {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416 (rows are lists)
-        known = {name: digest for name, _, digest in _migrations()}
-        for name, digest in applied.items():
-            if name not in known:
-                raise MigrationError(f"the database holds migration {name}, which this version does not know")
-            if known[name] != digest:
-                raise MigrationError(f"migration {name} was changed after it had been applied")
-        fresh = [migration for migration in _migrations() if migration[0] not in applied]
-        for name, sql, digest in fresh:
-            with connection.transaction():
-                connection.script(sql)
-                connection.run("record_migration", name=name, sha256=digest)
-        return [name for name, _, _ in fresh]
-    finally:
-        connection.close()  # and with it the lock
+    def apply(name: str, sql: str, digest: str) -> None:
+        with connection.transaction():
+            connection.script(sql)
+            connection.run("record_migration", name=name, sha256=digest)
+
+    for name, sql, digest in fresh:
+        patiently(f"migration {name}", lambda: apply(name, sql, digest))  # noqa: B023 (called at once)
+    return [name for name, _, _ in fresh]
+
+
+def _applied(connection: Connection) -> dict[str, str]:
+    connection.script("CREATE SCHEMA IF NOT EXISTS mcp")
+    connection.script(
+        "CREATE TABLE IF NOT EXISTS mcp.migrations "
+        "(name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+    return {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416 (rows are lists)
+
+
+def _fresh(applied: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the migrations that are missing. Raises `MigrationError` for those that are there and should not be."""
+    known = {name: digest for name, _, digest in _migrations()}
+    for name, digest in applied.items():
+        if name not in known:
+            raise MigrationError(f"the database holds migration {name}, which this version does not know")
+        if known[name] != digest:
+            raise MigrationError(f"migration {name} was changed after it had been applied")
+    return [migration for migration in _migrations() if migration[0] not in applied]

@@ -3,3 +3,16 @@ SELECT name, sha256 FROM mcp.migrations ORDER BY name
 
 -- name: record_migration
 INSERT INTO mcp.migrations (name, sha256) VALUES (:name, :sha256)
+
+-- name: blocking_sessions
+-- Who keeps a session waiting. Of a statement only the words before its first value are read, so that no data come with
+-- it; of other roles' sessions there is nothing to read for whoever may not. Process 0 is a prepared transaction.
+SELECT
+    blocker.pid,
+    session.application_name,
+    session.state,
+    coalesce(session.xact_start, session.backend_start),
+    substring(session.query FROM '^\s*([A-Za-z_][\w.]*(?:\s+[A-Za-z_][\w.]*){0,3})')
+FROM (SELECT DISTINCT unnest(pg_blocking_pids(:pid::int)) AS pid) AS blocker
+LEFT JOIN pg_stat_activity AS session ON session.pid = blocker.pid
+ORDER BY blocker.pid
