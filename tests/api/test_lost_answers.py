@@ -1,4 +1,4 @@
-"""What callers hear while PostgreSQL loses answers or falls silent: the truth, and soon (decisions 9)."""
+"""What callers get while PostgreSQL loses answers or does not answer: the truth, and soon (decisions 9)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class TestALostCommit:
         assert behind.get("/api/v1/skills/plants").status_code == 404
 
     @LOST
-    def test_tools_that_are_written_are_told_as_created(
+    def test_tools_that_are_written_are_reported_as_created(
         self, behind: TestClient, proxy: FaultyProxy, fate: LostCommit
     ) -> None:
         proxy.lose_commits(fate)
@@ -110,7 +110,7 @@ class TestALostCommit:
         assert (refused.status_code, refused.json(), refused.headers["retry-after"]) == (503, AWAY, "1")
         assert behind.get("/api/v1/skills/plants").status_code == 404
 
-    def test_what_nobody_can_tell_is_503_and_says_so(self, behind: TestClient, proxy: FaultyProxy) -> None:
+    def test_an_unknown_outcome_is_503_and_says_so(self, behind: TestClient, proxy: FaultyProxy) -> None:
         behind.get("/api/v1/skills/plants")
         proxy.lose_commits(LostCommit.STORED_AND_RESET)
         proxy.swallow_new()

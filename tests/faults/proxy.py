@@ -1,4 +1,4 @@
-"""A TCP proxy between a pool and PostgreSQL that fails on demand, the way networks, proxies and servers fail.
+"""A TCP proxy between a pool and PostgreSQL that fails on demand, as networks, proxies and servers fail.
 
 It reads PostgreSQL's protocol as far as it must, without TLS: where a login ends, and which message is a COMMIT.
 """
@@ -29,7 +29,7 @@ class LostCommit(Enum):
 
 
 class FaultyProxy:
-    """Accepts connections and relays them to a PostgreSQL server, until a test wants otherwise.
+    """Accepts connections and relays them to a PostgreSQL server, with the faults that a test asks for.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class FaultyProxy:
         self.login_delay_s = 0.0
 
     def slow_login(self, delay_s: float) -> None:
-        """Hold back each message of the server's during a login for some seconds."""
+        """Delay each message of the server during a login."""
         self.login_delay_s = delay_s
 
     def lose_commits(self, *fates: LostCommit) -> None:
@@ -136,7 +136,7 @@ class _Link:
     def relay(self, target: Address) -> None:
         try:
             self._server = socket.create_connection((target.host, target.port))
-        except OSError:  # the server is down: so is whoever stands before it
+        except OSError:  # the server is down
             _reset(self._client)
             return
         pumps = (self._to_server, self._to_client)
@@ -211,7 +211,7 @@ def _ends_login(data: bytes) -> bool:
 
 
 def _reset(sock: socket.socket) -> None:
-    """End a connection with a reset, as a host does that knows nothing of it; whoever reads from it here wakes up."""
+    """End a connection by a reset, and wake up the thread that reads from it."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     with suppress(OSError):
         sock.shutdown(socket.SHUT_RD)

@@ -1,4 +1,4 @@
-"""A COMMIT whose answer is lost: what is stored is returned, what is not runs again, what nobody knows is told."""
+"""A lost answer to COMMIT: what is stored is returned, what is not runs again, what is not known is an error."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestTransact:
 
     @pytest.mark.parametrize("fate", [LostCommit.NEVER_ARRIVED, LostCommit.SERVER_UNAWARE])
     def test_what_is_not_stored_runs_again(self, behind: Pool, proxy: FaultyProxy, sql: Sql, fate: LostCommit) -> None:
-        """A server that does not notice that its client is gone would hold the locks; the transaction is ended."""
+        """A server that does not notice the lost client would keep the locks: the transaction is ended."""
         proxy.lose_commits(fate)
         insert = Insert()
         assert behind.transact(insert) == 2
@@ -74,14 +74,18 @@ class TestTransact:
         assert behind.transact(Insert()) == 2
         assert stored(sql) == ["2"]
 
-    def test_what_is_twice_not_stored_is_told_as_not_stored(self, behind: Pool, proxy: FaultyProxy, sql: Sql) -> None:
+    def test_what_is_twice_not_stored_is_an_error_that_says_so(
+        self, behind: Pool, proxy: FaultyProxy, sql: Sql
+    ) -> None:
         proxy.lose_commits(LostCommit.NEVER_ARRIVED, LostCommit.NEVER_ARRIVED)
-        with pytest.raises(DatabaseUnavailable, match="before a COMMIT, twice") as told:
+        with pytest.raises(DatabaseUnavailable, match="before a COMMIT, twice") as error:
             behind.transact(Insert())
-        assert not isinstance(told.value, OutcomeUnknown)
+        assert not isinstance(error.value, OutcomeUnknown)
         assert stored(sql) == []
 
-    def test_what_nobody_can_be_asked_about_is_not_known(self, behind: Pool, proxy: FaultyProxy, sql: Sql) -> None:
+    def test_without_an_answer_afterwards_the_outcome_is_not_known(
+        self, behind: Pool, proxy: FaultyProxy, sql: Sql
+    ) -> None:
         # GIVEN a server that commits, and cannot be reached by new connections
         behind.transact(lambda _: None)
         proxy.lose_commits(LostCommit.STORED_AND_RESET)
@@ -111,7 +115,7 @@ class TestTransact:
 
 
 class TestWasCommitted:
-    """What PostgreSQL cannot tell, or must not be believed."""
+    """What PostgreSQL answers about a transaction, and when the answer does not count."""
 
     def asked(self, pool: Pool, xid: str, *, server: str | None = None) -> bool:
         with pool.borrowed() as connection:
@@ -134,7 +138,7 @@ class TestWasCommitted:
         assert self.asked(pool, xids[0]) is False
 
     def test_a_transaction_that_goes_on_and_on_is_not_known(self, pool: Pool, sql: Sql) -> None:
-        # GIVEN a transaction that is busy, so that nobody may end it
+        # GIVEN a transaction that is busy, so that it must not be ended
         with pool.borrowed() as connection, connection.transaction():
             [[xid]] = sql("SELECT pg_current_xact_id()::text")
             assert xid != connection._xid

@@ -106,12 +106,12 @@ def test_without_a_server_it_says_so() -> None:
         migrate("postgresql://nobody@127.0.0.1:1/nothing")
 
 
-BRIEF = LockLimits(each_s=0.1, total_s=0.5)
-"""Gives up before anybody who waits for a test."""
+BRIEF = LockLimits(attempt_s=0.1, total_s=0.5)
+"""Gives up soon."""
 
 
 class TestLocks:
-    """A migration that waits for a table keeps everybody waiting who comes after it: it waits briefly, and again."""
+    """Sessions queue behind a migration that waits for a table: it waits briefly, and tries again."""
 
     @pytest.fixture
     def behind(self, database_url: str) -> str:
@@ -127,7 +127,7 @@ class TestLocks:
         known = [*_migrations()[:-1], (FILES[-1], sql, "digest")]
         monkeypatch.setattr("skillroute.storage.postgres.migrate._migrations", lambda: known)
 
-    def test_one_that_a_session_is_in_the_way_of_gives_up_and_names_it(self, behind: str, altering: None) -> None:
+    def test_a_migration_that_is_blocked_gives_up_and_names_the_session(self, behind: str, altering: None) -> None:
         with connected(behind) as sql:
             # GIVEN a session that reads a table and then does nothing
             sql("SET application_name = 'a report'")
@@ -135,13 +135,11 @@ class TestLocks:
             sql("BEGIN")
             sql("SELECT count(*) FROM mcp.outbox WHERE key = 'planted'")
             # WHEN
-            with pytest.raises(MigrationBlocked) as told:
+            with pytest.raises(MigrationBlocked) as error:
                 migrate(behind, locks=BRIEF)
-            # THEN everything is said that helps, and nothing of its data
-            message = str(told.value)
-            assert message.startswith(
-                f"migration {FILES[-1]} needs a lock that it did not get in 0.5 s; held by process"
-            )
+            # THEN the message has all that helps, and none of its data
+            message = str(error.value)
+            assert message.startswith(f"migration {FILES[-1]} did not get a lock within 0.5 s. It is held by process")
             assert re.search(rf"{pid} \(a report, idle in transaction since [-\d]+T[:\d]+Z, SELECT count\)", message)
             assert f"SELECT pg_terminate_backend({pid})" in message
             assert "planted" not in message
@@ -149,7 +147,7 @@ class TestLocks:
             sql("COMMIT")
             assert migrate(behind, locks=BRIEF) == FILES[-1:]
 
-    def test_one_that_is_kept_waiting_for_a_moment_is_applied(self, behind: str, altering: None) -> None:
+    def test_a_migration_that_is_blocked_for_a_moment_is_applied(self, behind: str, altering: None) -> None:
         with connected(behind) as sql, connected(behind) as watcher:
             sql("BEGIN")
             sql("LOCK TABLE mcp.outbox")
@@ -163,7 +161,7 @@ class TestLocks:
             migrating.join()
         assert recorded(behind)[-1] == FILES[-1]
 
-    def test_while_it_waits_those_who_read_the_table_get_on(self, behind: str, altering: None) -> None:
+    def test_while_a_migration_is_blocked_readers_of_the_table_go_on(self, behind: str, altering: None) -> None:
         # GIVEN a session that holds a table with others, and a migration that wants it alone
         with connected(behind) as sql, connected(behind) as watcher, connected(behind) as reader:
             sql("BEGIN")
@@ -176,16 +174,17 @@ class TestLocks:
             assert reader("SELECT count(*) FROM mcp.outbox") == [[0]]
             migrating.join()
 
-    def test_one_beside_another_gives_up_and_names_it(self, database_url: str) -> None:
+    def test_a_migration_beside_another_gives_up_and_names_it(self, database_url: str) -> None:
         with connected(database_url) as sql:
             sql("SET application_name = 'another migration'")
             sql(f"SELECT pg_advisory_lock({_LOCK})")
             with pytest.raises(
-                MigrationBlocked, match=r"another migration runs: .*\(another migration, idle since .*SELECT pg_adv"
+                MigrationBlocked,
+                match=r"the lock against concurrent migrations: .*\(another migration, idle since .*SELECT pg_adv",
             ):
                 migrate(database_url, locks=BRIEF)
 
-    def test_a_prepared_transaction_and_a_session_out_of_sight_are_named_as_such(self) -> None:
+    def test_a_prepared_transaction_and_a_session_without_visible_state_are_named(self) -> None:
         assert str(Blocker(0, None, None, None, None)) == "a prepared transaction (see pg_prepared_xacts)"
         hidden = Blocker(7, None, None, None, None)
         assert str(hidden) == "process 7 (without a name, in a state that this login may not see)"

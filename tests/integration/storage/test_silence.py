@@ -1,4 +1,4 @@
-"""A database that is silent, or comes back elsewhere: what that costs, and whom."""
+"""A database that does not answer, or only over new connections: how long callers wait, and what they get."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.integration.storage.rows import Sql, connected
 CONNECT_S = 0.5
 STATEMENT_S = 0.3
 PATIENT_S = 60.0
-"""A limit for statements that no test waits for."""
+"""A limit for statements that no test should reach."""
 SOON_S = 10.0
 """Far more than some connect timeouts, and far less than one statement timeout."""
 
@@ -103,10 +103,10 @@ def refused_at_once(pool: Pool, proxy: FaultyProxy) -> bool:
 
 class TestABlackHole:
     @pytest.mark.parametrize("unit", ["read", "transact"])
-    def test_the_first_who_meets_it_waits_for_logins_and_not_for_statements(
+    def test_the_first_caller_waits_for_logins_and_not_for_statements(
         self, patient: Pool, proxy: FaultyProxy, clock: FakeClock, unit: str
     ) -> None:
-        # GIVEN a connection that has rested
+        # GIVEN a connection that was idle
         patient.read(Reading())
         clock.advance(2)
         # WHEN
@@ -116,12 +116,12 @@ class TestABlackHole:
             getattr(patient, unit)(Reading())
 
     @pytest.mark.parametrize("unit", ["read", "transact"])
-    def test_so_does_the_first_of_a_new_process(self, patient: Pool, proxy: FaultyProxy, unit: str) -> None:
+    def test_so_does_the_first_caller_of_a_new_process(self, patient: Pool, proxy: FaultyProxy, unit: str) -> None:
         proxy.black_hole()
         with soon(), pytest.raises(NoAnswer, match=r"no login at 127\.0\.0\.1"):
             getattr(patient, unit)(Reading())
 
-    def test_the_next_are_refused_at_once(self, patient: Pool, proxy: FaultyProxy) -> None:
+    def test_the_next_callers_are_refused_at_once(self, patient: Pool, proxy: FaultyProxy) -> None:
         """Decision 9: at once, not after a timeout of its own making."""
         proxy.black_hole()
         with pytest.raises(NoAnswer):
@@ -147,7 +147,7 @@ class TestABlackHole:
         assert proxy.accepted == accepted + 1
         assert refused_at_once(patient, proxy)
 
-    def test_once_it_is_over_the_next_who_asks_is_answered(
+    def test_when_it_is_over_the_next_caller_is_answered(
         self, patient: Pool, proxy: FaultyProxy, clock: FakeClock
     ) -> None:
         proxy.black_hole()
@@ -159,12 +159,12 @@ class TestABlackHole:
         assert patient.transact(Work()) == 1
 
     def test_a_closed_port_is_not_remembered(self, database_url: str, clock: FakeClock) -> None:
-        # GIVEN an address where nobody listens, at first
+        # GIVEN an address without a listener
         with faulty_proxy(database_url) as proxy:
             url = proxy.url(database_url)
         pool = Pool(url, clock=clock)
         for _ in range(2):
-            # THEN it is asked every time: that costs nothing, and whoever starts a database need not wait
+            # THEN it is tried every time: that costs no wait, and a database that starts is found at once
             with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
                 pool.read(Reading())
 
@@ -190,7 +190,7 @@ class TestHalfOpenConnections:
         assert brisk.read(reading) == 0
         assert (reading.runs, proxy.accepted) == (2, 2)
 
-    def test_a_read_after_a_rest_does_not_wait_for_a_statement(
+    def test_a_read_over_an_idle_connection_does_not_wait_for_a_statement(
         self, patient: Pool, proxy: FaultyProxy, clock: FakeClock
     ) -> None:
         patient.read(Reading())
@@ -225,10 +225,8 @@ class TestHalfOpenConnections:
             brisk.transact(work)
         assert (runs, sql("SELECT count(*) FROM mcp.outbox")) == ([1], [[0]])
 
-    def test_one_who_finds_out_spares_the_others_the_wait(
-        self, patient: Pool, proxy: FaultyProxy, clock: FakeClock
-    ) -> None:
-        # GIVEN four connections that rest
+    def test_one_caller_waits_for_all(self, patient: Pool, proxy: FaultyProxy, clock: FakeClock) -> None:
+        # GIVEN four idle connections
         with patient.borrowed(), patient.borrowed(), patient.borrowed(), patient.borrowed():
             pass
         proxy.half_open()
@@ -276,7 +274,7 @@ class TestASlowLogin:
         name = sql("SELECT current_database()")[0][0]
         wait_for(lambda: sql(sessions, name=name) == [[0]])
 
-    def test_the_kernel_looks_after_what_rests(self, patient: Pool) -> None:
+    def test_the_kernel_checks_idle_connections(self, patient: Pool) -> None:
         with patient.borrowed() as connection:
             sock = connection._sock
             assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
@@ -316,19 +314,19 @@ class TestAnInvocationThatEnds:
         def get_remaining_time_in_millis(self) -> int:
             return 1_000
 
-    def test_nothing_is_waited_for_longer(self, patient: Pool, proxy: FaultyProxy) -> None:
+    def test_a_statement_is_not_waited_for_longer(self, patient: Pool, proxy: FaultyProxy) -> None:
         patient.read(Reading())
         proxy.half_open()
         with soon(), ending_with(self.Invocation()), pytest.raises(TookTooLong, match="in the time that was left"):
             patient.transact(lambda connection: connection.script("SELECT pg_sleep(60)"))
 
-    def test_nor_for_a_login(self, proxy: FaultyProxy, database_url: str) -> None:
+    def test_nor_is_a_login(self, proxy: FaultyProxy, database_url: str) -> None:
         pool = Pool(proxy.url(database_url), connect_timeout_s=PATIENT_S)
         proxy.black_hole()
         with soon(), ending_with(self.Invocation()), pytest.raises(TookTooLong, match="no login"):
             pool.read(Reading())
 
-    def test_that_its_time_was_too_short_says_nothing_of_the_server(self, patient: Pool) -> None:
+    def test_a_wait_that_it_cut_short_is_not_remembered_as_an_outage(self, patient: Pool) -> None:
         with ending_with(self.Invocation()), pytest.raises(TookTooLong):
             patient.read(lambda connection: connection.script("SELECT pg_sleep(60)"))
         assert patient.read(Reading()) == 0

@@ -1,4 +1,4 @@
-"""Connections that are encrypted: who is let in, who is told what, and that limits of time hold there too."""
+"""Encrypted connections: certificates, and time limits."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class TlsProxy:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the client does not like the certificate
         finally:
-            for each in closing:
-                each.close()
+            for stream in closing:
+                stream.close()
             self._tasks.discard(task)
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -136,7 +136,7 @@ def test_statements_go_through(proxy: TlsProxy, database_url: str, certificate: 
     pool.close()
 
 
-def test_a_server_for_whom_nobody_vouches_is_refused_and_says_what_to_do(proxy: TlsProxy, database_url: str) -> None:
+def test_an_untrusted_certificate_is_refused_with_the_remedy(proxy: TlsProxy, database_url: str) -> None:
     pool = pool_of(proxy, database_url, "verify-full")
     with pytest.raises(DatabaseUnavailable, match=r"is not who it should be.*sslrootcert in the secret"):
         pool.read(lambda connection: connection.script("SELECT 1"))

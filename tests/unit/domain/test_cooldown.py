@@ -1,4 +1,4 @@
-"""Leaving alone what has just failed, and letting one at a time try it again."""
+"""A memory of failure: who may try again, and when."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def cooldown(clock: FakeClock) -> Cooldown:
     return Cooldown(rest_s=1.0, clock=clock)
 
 
-def test_everybody_may_try_what_has_not_failed(cooldown: Cooldown) -> None:
+def test_without_a_failure_all_may_try(cooldown: Cooldown) -> None:
     assert [cooldown.begin() for _ in range(3)] == [None] * 3
 
 
-def test_a_failure_is_told_to_whoever_comes_before_its_rest_is_over(cooldown: Cooldown, clock: FakeClock) -> None:
+def test_callers_are_refused_with_the_reason_until_the_rest_is_over(cooldown: Cooldown, clock: FakeClock) -> None:
     cooldown.begin()
     cooldown.failed("no answer")
     assert cooldown.begin() == "no answer"
@@ -30,13 +30,13 @@ def test_a_failure_is_told_to_whoever_comes_before_its_rest_is_over(cooldown: Co
     assert cooldown.begin() == "no answer"
 
 
-def test_after_the_rest_one_tries_and_the_others_do_not_wait_for_it(cooldown: Cooldown, clock: FakeClock) -> None:
+def test_after_the_rest_one_may_try_and_the_others_are_refused(cooldown: Cooldown, clock: FakeClock) -> None:
     cooldown.failed("no answer")
     clock.advance(1.0)
     assert [cooldown.begin() for _ in range(3)] == [None, "no answer", "no answer"]
 
 
-def test_who_fails_again_begins_a_new_rest(cooldown: Cooldown, clock: FakeClock) -> None:
+def test_a_second_failure_begins_a_new_rest(cooldown: Cooldown, clock: FakeClock) -> None:
     cooldown.failed("no answer")
     clock.advance(1.0)
     cooldown.begin()
@@ -46,7 +46,7 @@ def test_who_fails_again_begins_a_new_rest(cooldown: Cooldown, clock: FakeClock)
     assert cooldown.begin() is None
 
 
-def test_who_succeeds_lets_everybody_through(cooldown: Cooldown, clock: FakeClock) -> None:
+def test_after_a_success_all_may_try(cooldown: Cooldown, clock: FakeClock) -> None:
     cooldown.failed("no answer")
     clock.advance(1.0)
     cooldown.begin()
@@ -54,8 +54,8 @@ def test_who_succeeds_lets_everybody_through(cooldown: Cooldown, clock: FakeCloc
     assert [cooldown.begin() for _ in range(3)] == [None] * 3
 
 
-def test_of_many_threads_at_once_one_is_let_through(cooldown: Cooldown, clock: FakeClock) -> None:
+def test_of_many_threads_at_once_one_may_try(cooldown: Cooldown, clock: FakeClock) -> None:
     cooldown.failed("no answer")
     clock.advance(1.0)
-    told = in_threads(8, lambda _: cooldown.begin())
-    assert sorted(map(str, told)) == ["None"] + ["no answer"] * 7
+    answers = in_threads(8, lambda _: cooldown.begin())
+    assert sorted(map(str, answers)) == ["None"] + ["no answer"] * 7

@@ -39,7 +39,7 @@ def answering(error: Exception) -> TestClient:
     return TestClient(create_app([router]), raise_server_exceptions=False)
 
 
-# Those that are told otherwise, or made of more than a sentence.
+# These have another message or header, or another constructor.
 SPECIAL = {EmbeddingModelMismatch, OutcomeUnknown, refusals.CommitUnanswered}
 
 

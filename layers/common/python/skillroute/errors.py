@@ -10,7 +10,7 @@ SkillrouteError
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (storage/postgres/refusals.py tells the ways apart)
-    │   └── OutcomeUnknown        nor can be told whether a change was stored before it went away
+    │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
     │   ├── IndexNotReady         it is being built
@@ -114,7 +114,7 @@ class DatabaseUnavailable(DependencyUnavailable):
 
 
 class OutcomeUnknown(DatabaseUnavailable):
-    """PostgreSQL went away before it said whether a change is stored, and could not be asked afterwards."""
+    """The connection was lost before PostgreSQL confirmed a change, and asking afterwards gave no answer."""
 
     told = "it is not known whether the change was stored: read before sending it again"
 

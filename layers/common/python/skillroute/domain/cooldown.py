@@ -1,4 +1,4 @@
-"""Leaving alone for a moment what has just failed, so that not everybody finds out by waiting."""
+"""A memory of failure: what has just failed is not tried by every caller, each with a wait of its own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 
 class Cooldown:
-    """The memory of a failure. Whoever wants to try asks `begin` first, and reports what came of it.
+    """Remembers a failure. A caller asks `begin` before it tries, and reports the result.
 
-    After a failure nobody is let through for `rest_s` seconds; then one at a time is, until one succeeds. Safe to share
-    between threads.
+    After a failure all callers are refused for `rest_s` seconds. Then one at a time may try, until one succeeds.
+    Threads may share it.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class Cooldown:
         self._is_tried = False
 
     def begin(self) -> str | None:
-        """Return why the caller must not try now, or None where it may.
+        """Return why the caller must not try now, or None when it may.
 
-        Then it must end with `succeeded` or `failed`: as long as a failure is remembered, nobody else tries before.
+        A caller that may try must report by `succeeded` or `failed`: until then the others are refused.
         """
         with self._lock:
             if self._reason is not None:
@@ -59,7 +59,7 @@ class Cooldown:
             self._is_tried = False
 
     def succeeded(self) -> None:
-        """Forget the failure: everybody may try."""
+        """Forget the failure: all callers may try."""
         with self._lock:
             self._reason = None
             self._is_tried = False

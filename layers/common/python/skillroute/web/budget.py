@@ -9,11 +9,11 @@ from skillroute.domain.time_left import ending_with
 from skillroute.search.messages.budget import Budget
 
 _CONTEXT = "aws.context"
-"""Where Mangum puts Lambda's context; the caller cannot."""
+"""Where Mangum puts Lambda's context; callers cannot."""
 
 
 class TimeLimit:
-    """ASGI middleware that lets nothing below it wait longer than the invocation goes on (`time_left_s`)."""
+    """ASGI middleware that limits every wait below it to what the invocation has left (`domain/time_left.py`)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -58,7 +58,7 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         count(Metric.DATABASE_UNAVAILABLE)
     if isinstance(error, DependencyUnavailable):
         logger.warning("dependency unavailable", extra={"reason": str(error)})
-        # What may be stored is not to be sent again unread.
+        # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
         return JSONResponse({"detail": error.told}, status, headers=again)
     if status == 500:

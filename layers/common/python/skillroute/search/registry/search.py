@@ -161,7 +161,7 @@ class RegistrySearch:
     @contextmanager
     def _beside(self, read: Callable[[], T]) -> Iterator[Future[T]]:
         """Read in a thread beside the block, and wait for its end: no connection is in use after its search."""
-        reading = self._workers.submit(copy_context().run, read)  # it has no longer than its search
+        reading = self._workers.submit(copy_context().run, read)  # with the time limit of the search
         try:
             yield reading
         finally:

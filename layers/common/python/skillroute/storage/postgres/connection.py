@@ -32,10 +32,9 @@ from skillroute.storage.postgres.refusals import (
 
 Rows = list[list[Any]]
 
-# The server's own limit comes first and says more; what it says must get here.
+# The server's own limit comes first, and its message says more: it needs time to arrive.
 _GRACE_S = 1.0
-# With the transaction's id, in the same message: after a lost COMMIT nobody can tell it any more (docs/adr/0029). It
-# costs 0.05 ms, and no round trip.
+# With the transaction's id in the same round trip: after a lost COMMIT it could not be read any more (docs/adr/0029).
 _BEGIN = "BEGIN; SELECT pg_current_xact_id()::text"
 
 
@@ -45,15 +44,15 @@ class Connection:
     Attributes
     ----------
     broken : bool
-        It must not be used again.
+        The connection must not be used again.
     hung : bool
-        It broke because the server did not answer, rather than go away.
+        It broke because the server did not answer in time.
     reused : bool
-        It has been lent before, and may have broken since.
+        It was idle in the pool before, and may have been lost there.
     server : str
         The history of transactions that the server writes; see `server_history` in sessions.sql.
     asked_at, answered_at : float
-        When the last question was sent, and when the last answer was here, by `clock`.
+        When the last request was sent, and when the last answer was complete, by `clock`.
     """
 
     def __init__(
@@ -95,24 +94,24 @@ class Connection:
 
     @contextmanager
     def answering_within(self, seconds: float) -> Iterator[None]:
-        """Wait no longer for an answer in this block: for what a server that is there answers at once."""
+        """Limit the wait for each answer in this block: for requests that a healthy server answers at once."""
         before, self._patience_s = self._patience_s, min(seconds, self._patience_s)
         try:
             yield
         finally:
             self._patience_s = before
 
-    def check(self, *, rested_s: float) -> None:
-        """Ask whether the server is there, after a rest of that many seconds. Raises `DatabaseUnavailable`.
+    def check(self, *, idle_s: float) -> None:
+        """Check the connection by a round trip when it was idle for that many seconds. Raises `DatabaseUnavailable`.
 
-        A proxy, a firewall or a failover may have dropped the connection meanwhile without a word.
+        A proxy, a firewall or a failover may have dropped it meanwhile without notice.
         """
-        if self._clock() - self.answered_at >= rested_s:
+        if self._clock() - self.answered_at >= idle_s:
             with self.answering_within(self._connect_timeout_s):
                 self.script("SELECT 1")
 
     def begin(self) -> None:
-        """Begin a transaction. A server that does not answer that within the connect timeout is not there."""
+        """Begin a transaction, within the connect timeout: a healthy server answers at once."""
         with self.answering_within(self._connect_timeout_s):
             self._xid = self.script(_BEGIN)[0][0]
 
@@ -143,7 +142,7 @@ class Connection:
 
     def close(self) -> None:
         """Close the socket; a connection that is gone already is no error."""
-        if self.broken:  # else the farewell could wait for a peer that takes nothing any more
+        if self.broken:  # else the message that ends the session could wait for a peer that reads nothing any more
             with suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
         try:
@@ -155,7 +154,7 @@ class Connection:
         try:
             self.script("COMMIT")
         except DatabaseUnavailable as error:
-            if not self.broken:  # the server says no: it has rolled back
+            if not self.broken:  # the server refused, and has rolled back
                 raise
             raise CommitUnanswered(xid=self._xid, server=self.server) from error
 
@@ -175,7 +174,7 @@ class Connection:
             self.broken = True
             broke = unanswered(error)
             self.hung = isinstance(broke, NoAnswer)
-            if self.hung and wait_s < self._patience_s:  # which says nothing of the server
+            if self.hung and wait_s < self._patience_s:  # the invocation ends; the server may be healthy
                 self.hung = False
                 broke = TookTooLong("PostgreSQL did not answer in the time that was left")
             raise broke from error

@@ -164,8 +164,8 @@ class _Cursor:
 
 
 @contextmanager
-def _whatever_was_stored() -> Iterator[None]:
-    """Treat a lost COMMIT like any lost connection: from an older position the same changes are applied once more."""
+def _lost_commit_is_harmless() -> Iterator[None]:
+    """Treat a lost COMMIT as a lost connection: from an older position the same changes are applied once more."""
     try:
         yield
     except OutcomeUnknown as error:
@@ -186,7 +186,7 @@ class SharedPosition:
     def _held(self) -> Iterator[PositionCursor]:
         with self._pool.borrowed() as connection:
             connection.run("ensure_position", index_name=self._index_name)
-            with _whatever_was_stored(), connection.transaction():
+            with _lost_commit_is_harmless(), connection.transaction():
                 epoch, position = connection.run("hold_position", index_name=self._index_name)[0]
                 cursor = _Cursor(epoch, int(position))
                 yield cursor

@@ -1,4 +1,4 @@
-"""Who holds the lock that a session waits for. PostgreSQL tells only while it waits: a lock timeout names nobody."""
+"""Find out which sessions another one waits for, while it waits: the error of a lock timeout names none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skillroute.storage.postgres.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A session that another one waits for. What it does not let others see is None."""
+    """A session that another one waits for. What this login may not see is None."""
 
     pid: int
     application: str | None
@@ -35,14 +35,14 @@ class Blocker:
 
 
 class LockWatch:
-    """Looks, every so often and over a connection of its own, whom a session waits for.
+    """Looks regularly, over a connection of its own, which sessions another one waits for.
 
     Parameters
     ----------
     pid : int
         The session's process in the server.
     every_s : float
-        Seconds between looks. A session that is done before the first one costs no connection.
+        Seconds between looks. No connection is opened before the first one.
     """
 
     def __init__(self, address: Address, pid: int, *, every_s: float) -> None:
@@ -63,12 +63,12 @@ class LockWatch:
 
     @property
     def blockers(self) -> list[Blocker]:
-        """Whom the session waited for when it was last seen waiting; empty when it never was."""
+        """The sessions that it waited for when it was last seen waiting; empty when it never was."""
         return self._blockers
 
     def _watch(self) -> None:
         connection: Connection | None = None
-        # Without an answer nobody is named; whoever waits still says that it waits.
+        # The names are a help; without them the migration still reports that it was blocked.
         with suppress(DatabaseUnavailable, StatementRejected):
             while not self._is_over.wait(self._every_s):
                 connection = connection or Connection(self._address, connect_timeout_s=5.0, statement_timeout_s=5.0)

@@ -1,4 +1,4 @@
-"""Getting in: from an address to a session, within one limit of time for all of it."""
+"""Log in to PostgreSQL: from an address to a session, within one time limit for all steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skillroute.storage.postgres.queries import statement
 from skillroute.storage.postgres.refusals import BROKEN, NoAnswer, TookTooLong, refusal, unanswered
 
 _TLS_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL manual, section 54.7: SSLRequest
-# Seconds, seconds, times: a peer that is gone is found out while the connection rests, and not by the next request.
+# Seconds, seconds, times: the kernel detects a lost peer while the connection is idle, before the next request does.
 _KEEPALIVE = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3}
 
 
@@ -31,7 +31,7 @@ class Login:
     Attributes
     ----------
     sock : socket
-        What it speaks over, encrypted where it is.
+        The connected socket; an `ssl.SSLSocket` with TLS.
     server : str
         The history of transactions that the server writes.
     """
@@ -47,19 +47,19 @@ class Login:
 
 
 def log_in(address: Address, *, connect_timeout_s: float, statement_timeout_s: float) -> Login:
-    """Open a session. Name resolution, TCP, TLS, authentication and settings take `connect_timeout_s` together at most.
+    """Open a session. Name resolution, TCP, TLS, authentication and settings share the limit `connect_timeout_s`.
 
     Raises
     ------
     NoAnswer
-        They take longer.
+        They took longer.
     TookTooLong
-        They take longer than the invocation goes on.
+        They took longer than the invocation had left.
     DatabaseUnavailable
-        Nobody is there, or does not let us in.
+        The server cannot be reached, or refuses the login.
     """
     limit_s = at_most_s(connect_timeout_s)
-    is_cut_short = limit_s < connect_timeout_s  # which says nothing of the server
+    is_cut_short = limit_s < connect_timeout_s  # by the invocation; the server may be healthy
     late = f"PostgreSQL does not answer: no login at {address.host}:{address.port} within {limit_s:g} s"
     return _within(
         limit_s,
@@ -69,19 +69,19 @@ def log_in(address: Address, *, connect_timeout_s: float, statement_timeout_s: f
 
 
 def _within(timeout_s: float, open_session: Callable[[], Login], late: DatabaseUnavailable) -> Login:
-    """Call in a thread, since neither a name's resolution nor many small answers can be limited otherwise: 0.1 ms."""
+    """Run in a thread (0.1 ms): socket timeouts limit neither name resolution nor the sum of many short waits."""
     future: Future[Login] = Future()
 
     def run() -> None:
         try:
             login = open_session()
-        except BaseException as error:  # noqa: BLE001 (raised again by whoever waits)
+        except BaseException as error:  # noqa: BLE001 (raised again in the calling thread)
             with suppress(InvalidStateError):
                 future.set_exception(error)
             return
         try:
             future.set_result(login)
-        except InvalidStateError:  # nobody waits any more
+        except InvalidStateError:  # the caller has given up
             login.close()
 
     threading.Thread(target=run, name="postgres-login", daemon=True).start()
@@ -114,12 +114,12 @@ def _logged_in(address: Address, timeout_s: float, statement_timeout_s: float) -
 
 def _connected(address: Address, timeout_s: float) -> socket.socket:
     try:
-        # Twice as long: who waits for the login gives up before, and this ends the thread that it left behind.
+        # Twice the limit: the caller gives up first, and this ends the thread that it leaves behind.
         sock = socket.create_connection((address.host, address.port), 2 * timeout_s)
     except OSError as error:
         raise DatabaseUnavailable(f"PostgreSQL at {address.host}:{address.port} cannot be reached") from error
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    # Milliseconds: a peer that acknowledges nothing for as long as a login may take is gone.
+    # Milliseconds: a peer that acknowledges nothing for as long as a login may take is lost.
     options = _KEEPALIVE | {"TCP_USER_TIMEOUT": int(timeout_s * 1000)}
     for name, value in options.items():
         if hasattr(socket, name):  # not on every system
@@ -128,12 +128,12 @@ def _connected(address: Address, timeout_s: float) -> socket.socket:
 
 
 def _encrypted(sock: socket.socket, context: ssl.SSLContext, address: Address) -> ssl.SSLSocket:
-    """Agree on TLS, here and not in pg8000: limits of time are set on the socket that comes of it."""
+    """Negotiate TLS here rather than in pg8000, since timeouts must be set on the resulting socket."""
     where = f"PostgreSQL at {address.host}:{address.port}"
     try:
         sock.sendall(_TLS_REQUEST)
-        is_agreed = sock.recv(1) == b"S"
-        if is_agreed:
+        accepted = sock.recv(1) == b"S"
+        if accepted:
             return context.wrap_socket(sock, server_hostname=address.host)
     except ssl.SSLError as error:
         raise DatabaseUnavailable(
@@ -152,7 +152,7 @@ def _authenticated(sock: socket.socket, address: Address) -> pg8000.native.Conne
         # pg8000 cannot tell a server that asks for a password that there is none.
         password=address.password or "",
         database=address.database,
-        ssl_context=False,  # what there is of it is agreed already
+        ssl_context=False,  # TLS has been negotiated already
         sock=sock,
         application_name="skillroute",
         # Times are given in UTC, whatever the server's own zone is (decisions 28).
@@ -171,6 +171,6 @@ def _set_up(native: pg8000.native.Connection, statement_timeout_s: float) -> str
     except pg8000.native.DatabaseError as error:
         if not isinstance(refusal(error), StatementRejected):
             raise
-        # A service that does not show its control file: its history ends where its process does.
+        # A service without access to the control file: a restart counts as another history.
         rows = native.run(settings + statement("server_start"))
     return str(rows[0][0])

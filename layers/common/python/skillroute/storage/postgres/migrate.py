@@ -26,7 +26,7 @@ class MigrationError(SkillrouteError):
 
 
 class MigrationBlocked(MigrationError):
-    """Other sessions hold what a migration needs; the message names them."""
+    """Other sessions hold a lock that a migration needs; the message names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class LockLimits:
 
     Attributes
     ----------
-    each_s : float
-        The most at a time, in seconds. Searches wait as long: they queue behind a session that waits for a table.
+    attempt_s : float
+        The limit of one wait. Searches wait as long: they queue behind a session that waits for a table.
     total_s : float
-        The most in sum, with as long a pause after each wait, in which those who queued behind get on.
+        The limit of all waits and the pauses between them, in which queued searches go on.
     """
 
-    each_s: float = 1.0
+    attempt_s: float = 1.0
     total_s: float = 60.0
 
 
@@ -62,16 +62,16 @@ def migrate(
     address = Address.parse(address) if isinstance(address, str) else address
     connection = Connection(address, connect_timeout_s=10.0, statement_timeout_s=statement_timeout_s)
     try:
-        connection.script(f"SET lock_timeout = {max(1, round(locks.each_s * 1000))}")
+        connection.script(f"SET lock_timeout = {max(1, round(locks.attempt_s * 1000))}")
         pid = int(connection.script("SELECT pg_backend_pid()")[0][0])
-        with LockWatch(address, pid, every_s=locks.each_s / 4) as watch:
+        with LockWatch(address, pid, every_s=locks.attempt_s / 4) as watch:
             return _migrated(connection, _Patience(watch, locks))
     finally:
         connection.close()  # and with it the lock
 
 
 class _Patience:
-    """Tries again what a lock keeps from its end, and gives up by name."""
+    """Retries steps that cannot get a lock, and gives up with the names of the sessions that hold it."""
 
     def __init__(self, watch: LockWatch, limits: LockLimits) -> None:
         self._watch = watch
@@ -79,7 +79,7 @@ class _Patience:
         self._left_s = limits.total_s
 
     def __call__(self, what: str, step: Callable[[], T]) -> T:
-        """Return what `step` returns. Raises `MigrationBlocked`."""
+        """Run a step until it gets its locks, and return its result. Raises `MigrationBlocked`."""
         while True:
             began = time.monotonic()
             try:
@@ -88,17 +88,17 @@ class _Patience:
                 if error.state != _LOCK_NOT_AVAILABLE:
                     raise
                 if self._left_s <= 0:
-                    raise MigrationBlocked(self._told(what)) from error
-            time.sleep(self._limits.each_s)
+                    raise MigrationBlocked(self._message(what)) from error
+            time.sleep(self._limits.attempt_s)
             self._left_s -= time.monotonic() - began
 
-    def _told(self, what: str) -> str:
+    def _message(self, what: str) -> str:
         blockers = self._watch.blockers
-        names = "; ".join(map(str, blockers)) or "nobody could be seen to hold"
-        ends = "".join(f", SELECT pg_terminate_backend({each.pid})" for each in blockers if each.pid)
+        names = "; ".join(map(str, blockers)) or "a session that could not be determined"
+        ends = "; ".join(f"SELECT pg_terminate_backend({blocker.pid})" for blocker in blockers if blocker.pid)
         return (
-            f"{what} needs a lock that it did not get in {self._limits.total_s:g} s; held by {names}. "
-            f"Wait for its end, or end it{ends}; then run `skillroute migrate` again"
+            f"{what} did not get a lock within {self._limits.total_s:g} s. It is held by {names}. "
+            f"Wait until it ends, or end it ({ends}), then run `skillroute migrate` again"
         )
 
 
@@ -113,9 +113,12 @@ def _migrations() -> list[tuple[str, str, str]]:
 
 
 def _migrated(connection: Connection, patiently: _Patience) -> list[str]:
-    """Apply what is missing, beside no other migration, and return its names."""
-    patiently("another migration runs: this one", lambda: connection.script(f"SELECT pg_advisory_lock({_LOCK})"))
-    fresh = _fresh(patiently("reading what is applied", lambda: _applied(connection)))
+    """Apply the missing migrations, one process at a time, and return their names."""
+    patiently(
+        "the lock against concurrent migrations: this one",
+        lambda: connection.script(f"SELECT pg_advisory_lock({_LOCK})"),
+    )
+    fresh = _fresh(patiently("reading the applied migrations", lambda: _applied(connection)))
 
     def apply(name: str, sql: str, digest: str) -> None:
         with connection.transaction():
@@ -137,7 +140,7 @@ def _applied(connection: Connection) -> dict[str, str]:
 
 
 def _fresh(applied: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Return the migrations that are missing. Raises `MigrationError` for those that are there and should not be."""
+    """Return the missing migrations. Raises `MigrationError` for applied ones that are unknown or changed."""
     known = {name: digest for name, _, digest in _migrations()}
     for name, digest in applied.items():
         if name not in known:

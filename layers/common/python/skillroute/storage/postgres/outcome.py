@@ -1,4 +1,4 @@
-"""What became of a transaction whose COMMIT got no answer (docs/adr/0029)."""
+"""Find out what became of a transaction whose COMMIT got no answer (docs/adr/0029)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skillroute.storage.postgres.refusals import CommitUnanswered
 _PAUSE_S = 0.05
 
 Ask = Callable[[Callable[[Connection], str | None]], str | None]
-"""Calls with another connection than the lost one."""
+"""Calls a function with a connection other than the lost one."""
 
 
 def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
     """Find out whether a transaction was committed.
 
-    PostgreSQL is asked until it can tell: it may be starting, or have the COMMIT still before it.
+    PostgreSQL is asked repeatedly: it may be restarting, or still be processing the COMMIT.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
     Raises
     ------
     OutcomeUnknown
-        PostgreSQL cannot tell, or not in that time.
+        PostgreSQL does not know, or did not answer in that time.
     """
     ends_at = time.monotonic() + at_most_s(within_s)
     while True:
@@ -49,13 +49,13 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
 
 
 def _status(connection: Connection, lost: CommitUnanswered) -> str | None:
-    """Return what `pg_xact_status` says (PostgreSQL manual, section 9.27.8), and end a transaction that only waits."""
+    """Return `pg_xact_status` (PostgreSQL manual, section 9.27.8); end a transaction that waits for its client."""
     if connection.server != lost.server:
-        # Another history may have given the same id to another transaction.
+        # In another history the same id may belong to another transaction.
         raise OutcomeUnknown(f"{lost}; another server answers now") from lost
     try:
         status: str | None = connection.run("transaction_status", xid=lost.xid)[0][0]
-    except StatementRejected as error:  # an id that has not been given out: the server was set back
+    except StatementRejected as error:  # an id in the future: the server has lost transactions
         raise OutcomeUnknown(f"{lost}; {error}") from lost
     if status == "in progress":
         connection.run("end_transaction", xid=lost.xid)

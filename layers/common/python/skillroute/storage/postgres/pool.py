@@ -1,7 +1,7 @@
-"""Lending connections to units of work: a small pool, one connection a thread at a time.
+"""Lend connections to units of work: a small pool, one connection per thread at a time.
 
-pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. What is tried a
-second time, after what, and what is not, is decided here.
+pg8000 connections must not be shared between threads, so each unit of work borrows one for its length. This module also
+decides which failures are retried.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ T = TypeVar("T")
 
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _ATTEMPTS = 5
-# How long a silent server is left alone, so that not every request waits for it (decisions 9).
+# How long a server that did not answer is not asked again, so that not every request waits for it (decisions 9).
 _REST_S = 1.0
-# After this long a connection is asked before it is used: a round trip (0.1 ms on loopback), where a lost one costs the
-# whole wait for a statement. Requests that follow each other closely pay nothing.
-_RESTED_S = 2.0
+# A connection that was idle for this long is checked before it is used: a round trip (0.1 ms on loopback), where a lost
+# connection costs the whole wait for a statement. Requests that follow each other closely skip it.
+_IDLE_S = 2.0
 
 
 class Pool:
     """Lends connections to units of work, and keeps up to `size` of them open between units.
 
-    A server that is silent is found out by one request at a time: the others get `DatabaseUnavailable` at once.
+    While the server does not answer, one request at a time waits for it; the others get `DatabaseUnavailable` at once.
 
     Parameters
     ----------
     address : str or AddressSource
-        A URL (see `Address.parse`), or who says where the database is each time that a connection is opened. Nothing is
-        opened before the first unit of work.
+        A URL (see `Address.parse`), or a source that is asked each time that a connection is opened. Nothing is opened
+        before the first unit of work.
     connect_timeout_s : float
-        The most that a login takes, and any other answer that a server gives at once when it is there.
+        The limit of a login, and of every other request that a healthy server answers at once.
     statement_timeout_s : float
-        The most that a statement takes.
+        The limit of a statement.
     clock : callable
         Seconds; replaced in tests.
     """
@@ -74,7 +74,7 @@ class Pool:
             with self.borrowed() as lent:
                 return work(lent)
         except DatabaseUnavailable:
-            # It may have been lost while it rested; what breaks on a fresh connection would break again.
+            # A reused connection may have been lost while it was idle; a fresh one would fail the same way again.
             if lent is None or not lent.broken or not lent.reused:
                 raise
         with self.borrowed() as lent:
@@ -83,14 +83,14 @@ class Pool:
     def transact(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in one transaction; after a deadlock or a lost connection it runs again from its start.
 
-        What it returns is stored. Where the answer to its COMMIT got lost PostgreSQL is asked what became of it.
+        When it returns, the changes are stored. If the answer to COMMIT is lost, PostgreSQL is asked what became of it.
 
         Raises
         ------
         OutcomeUnknown
-            It may be stored or not, and nobody can tell.
+            It is not known whether the changes are stored.
         DatabaseUnavailable, StatementRejected
-            It is not stored.
+            The changes are not stored.
         """
         for attempt in range(_ATTEMPTS):
             try:
@@ -98,7 +98,7 @@ class Pool:
             except StatementRejected as error:
                 if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
                     raise
-                time.sleep(random.uniform(0.0, 0.02 * 2**attempt))  # noqa: S311 (to part those who met)
+                time.sleep(random.uniform(0.0, 0.02 * 2**attempt))  # noqa: S311 (spreads transactions that collided)
         raise AssertionError("unreachable")
 
     def close(self) -> None:
@@ -110,12 +110,12 @@ class Pool:
 
     @contextmanager
     def borrowed(self) -> Iterator[Connection]:
-        """Lend a connection for the length of a block; what the block does is not tried twice."""
-        with self._lent(lambda connection: connection.check(rested_s=_RESTED_S)) as connection:
+        """Lend a connection for the length of a block, which is not retried."""
+        with self._lent(lambda connection: connection.check(idle_s=_IDLE_S)) as connection:
             yield connection
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in one transaction, and once more if the first is known not to be stored."""
+        """Run `work` in one transaction, and once more if the first was lost and is known not to be stored."""
         for is_last in (False, True):
             lent: Connection | None = None
             results: list[T] = []
@@ -128,7 +128,7 @@ class Pool:
                         raise DatabaseUnavailable("PostgreSQL went away before a COMMIT, twice") from lost
                     continue
             except DatabaseUnavailable:
-                # What took too long once would take too long again; only a lost connection is worth a second one.
+                # What took too long once would take too long again; only a lost connection is retried.
                 if is_last or lent is None or not lent.broken or not lent.reused or lent.hung:
                     raise
                 continue
@@ -141,8 +141,8 @@ class Pool:
 
     @contextmanager
     def _lent(self, prepare: Callable[[Connection], None]) -> Iterator[Connection]:
-        """Lend a connection on which `prepare` went well: one that rested, else a fresh one."""
-        connection = self._rested()
+        """Lend a connection that `prepare` succeeded on: an idle one, else a fresh one."""
+        connection = self._from_idle()
         if connection is None or not self._is_prepared(connection, prepare):
             connection = self._connect()
             self._is_prepared(connection, prepare)
@@ -152,19 +152,19 @@ class Pool:
             self._take_back(connection)
 
     def _is_prepared(self, connection: Connection, prepare: Callable[[Connection], None]) -> bool:
-        """Prepare a connection; return False when it was lost while it rested, raise whatever else goes wrong."""
+        """Prepare a connection. Return False when it was lost while it was idle; raise every other error."""
         try:
             prepare(connection)
         except BaseException as error:
             is_lost = connection.broken and isinstance(error, DatabaseUnavailable)
-            connection.broken = True  # whatever it was: a transaction may have begun
+            connection.broken = True  # a transaction may be open
             self._take_back(connection)
             if is_lost and connection.reused:
                 return False
             raise
         return True
 
-    def _rested(self) -> Connection | None:
+    def _from_idle(self) -> Connection | None:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
@@ -178,11 +178,11 @@ class Pool:
             if not connection.broken and len(self._idle) < self._size:
                 self._idle.append(connection)
                 return
-            # Those that have answered since it broke are well; the others were opened before the server went away.
-            stale = [each for each in self._idle if connection.broken and each.answered_at <= connection.asked_at]
-            self._idle = [each for each in self._idle if each not in stale]
-        for each in (connection, *stale):
-            each.close()
+            # Connections that answered after this one's last request are healthy; the others may be lost as well.
+            stale = [other for other in self._idle if connection.broken and other.answered_at <= connection.asked_at]
+            self._idle = [other for other in self._idle if other not in stale]
+        for closing in (connection, *stale):
+            closing.close()
 
     def _connect(self) -> Connection:
         if (reason := self._outage.begin()) is not None:
@@ -193,7 +193,7 @@ class Pool:
             self._outage.failed(str(error))
             raise
         except BaseException:
-            self._outage.succeeded()  # what is told at once need not be remembered
+            self._outage.succeeded()  # a refusal costs no wait, so it is not remembered
             raise
         self._outage.succeeded()
         return connection

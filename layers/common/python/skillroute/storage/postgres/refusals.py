@@ -1,4 +1,4 @@
-"""What PostgreSQL's error messages mean, by their SQLSTATE, never by their text; and what it means that none came."""
+"""What PostgreSQL's error messages mean, by their SQLSTATE, never by their text; and what a missing answer means."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TookTooLong(DatabaseUnavailable):
 
 
 class NoAnswer(DatabaseUnavailable):
-    """PostgreSQL, or the way to it, is silent: nothing came in the time that an answer may take."""
+    """Nothing came from PostgreSQL within the time limit: it hangs, or packets are dropped."""
 
 
 class CommitUnanswered(OutcomeUnknown):
@@ -78,8 +78,8 @@ def refusal(error: DatabaseError) -> SkillrouteError:
 
 
 def unanswered(error: BaseException) -> DatabaseUnavailable:
-    """Return what it means that a connection broke before its answer had come (one of `BROKEN`)."""
-    # What the kernel finds out, by keepalive or because nothing is acknowledged, is a TimeoutError as well.
+    """Return the error for a connection that broke before its answer was complete (one of `BROKEN`)."""
+    # A peer that the kernel gives up on (keepalive, TCP_USER_TIMEOUT) is a TimeoutError as well.
     if isinstance(error, TimeoutError) or isinstance(error.__cause__, TimeoutError):
         return NoAnswer("PostgreSQL does not answer")
     return DatabaseUnavailable("the connection to PostgreSQL was lost")

@@ -5,8 +5,8 @@ SELECT name, sha256 FROM mcp.migrations ORDER BY name
 INSERT INTO mcp.migrations (name, sha256) VALUES (:name, :sha256)
 
 -- name: blocking_sessions
--- Who keeps a session waiting. Of a statement only the words before its first value are read, so that no data come with
--- it; of other roles' sessions there is nothing to read for whoever may not. Process 0 is a prepared transaction.
+-- The sessions that a session waits for. Only the words before a statement's first value are returned, so that no data are
+-- shown. Sessions of other roles show nothing without the right to read all statistics. Process 0: a prepared transaction.
 SELECT
     blocker.pid,
     session.application_name,
