@@ -143,15 +143,15 @@ class Pool:
     def _lent(self, prepare: Callable[[Connection], None]) -> Iterator[Connection]:
         """Lend a connection that `prepare` succeeded on: an idle one, else a fresh one."""
         connection = self._from_idle()
-        if connection is None or not self._is_prepared(connection, prepare):
+        if connection is None or not self._prepare(connection, prepare):
             connection = self._connect()
-            self._is_prepared(connection, prepare)
+            self._prepare(connection, prepare)
         try:
             yield connection
         finally:
             self._take_back(connection)
 
-    def _is_prepared(self, connection: Connection, prepare: Callable[[Connection], None]) -> bool:
+    def _prepare(self, connection: Connection, prepare: Callable[[Connection], None]) -> bool:
         """Prepare a connection. Return False when it was lost while it was idle; raise every other error."""
         try:
             prepare(connection)
@@ -186,7 +186,7 @@ class Pool:
 
     def _connect(self) -> Connection:
         if (reason := self._outage.begin()) is not None:
-            raise DatabaseUnavailable(f"{reason}: asked less than {_REST_S:g} s ago")
+            raise DatabaseUnavailable(f"{reason}; it is not asked again yet")
         try:
             connection = self._opened()
         except NoAnswer as error:
