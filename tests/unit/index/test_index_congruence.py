@@ -45,6 +45,7 @@ filters = st.builds(
     IndexFilter,
     st.dictionaries(st.sampled_from(["type", "org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=2),
     st.dictionaries(st.sampled_from(["type", "skill_ids"]), st.lists(values, max_size=2), max_size=1),
+    none_of=st.dictionaries(st.sampled_from(["org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=1),
 )
 operations = st.one_of(
     st.tuples(st.just("upsert"), collections, st.lists(records, max_size=6)),

@@ -36,6 +36,10 @@ def every(**all_of: list[str]) -> IndexFilter:
     return IndexFilter(all_of=all_of)
 
 
+def none(**none_of: list[str]) -> IndexFilter:
+    return IndexFilter(none_of=none_of)
+
+
 def at(cosine: float) -> list[float]:
     """A unit vector of this cosine with EAST."""
     return [cosine, math.sqrt(1.0 - cosine * cosine), 0.0]
@@ -248,6 +252,15 @@ class TestFilters:
             (every(skill_ids=["weather", "\ud800"]), ""),
             (IndexFilter({"server": ["b"]}, {"skill_ids": ["weather"]}), "1"),
             (IndexFilter({"skill_ids": ["maps", "weather"]}, {"skill_ids": ["maps"]}), "0"),
+            (none(type=["tool"]), "23"),
+            (none(skill_ids=["maps"]), "123"),
+            (none(skill_ids=["maps", "weather"]), "23"),
+            (none(type=["tool"], server=["a"]), "3"),
+            (none(unknown=["x"]), "0123"),
+            (none(type=[]), "0123"),
+            (none(type=["\ud800"]), "0123"),
+            (none(type=["\ud800", "tool"]), "23"),
+            (IndexFilter({"type": ["tool"]}, none_of={"server": ["a"]}), "1"),
         ],
     )
     def test_all_conditions_must_hold(self, index: VectorIndex, ask: Ask, where: IndexFilter, expected: str) -> None:

@@ -32,7 +32,7 @@ class IndexRecord:
     Attributes
     ----------
     key : str
-        The item's id as text; the index derives its point id from it.
+        The item's id as text, or the skill's key; the index derives its point id from it.
     vector : sequence of float or None
         The embedding, L2 norm 1. None when the item could not be embedded yet: it is then found lexically only.
     text : str
@@ -62,11 +62,14 @@ class IndexFilter:
         The field, a list, has every one of the values. No values are no condition.
     between : mapping of payload field to (least, most)
         The field, a number, is in the range, both ends included; None is no bound.
+    none_of : mapping of payload field to values
+        The field, or any element of it when it is a list, equals none of the values. No values are no condition.
     """
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     between: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,10 @@ def _filter(conditions: Conditions) -> edge.Filter | None:
     """Build a filter of keyword matches and ranges, the kinds that Edge answers from its index (docs/adr/0004)."""
     if not conditions:
         return None
-    return edge.Filter(must=[_condition(name, values) for name, values in conditions])
+    return edge.Filter(
+        must=[_condition(name, asked) for name, asked in conditions if not isinstance(asked, schema.NoneOf)],
+        must_not=[_condition(name, asked.values) for name, asked in conditions if isinstance(asked, schema.NoneOf)],
+    )
 
 
 def _condition(name: str, values: list[str] | schema.Range) -> edge.FieldCondition:

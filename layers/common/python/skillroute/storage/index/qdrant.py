@@ -227,14 +227,21 @@ class QdrantIndex(PointIndex):
     def _filter(self, conditions: Conditions) -> models.Filter | None:
         if not conditions:
             return None
+        ready: models.Filter = self._models.Filter(
+            must=[self._condition(name, asked) for name, asked in conditions if not isinstance(asked, schema.NoneOf)],
+            must_not=[
+                self._condition(name, asked.values) for name, asked in conditions if isinstance(asked, schema.NoneOf)
+            ],
+        )
+        return ready
+
+    def _condition(self, name: str, values: list[str] | schema.Range) -> models.FieldCondition:
         m = self._models
-        must = [
+        ready: models.FieldCondition = (
             m.FieldCondition(key=name, match=m.MatchAny(any=values))
             if isinstance(values, list)
             else m.FieldCondition(key=name, range=m.Range(gte=values[0], lte=values[1]))
-            for name, values in conditions
-        ]
-        ready: models.Filter = m.Filter(must=must)
+        )
         return ready
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from skillroute.domain.index import Collection, IndexFilter, IndexRecord
@@ -45,8 +46,17 @@ PointId = int | str
 
 Range = tuple[int | None, int | None]
 
-Conditions = Sequence[tuple[str, list[str] | Range]]
-"""A filter made ready for an engine: each field holds one of the values of a list, or is in the range of a tuple."""
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """What a field must not hold."""
+
+    values: list[str]
+
+
+Conditions = Sequence[tuple[str, list[str] | Range | NoneOf]]
+"""A filter made ready for an engine: each field holds one of the values of a list, is in the range of a tuple, or holds
+none of some values."""
 
 _NAMESPACE = uuid.UUID("7f1d3c0e-5b0a-5b52-9d0b-0c6f1a2e4d90")  # ours; changing it orphans every stored point
 _LARGEST_ID = 2**64 - 1
@@ -122,7 +132,8 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     ]
     if not all(values for _, values in keywords):
         return None
-    return [*keywords, *where.between.items()]
+    refused = [(name, [value for value in values if _encodable(value)]) for name, values in where.none_of.items()]
+    return [*keywords, *where.between.items(), *((name, NoneOf(values)) for name, values in refused if values)]
 
 
 def _encodable(value: str) -> bool:
