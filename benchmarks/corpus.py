@@ -25,7 +25,7 @@ from skillroute.bootstrap import Parts
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.hashing import content_hash
 from skillroute.domain.items import ItemKey
-from skillroute.domain.skills import Assignment, AssignmentSource
+from skillroute.domain.skills import Assignment, AssignmentSource, skill_key
 from skillroute.ports import ItemRow, Session
 from skillroute.services.embedding import claim_model
 from skillroute.services.item_input import read_item
@@ -185,7 +185,7 @@ class Filler:
                 self._count = numbers.stop
                 bar.update(task, completed=self._count)
         for skill in skills():
-            self._parts.aggregate_skill(skill.id)
+            self._parts.aggregate_skill(skill.key)
         self._parts.pool.transact(lambda connection: connection.script("ANALYZE"))
         return time.perf_counter() - started
 
@@ -207,7 +207,8 @@ class Filler:
             claim_model(session, model)
             written = session.items.upsert(None, model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
-            session.assignments.replace(given, AssignmentSource.SIMILARITY)
+            keys = {each.skill_id: skill_key(each.skill_id, None) for named in given.values() for each in named}
+            session.assignments.replace(given, keys, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)
 

@@ -58,8 +58,8 @@ def sweep(data: Imported, tried: list[float], bar: Progress) -> list[Row]:
 
 def _aggregate_all(data: Imported, share: float) -> None:
     aggregate = AggregateSkill(data.parts.database, description_share=share)
-    for skill_id in data.parts.database.read(lambda session: session.skills.ids()):
-        aggregate(skill_id)
+    for key in data.parts.database.read(lambda session: session.skills.keys()):
+        aggregate(key)
 
 
 def mean_over_sets(rows: list[Row]) -> list[Row]:

@@ -14,7 +14,7 @@ from harness import progress
 from skillroute.bootstrap import Parts
 from skillroute.domain.embedding import Vector
 from skillroute.domain.hashing import content_hash
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
+from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, skill_key
 from skillroute.ports import ItemRow, Session
 from skillroute.services.create_skill import indexed_text as skill_text
 from skillroute.services.embedding import claim_model
@@ -80,7 +80,8 @@ class SkillCorpus:
         def write(session: Session) -> None:
             written = session.items.upsert(None, self._parts.embedder.model, rows)
             given = {row.id: [Assignment(skill_by_key[key], _CONFIDENCE)] for key, row in written.items()}
-            session.assignments.replace(given, AssignmentSource.SIMILARITY)
+            keys = {skill_id: skill_key(skill_id, None) for skill_id in skill_of}
+            session.assignments.replace(given, keys, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)
 

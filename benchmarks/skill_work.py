@@ -14,6 +14,7 @@ from judged import load
 from skill_corpus import SkillCorpus
 from skillroute.bootstrap import Parts
 from skillroute.domain.caller import LAPTOP
+from skillroute.domain.skills import skill_key
 from skillroute.domain.work import QueueName
 from skillroute.settings import LocalSettings
 from skillroute.storage.queue_memory import MemoryQueue
@@ -25,7 +26,7 @@ _DONE_WITHIN_S = 300.0
 # A skill's first tool is surer than before, or less sure again, so that its mean is another one.
 _TOUCH = """
 UPDATE mcp.tool_skill_assignments SET confidence = CASE WHEN confidence < 0.85 THEN 0.9 ELSE 0.8 END
-WHERE id IN (SELECT min(id) FROM mcp.tool_skill_assignments GROUP BY skill_id)
+WHERE id IN (SELECT min(id) FROM mcp.tool_skill_assignments GROUP BY skill_key)
 """
 # As if no tool had ever been classified, and each had just got its message.
 _UNCLASSIFY = """
@@ -84,7 +85,7 @@ def aggregation(sizes: Sequence[int], rounds: int, seed: int) -> list[Row]:
 
 def _aggregate(parts: Parts, ids: Sequence[str]) -> None:
     for id_ in ids:
-        if not parts.aggregate_skill(id_):
+        if not parts.aggregate_skill(skill_key(id_, None)):
             raise RuntimeError(f"{id_} did not change")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
 from skillroute.domain.hashing import content_hash
 from skillroute.domain.items import ItemContent, ItemKey, ItemType
 from skillroute.domain.search import SearchRequest, SearchResponse
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill, in_rank_order
+from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill, SkillKey, in_rank_order
 from skillroute.domain.suggestions import Suggestion, SuggestionStatus
 from skillroute.ports import Classifier, Embedder, ItemRow, Queue
 from skillroute.search.embed import QueryEmbedder
@@ -37,7 +37,7 @@ from tests.doubles import (
     TableEmbedder,
     WatchedEmbedder,
 )
-from tests.integration.storage.rows import Sql
+from tests.integration.storage.rows import Sql, connected
 
 QUERY = "schedule a meeting with John"
 
@@ -182,16 +182,28 @@ class System:
             rows.append(ItemRow(item, content_hash(item), sync_tools.indexed_text(item), vector))
         confidences = skills if isinstance(skills, Mapping) else {s: 0.9 - 0.1 * i for i, s in enumerate(skills)}
         assignments = in_rank_order([Assignment(skill_id, sure) for skill_id, sure in confidences.items()])
+        keys = self._known_keys(confidences, org) if confidences else {}
 
         def write(session: Any) -> list[int]:
             session.index_state.claim(model)
             written = session.items.upsert(org, model, rows)
             ids = [written[row.content.key].id for row in rows]
             if assignments:
-                session.assignments.replace(dict.fromkeys(ids, assignments), AssignmentSource.HUMAN_MANUAL)
+                session.assignments.replace(dict.fromkeys(ids, assignments), keys, AssignmentSource.HUMAN_MANUAL)
             return ids
 
         return PostgresDatabase(self.pool).transact(write)
+
+    def _known_keys(self, skill_ids: Iterable[str], org: str | None) -> dict[str, SkillKey]:
+        """Return the keys of skills: those that the organisation sees, or of whom there are any."""
+        with connected(self.url) as sql:  # tests store tools in threads of their own, too
+            rows = sql(
+                "SELECT id, key FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) "
+                "ORDER BY org_id IS NOT DISTINCT FROM :org::text, org_id IS NULL",
+                ids=list(skill_ids),
+                org=org,
+            )
+        return {skill_id: SkillKey(key) for skill_id, key in rows}
 
     def sql(self, statement: str) -> None:
         """Change rows behind everybody's back; the change feed sees it all the same."""
@@ -226,8 +238,8 @@ class System:
     def assigned(self, tool_id: int) -> dict[str, tuple[float, bool, str]]:
         """Return confidence, primacy and source of each of a tool's skills, as they are stored."""
         rows = self.rows(
-            "SELECT skill_id, confidence, is_primary, source FROM mcp.tool_skill_assignments "
-            "WHERE tool_id = :id ORDER BY confidence DESC, skill_id",
+            "SELECT c.id, confidence, is_primary, source FROM mcp.tool_skill_assignments a "
+            "JOIN mcp.skill_categories c ON c.key = a.skill_key WHERE tool_id = :id ORDER BY confidence DESC, skill_key",
             id=tool_id,
         )
         return {skill_id: (confidence, primary, source) for skill_id, confidence, primary, source in rows}
@@ -236,14 +248,22 @@ class System:
         """Return a tool's skills, the surest first."""
         return list(self.assigned(tool_id))
 
+    def keys_of(self, tool_id: int) -> list[str]:
+        """Return the keys of a tool's skills, the surest first."""
+        rows = self.rows(
+            "SELECT skill_key FROM mcp.tool_skill_assignments WHERE tool_id = :id ORDER BY confidence DESC, skill_key",
+            id=tool_id,
+        )
+        return [row[0] for row in rows]
+
     def waiting(self, queue: str) -> list[str]:
         """Return the keys of the work that waits in the outbox."""
         rows = self.rows("SELECT key FROM mcp.outbox WHERE queue = :queue ORDER BY key", queue=queue)
         return [row[0] for row in rows]
 
-    def vector(self, skill_id: str, column: str = "embedding") -> Vector | None:
+    def vector(self, key: str, column: str = "embedding") -> Vector | None:
         """Return what a skill is found by."""
-        [[stored]] = self.rows(f"SELECT {column} FROM mcp.skill_categories WHERE id = :id", id=skill_id)
+        [[stored]] = self.rows(f"SELECT {column} FROM mcp.skill_categories WHERE key = :key", key=key)
         return None if stored is None else from_bytes(stored)
 
     def suggestions(self, status: str | None = "pending", caller: Caller = LAPTOP) -> list[Suggestion]:

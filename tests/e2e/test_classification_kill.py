@@ -122,7 +122,7 @@ def decisions(sql: Sql) -> Decided:
     """Return what became of each item, as it is stored."""
     rows = sql(
         "SELECT json_build_array(t.server, t.type, t.name)::text, "
-        "(SELECT json_agg(json_build_array(skill_id, confidence, is_primary, source) ORDER BY skill_id) "
+        "(SELECT json_agg(json_build_array(skill_key, confidence, is_primary, source) ORDER BY skill_key) "
         " FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id), "
         "(SELECT json_agg(json_build_array(suggested_name, suggested_description, source, status)) "
         " FROM mcp.skill_suggestions s WHERE s.source_tool_id = t.id) "

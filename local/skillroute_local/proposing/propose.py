@@ -59,7 +59,7 @@ def propose(
     groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
     worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
     ids = [each.skill.id for each in worded]
-    existing = database.read(lambda session: session.assignments.existing_skills(ids, wanted.org_id))
+    existing = database.read(lambda session: session.assignments.keys_of_skills(ids, wanted.org_id))
     return Proposal(
         skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, found.cohesions(), strict=True)),
         tool_count=len(tools.said),

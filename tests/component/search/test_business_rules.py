@@ -69,7 +69,7 @@ def test_br_001_stage_2_filters_by_the_skills_of_stage_1(calendar: System) -> No
     calendar.search()
     (stage2,) = calendar.index.searches(Collection.TOOLS)
     assert stage2.where is not None
-    assert stage2.where.any_of["skill_ids"] == ["calendar_management", "communication"]
+    assert stage2.where.any_of["skill_keys"] == ["calendar_management", "communication"]
 
 
 def test_br_001_every_returned_tool_belongs_to_a_matched_skill(calendar: System) -> None:
@@ -460,7 +460,7 @@ def test_br_008_direct_searches_tools_without_a_skill_filter(calendar: System) -
     assert names == ["stray", "run_query", "create_event", "send_invite", "list_events"]
     (stage2,) = calendar.index.searches(Collection.TOOLS)
     assert stage2.where is not None
-    assert "skill_ids" not in stage2.where.any_of
+    assert "skill_keys" not in stage2.where.any_of
 
 
 def test_br_008_direct_applies_the_item_type(all_types: System) -> None:

@@ -58,7 +58,7 @@ def test_ec_001_whatever_happens_at_once_leaves_whole_assignments_and_no_work_un
             assert len({source.startswith("human") for _, _, source in assigned}) <= 1
         # AND no deleted skill has a tool
         assert system.rows(
-            "SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.id = a.skill_id "
+            "SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.key = a.skill_key "
             "WHERE c.deleted_at IS NOT NULL"
         ) == [[0]]
         # AND every skill is found by the tools that it has
@@ -118,7 +118,7 @@ def _everything(system: System, ids: list[int]) -> list[Callable[[random.Random]
 def _expected(system: System, skill_id: str) -> Vector | None:
     members = system.rows(
         "SELECT t.name, a.confidence FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id "
-        "WHERE a.skill_id = :id",
+        "WHERE a.skill_key = :id",
         id=skill_id,
     )
     tools = [(at(0.1 * TOOLS.index(name)), confidence) for name, confidence in members]

@@ -158,11 +158,12 @@ def test_br_001_a_text_that_cannot_be_stored_is_refused(system: System, fields: 
 
 
 def test_br_001_a_duplicate_id_is_a_conflict_that_names_it_and_changes_nothing(system: System) -> None:
-    before = system.create("calendar")
     for caller in (of_org(None), of_org("acme")):
-        with pytest.raises(Conflict, match=r"^Skill already exists: calendar$"):
-            system.create("calendar", caller, name="Other", description="Something else.")
-    assert system.parts.read_skills.get("calendar", of_org(None)) == before
+        skill_id = f"calendar_of_{caller.org_id or 'all'}"
+        before = system.create(skill_id, caller)
+        with pytest.raises(Conflict, match=rf"^Skill already exists: {skill_id}$"):
+            system.create(skill_id, caller, name="Other", description="Something else.")
+        assert system.parts.read_skills.get(skill_id, caller) == before
 
 
 def test_br_001_an_inactive_skill_keeps_its_id(system: System) -> None:

@@ -23,7 +23,7 @@ def fill(system: System, skill_id: str, number: int) -> None:
         f"SELECT 'filler_{skill_id}_' || n, 'tool', 'c', 't', '{{e}}', 'l' FROM generate_series(1, {number}) n"
     )
     system.sql(
-        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, source) "
+        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, source) "
         f"SELECT id, '{skill_id}', 0.6, 'similarity' FROM mcp.tools WHERE name LIKE 'filler_{skill_id}_%'"
     )
 
@@ -35,8 +35,8 @@ def test_br_003_an_assignment_stores_tool_skill_confidence_primacy_source_and_mo
     system.classifier.answers["t"] = proposing(mail=0.8, maps=0.7)
     system.classify(tool_id)
     rows = system.rows(
-        "SELECT tool_id, skill_id, confidence, is_primary, source, reasoning, assigned_at <= now() "
-        "FROM mcp.tool_skill_assignments ORDER BY skill_id"
+        "SELECT tool_id, skill_key, confidence, is_primary, source, reasoning, assigned_at <= now() "
+        "FROM mcp.tool_skill_assignments ORDER BY skill_key"
     )
     assert rows == [
         [tool_id, "mail", 0.8, True, "llm_auto", "because of mail", True],
@@ -210,4 +210,4 @@ def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(system: Sys
         return True
 
     assert sorted(in_threads(2, assign)) == [False, True]
-    assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_id = 'mail'") == [[10_000]]
+    assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = 'mail'") == [[10_000]]

@@ -228,7 +228,7 @@ def test_br_004_ten_thousand_tools_are_aggregated_in_bounded_memory(system: Syst
         "FROM generate_series(1, 10000) n"
     )
     system.sql(
-        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence) SELECT id, 'mail', 0.5 FROM mcp.tools"
+        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) SELECT id, 'mail', 0.5 FROM mcp.tools"
     )
     # WHEN
     tracemalloc.start()

@@ -324,7 +324,7 @@ def test_decision_19_until_the_new_assignments_are_stored_the_old_ones_are_searc
         seen[moment] = [
             tool.skill_ids,
             tool.primary_skill_id,
-            [row[0] for row in sql("SELECT skill_id FROM mcp.tool_skill_assignments ORDER BY 1")],
+            [row[0] for row in sql("SELECT skill_key FROM mcp.tool_skill_assignments ORDER BY 1")],
         ]
 
     # WHEN it is classified anew, and others look while the classifier thinks, and when all is written

@@ -11,6 +11,7 @@ import pytest
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.classification import Decision
 from skillroute.domain.index import Collection, IndexFilter
+from skillroute.domain.skills import skill_key
 from skillroute.domain.work import QueueName
 from skillroute.errors import Conflict, DatabaseUnavailable, StatementRejected
 from skillroute.services.dispatch import Dispatch
@@ -533,7 +534,7 @@ def test_work_of_every_organisation_is_done(queued: System, database_url: str) -
     [tool_id] = queued.put("t", caller=of_org("acme"))
     queued.classifier.answers["t"] = proposing(of_acme=0.9)
     queued.classify(tool_id)
-    queued.parts.aggregate_skill("of_acme")
+    queued.parts.aggregate_skill(skill_key("of_acme", "acme"))
     with connected(database_url) as sql:
         assert sql("SELECT count(*) FROM mcp.outbox") == [[0]]
     assert queued.skills_of(tool_id) == ["of_acme"]

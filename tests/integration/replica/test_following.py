@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from skillroute.domain.index import IndexFilter
 from skillroute.errors import IndexUnavailable
 
 from tests.doubles import once
@@ -191,24 +192,60 @@ class TestChanges:
             insert_skill(sql, "skill")
             insert_assignment(sql, tool, "skill", primary=True)
 
-            def looks() -> tuple[object, object, object]:
+            def looks() -> tuple[object, object, bool, int]:
                 with replica.current() as index:
                     payload = index.payloads(TOOLS, [str(tool)])[str(tool)]
-                    skills = index.payloads(SKILLS, ["skill"])
-                    count = skills["skill"]["tool_count"] if skills else None
-                    return payload["skill_ids"], payload["primary_skill_id"], count
+                    members = index.count(TOOLS, where=IndexFilter({"skill_keys": ["skill"]}))
+                    is_there = bool(index.payloads(SKILLS, ["skill"]))
+                    return payload["skill_keys"], payload["primary_skill_key"], is_there, members
 
-            assert looks() == (["skill"], "skill", 1)
+            assert looks() == (["skill"], "skill", True, 1)
             sql("UPDATE mcp.skill_categories SET is_active = false")
-            assert looks() == ([], None, None)
+            assert looks() == ([], None, False, 0)
             sql("UPDATE mcp.skill_categories SET is_active = true")
-            assert looks() == (["skill"], "skill", 1)
+            assert looks() == (["skill"], "skill", True, 1)
             insert_assignment(sql, insert_tool(sql, "other"), "skill")
-            assert looks() == (["skill"], "skill", 2)
+            assert looks() == (["skill"], "skill", True, 2)
             sql("UPDATE mcp.tools SET is_active = false WHERE name = 'other'")
-            assert looks() == (["skill"], "skill", 1)
+            assert looks() == (["skill"], "skill", True, 1)
             sql("DELETE FROM mcp.tool_skill_assignments")
-            assert looks() == ([], None, 0)
+            assert looks() == ([], None, True, 0)
+
+    def test_a_global_skill_says_from_whom_it_is_hidden(self, world: World) -> None:
+        """Decisions 29: an organisation sees its own skill in the place of a global one of its id."""
+        replica = world.replica()
+        seen(replica)
+        with connected(world.url) as sql:
+
+            def looks() -> list[object]:
+                with replica.current() as index:
+                    return [payload["hidden_from"] for payload in index.payloads(SKILLS, ["mail"]).values()]
+
+            insert_skill(sql, "mail", "acme")
+            assert looks() == []
+            insert_skill(sql, "mail")
+            assert looks() == [["acme"]]
+            insert_skill(sql, "mail", "globex")
+            assert looks() == [["acme", "globex"]]
+            sql("UPDATE mcp.skill_categories SET is_active = false WHERE org_id = 'acme'")
+            assert looks() == [["acme", "globex"]]
+            sql("UPDATE mcp.skill_categories SET deleted_at = now() WHERE org_id = 'acme'")
+            assert looks() == [["globex"]]
+            sql("UPDATE mcp.skill_categories SET deleted_at = NULL WHERE org_id = 'acme'")
+            assert looks() == [["acme", "globex"]]
+            sql("DELETE FROM mcp.skill_categories WHERE org_id IS NOT NULL")
+            assert looks() == [[]]
+
+    def test_what_changes_no_skill_is_not_written_as_a_change_of_one(self, world: World) -> None:
+        """A skill's number of tools is counted when it is asked for: tenants do not meet at a global skill's row."""
+        with connected(world.url) as sql:
+            insert_skill(sql, "skill")
+            before = sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_skills'")
+            insert_assignment(sql, insert_tool(sql, "tool"), "skill", primary=True)
+            sql("UPDATE mcp.tools SET is_active = false")
+            sql("UPDATE mcp.tool_skill_assignments SET confidence = 0.9")
+            sql("DELETE FROM mcp.tools")
+            assert sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_skills'") == before
 
     def test_a_vector_that_comes_later_is_found_by(self, world: World) -> None:
         replica = world.replica()

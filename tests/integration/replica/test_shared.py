@@ -119,7 +119,7 @@ def test_a_new_epoch_writes_all_anew_and_removes_what_should_not_be_there(shared
     seen(other)
     # GIVEN a stray record on the server, and one that is missing
     with replica.current() as index:
-        payload = {"name": "stray", "description": "", "type": "tool", "server": "", "org_id": "", "skill_ids": []}
+        payload = {"name": "stray", "description": "", "type": "tool", "server": "", "org_id": "", "skill_keys": []}
         index.upsert(TOOLS, [IndexRecord("999", EAST, "stray", payload)])
         index.delete(TOOLS, [str(shared.put("b"))])
     # WHEN

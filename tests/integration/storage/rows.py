@@ -74,13 +74,18 @@ def insert_tool(sql: Sql, name: str) -> int:
     return int(rows[0][0])
 
 
-def insert_skill(sql: Sql, name: str) -> None:
-    sql(INSERT_SKILL.format(name=name))
+def insert_skill(sql: Sql, name: str, org: str | None = None) -> None:
+    sql(
+        "INSERT INTO mcp.skill_categories (id, org_id, name, description, text_hash, embedding_texts, lexical_text) "
+        "VALUES (:id, :org, 'A name', 'A long description', 't', '{e}', 'l')",
+        id=name,
+        org=org,
+    )
 
 
 def insert_assignment(sql: Sql, tool_id: int, skill_id: str, confidence: float = 0.5, primary: bool = False) -> None:
     sql(
-        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, is_primary) VALUES (:t, :s, :c, :p)",
+        "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, is_primary) VALUES (:t, :s, :c, :p)",
         t=tool_id,
         s=skill_id,
         c=confidence,

@@ -20,10 +20,10 @@ from tests.integration.storage.rows import (
 
 _TOOL = INSERT_TOOL.format(name="first")
 _SKILL = INSERT_SKILL.format(name="first")
-_ASSIGN = "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence, is_primary, source) VALUES "
+_ASSIGN = "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, is_primary, source) VALUES "
 _SUGGEST = "INSERT INTO mcp.skill_suggestions (suggested_name, status, reviewed_at) VALUES "
 
-_SUGGEST_KIND = "INSERT INTO mcp.skill_suggestions (suggested_name, kind, target_skill_id) VALUES "
+_SUGGEST_KIND = "INSERT INTO mcp.skill_suggestions (suggested_name, kind, target_skill_key) VALUES "
 _ENTITY = (
     "INSERT INTO mcp.registry_entities (org_id, kind, path, name, content_hash) "
     "VALUES ({org}, '{kind}', '{path}', 'n', '')"
@@ -118,8 +118,8 @@ REFUSED = [
     (_ASSIGN + "(1, 'second', 'NaN', false, 'llm_auto')", "tool_skill_assignments_confidence_range"),
     (_ASSIGN + "(1, 'second', 0.5, false, 'somebody')", "tool_skill_assignments_source_known"),
     (_ASSIGN + "(2, 'second', 0.5, false, 'llm_auto')", "tool_skill_assignments_tool_id_fkey"),
-    (_ASSIGN + "(1, 'third', 0.5, false, 'llm_auto')", "tool_skill_assignments_skill_id_fkey"),
-    ("DELETE FROM mcp.skill_categories WHERE id = 'first'", "tool_skill_assignments_skill_id_fkey"),
+    (_ASSIGN + "(1, 'third', 0.5, false, 'llm_auto')", "tool_skill_assignments_skill_key_fkey"),
+    ("DELETE FROM mcp.skill_categories WHERE id = 'first'", "tool_skill_assignments_skill_key_fkey"),
     (_SUGGEST + "('s', 'maybe', now())", "skill_suggestions_status_known"),
     (_SUGGEST + "(' ', 'pending', NULL)", "skill_suggestions_name_not_blank"),
     (_SUGGEST + "('s', 'pending', now())", "skill_suggestions_reviewed_once"),
@@ -129,8 +129,8 @@ REFUSED = [
         "skill_suggestions_source_tool_id_fkey",
     ),
     (
-        "INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_id) VALUES ('s', 'third')",
-        "skill_suggestions_resolved_skill_id_fkey",
+        "INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_key) VALUES ('s', 'third')",
+        "skill_suggestions_resolved_skill_key_fkey",
     ),
     ("INSERT INTO mcp.index_changes (collection, item_id) VALUES ('x', '1')", "index_changes_collection_known"),
     (
@@ -148,7 +148,7 @@ REFUSED = [
     (_SUGGEST_KIND + "('s', 'merge', NULL)", "skill_suggestions_kind_known"),
     (_SUGGEST_KIND + "('s', 'new_skill', 'first')", "skill_suggestions_target"),
     (_SUGGEST_KIND + "('s', 'description', NULL)", "skill_suggestions_target"),
-    (_SUGGEST_KIND + "('s', 'description', 'third')", "skill_suggestions_target_skill_id_fkey"),
+    (_SUGGEST_KIND + "('s', 'description', 'third')", "skill_suggestions_target_skill_key_fkey"),
     (_SUGGEST_KIND + "('s', 'description', 'first'), ('t', 'description', 'first')",
      "skill_suggestions_one_description"),
     ("INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id) VALUES ('s', 1), ('t', 1)",
@@ -301,9 +301,9 @@ def test_deleting_a_tool_deletes_its_assignments_and_keeps_the_suggestion_it_gav
 
 
 def test_deleting_a_skill_that_has_no_tools_keeps_the_suggestion_it_resolved(sql: Sql) -> None:
-    sql("INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_id) VALUES ('s', 'second')")
+    sql("INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_key) VALUES ('s', 'second')")
     sql("DELETE FROM mcp.skill_categories WHERE id = 'second'")
-    assert sql("SELECT suggested_name, resolved_skill_id FROM mcp.skill_suggestions") == [["s", None]]
+    assert sql("SELECT suggested_name, resolved_skill_key FROM mcp.skill_suggestions") == [["s", None]]
 
 
 def test_a_schema_is_given_back_with_its_properties_in_the_author_s_order(sql: Sql) -> None:
@@ -323,7 +323,7 @@ def test_a_tool_and_a_description_may_have_any_number_of_decided_suggestions(sql
         for status, at in [("rejected", "now()"), ("rejected", "now()"), ("pending", "NULL")]:
             sql(
                 "INSERT INTO mcp.skill_suggestions "
-                "(suggested_name, kind, source_tool_id, target_skill_id, status, reviewed_at) "
+                "(suggested_name, kind, source_tool_id, target_skill_key, status, reviewed_at) "
                 f"VALUES ('s', '{kind}', {tool}, {skill}, '{status}', {at})"
             )
     assert sql("SELECT count(*) FROM mcp.skill_suggestions") == [[6]]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
-from skillroute.domain.skills import Assignment, AssignmentSource, Skill
+from skillroute.domain.skills import Assignment, AssignmentSource, Skill, SkillKey, skill_key
 from skillroute.storage.postgres.database import PostgresDatabase, PostgresSession
 from skillroute.storage.postgres.pool import Pool
 
@@ -25,6 +25,7 @@ from tests.integration.storage.rows import (
     skill_text,
 )
 
+KEYS = {id_: skill_key(id_, None) for id_ in "abc"}
 LLM, HUMAN = AssignmentSource.LLM_AUTO, AssignmentSource.HUMAN_MANUAL
 
 
@@ -44,14 +45,14 @@ def ranked(*skills: tuple[str, float]) -> list[Assignment]:
 
 def assign(
     database: PostgresDatabase, given: Sequence[Assignment], source: AssignmentSource = LLM, tool: int = 1
-) -> set[str]:
-    return database.transact(lambda s: s.assignments.replace({tool: given}, source))
+) -> set[SkillKey]:
+    return database.transact(lambda s: s.assignments.replace({tool: given}, KEYS, source))
 
 
 def stored(sql: Sql, tool: int = 1) -> list[list[object]]:
     return sql(
-        "SELECT skill_id, confidence, is_primary, source FROM mcp.tool_skill_assignments "
-        "WHERE tool_id = :tool ORDER BY skill_id",
+        "SELECT skill_key, confidence, is_primary, source FROM mcp.tool_skill_assignments "
+        "WHERE tool_id = :tool ORDER BY skill_key",
         tool=tool,
     )
 
@@ -99,7 +100,7 @@ class TestAssign:
     def test_several_items_at_once(self, database: PostgresDatabase, sql: Sql) -> None:
         other = insert_tool(sql, "other")
         given = {1: ranked(("a", 0.9), ("b", 0.8)), other: ranked(("b", 0.7))}
-        assert database.transact(lambda s: s.assignments.replace(given, LLM)) == {"a", "b"}
+        assert database.transact(lambda s: s.assignments.replace(given, KEYS, LLM)) == {"a", "b"}
         assert [row[0] for row in stored(sql)] == ["a", "b"]
         assert stored(sql, other) == [["b", 0.7, True, "llm_auto"]]
 
@@ -119,7 +120,7 @@ class TestAssign:
                 return rows
 
             session.assignments._run = watched
-            session.assignments.replace({1: ranked(("c", 0.9), ("b", 0.8))}, LLM)
+            session.assignments.replace({1: ranked(("c", 0.9), ("b", 0.8))}, KEYS, LLM)
 
         database.transact(replace)  # type: ignore[arg-type]
         # THEN it has the old ones until the commit, and the new ones after it
@@ -137,7 +138,7 @@ class TestAssign:
 
                 def work(session: object) -> None:
                     session.assignments.hold_items([1], None)  # type: ignore[attr-defined]
-                    session.assignments.replace({1: given}, LLM)  # type: ignore[attr-defined]
+                    session.assignments.replace({1: given}, KEYS, LLM)  # type: ignore[attr-defined]
 
                 database.transact(work)
 
@@ -160,8 +161,8 @@ class TestSkills:
         assert isinstance(skill, Skill)
         assert (skill.keywords, skill.examples, skill.parent_domain) == (("k", "ä"), ("e1", "e2"), "d")
         assert (skill.org_id, skill.is_active, skill.tool_count) == ("acme", True, 0)
-        assert database.read(lambda s: s.skills.description_embedding("s", MODEL)) == EAST
-        assert database.read(lambda s: s.skills.description_embedding("s", OTHER_MODEL)) is None
+        assert database.read(lambda s: s.skills.description_embedding(skill.key, MODEL)) == EAST
+        assert database.read(lambda s: s.skills.description_embedding(skill.key, OTHER_MODEL)) is None
 
     def test_a_taken_id_is_not_written_over(self, database: PostgresDatabase) -> None:
         first, second = new_skill("s", name="first"), new_skill("s", name="second")
@@ -190,8 +191,8 @@ class TestSkills:
     def test_a_deleted_skill_is_gone_for_everyone_who_asks(self, database: PostgresDatabase, sql: Sql) -> None:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
         assert database.read(lambda s: s.skills.get("a", None)) is None
-        assert database.read(lambda s: s.skills.ids()) == ["b", "c"]
-        assert database.transact(lambda s: s.assignments.existing_skills(["a", "b", "x"], None)) == {"b"}
+        assert database.read(lambda s: s.skills.keys()) == ["b", "c"]
+        assert database.transact(lambda s: s.assignments.keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
         assert not database.transact(lambda s: s.skills.lock("a"))
         assert database.read(lambda s: s.skills.count()) == 2
         assert [task.id for task in database.read(lambda s: s.skills.to_embed(after="", limit=9))] == ["b", "c"]
@@ -212,7 +213,7 @@ class TestSkills:
         rows = [item_row(f"t{n}", EAST) for n in range(501)]
         database.transact(lambda s: s.items.upsert(None, MODEL, rows))
         database.transact(lambda s: s.items.upsert(None, OTHER_MODEL, [item_row("other", EAST)]))
-        sql("INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence) SELECT id, 'a', 0.5 FROM mcp.tools")
+        sql("INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 't7'")
         members = database.read(lambda s: list(s.skills.members("a", MODEL)))
         assert members == [(EAST, 0.5)] * 500

@@ -36,16 +36,16 @@ payloads = st.fixed_dictionaries(
     optional={
         "type": values,
         "org_id": st.none() | values,
-        "skill_ids": st.lists(values, max_size=3),
+        "skill_keys": st.lists(values, max_size=3),
         "n": st.integers(0, 9),
     },
 )
 records = st.builds(IndexRecord, key=keys, vector=st.none() | vectors, text=texts, payload=payloads)
 filters = st.builds(
     IndexFilter,
-    st.dictionaries(st.sampled_from(["type", "org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=2),
-    st.dictionaries(st.sampled_from(["type", "skill_ids"]), st.lists(values, max_size=2), max_size=1),
-    none_of=st.dictionaries(st.sampled_from(["org_id", "skill_ids"]), st.lists(values, max_size=2), max_size=1),
+    st.dictionaries(st.sampled_from(["type", "org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=2),
+    st.dictionaries(st.sampled_from(["type", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
+    none_of=st.dictionaries(st.sampled_from(["org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
 )
 operations = st.one_of(
     st.tuples(st.just("upsert"), collections, st.lists(records, max_size=6)),

@@ -39,8 +39,8 @@ class TestCreate:
 
     def test_a_taken_id_is_a_conflict_that_names_it(self, desk: Desk) -> None:
         desk.skill("mail")
-        for caller in (LAPTOP, ACME):
-            with pytest.raises(Conflict, match=r"^Skill already exists: mail$"):
+        for caller, says in ((LAPTOP, "mail$"), (ACME, "mail is global, and every organisation sees it; choose another")):
+            with pytest.raises(Conflict, match=f"^Skill already exists: {says}"):
                 desk.skill("mail", caller)
         assert desk.commits == 1
 
@@ -283,7 +283,7 @@ class TestAggregate:
             "FROM generate_series(1, 2000) n"
         )
         desk.sql(
-            "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_id, confidence) "
+            "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) "
             "SELECT id, 's', 0.5 FROM mcp.tools WHERE embedding_dimension = 384"
         )
         desk.aggregate("s")

@@ -6,26 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillroute.consumers.batch import Consumer, consumer, one_by_one, unexpected
+from skillroute.domain.skills import SkillKey
 from skillroute.domain.work import QueueName
 from skillroute.errors import DependencyUnavailable
 from skillroute.services.failed_work import FailedWork
 
 
 def aggregate_consumer(
-    aggregate: Callable[[str], object], failed_work: FailedWork, dispatch: Callable[[], object]
+    aggregate: Callable[[SkillKey], object], failed_work: FailedWork, dispatch: Callable[[], object]
 ) -> Consumer:
     """Return the consumer of the aggregate queue.
 
     `dispatch` is called once after each batch: a skill that changed while it was aggregated waits without a message.
     """
 
-    def attempt(skill_id: str) -> str | None:
+    def attempt(key: str) -> str | None:
         try:
-            aggregate(skill_id)
+            aggregate(SkillKey(key))
         except DependencyUnavailable as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 (logged; the message comes again and is given up at last)
-            return unexpected(error, [skill_id])
+            return unexpected(error, [key])
         return None
 
     def work(keys: Sequence[str], context: Any) -> Mapping[str, str]:

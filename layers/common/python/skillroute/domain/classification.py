@@ -15,7 +15,7 @@ from typing import Any
 
 from skillroute.domain.embedding import Vector
 from skillroute.domain.hashing import text_hash
-from skillroute.domain.skills import Assignment, in_rank_order
+from skillroute.domain.skills import Assignment, SkillKey, in_rank_order, skill_key
 
 MIN_CONFIDENCE = 0.5
 """What is less sure is not assigned (skill-contract, Classification Confidence Thresholds)."""
@@ -83,6 +83,11 @@ class SkillProfile:
     description_embedding: Vector | None
     centroid: Vector | None
     fingerprint: str
+
+    @property
+    def key(self) -> SkillKey:
+        """What tells it from other organisations' skills of its id. Of one list, ids are enough."""
+        return skill_key(self.id, self.org_id)
 
 
 @dataclass(frozen=True, slots=True)

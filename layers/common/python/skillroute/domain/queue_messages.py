@@ -1,26 +1,28 @@
-"""What a message of each queue carries: one id, and no data."""
+"""What a message of each queue carries: what names a tool or a skill, and no data."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from skillroute.domain.work import QueueName, Work
 from skillroute.errors import InvalidInput
 
 MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}
-"""The one field of a message."""
+"""The one field of a message. A skill is named by its key: the field's name is older than keys are."""
 
 _MAX_TOOL_ID = 2**63 - 1
-_MAX_SKILL_ID_LENGTH = 64
+# An organisation's id may hold whatever PostgreSQL stores: anything but NUL and half a surrogate pair.
+_SKILL_KEY = re.compile(r"[a-z][a-z0-9_]{0,63}(/[^\0\ud800-\udfff]+)?")
 
 
 def message_of(work: Work) -> dict[str, object]:
-    """Return the message for a piece of work: an id, no data.
+    """Return the message for a piece of work: its key, no data.
 
     Examples
     --------
-    >>> message_of(Work(QueueName.CLASSIFY, "7", 1)), message_of(Work(QueueName.AGGREGATE, "files", 2))
-    ({'tool_id': 7}, {'skill_id': 'files'})
+    >>> message_of(Work(QueueName.CLASSIFY, "7", 1)), message_of(Work(QueueName.AGGREGATE, "files/acme", 2))
+    ({'tool_id': 7}, {'skill_id': 'files/acme'})
     """
     key: object = int(work.key) if work.queue is QueueName.CLASSIFY else work.key
     return {MESSAGE_KEYS[work.queue]: key}
@@ -56,6 +58,6 @@ def key_of(queue: QueueName, body: str) -> str:
         # bool is an int to Python, not to JSON.
         if type(value) is not int or not 0 < value <= _MAX_TOOL_ID:
             raise InvalidInput(name, "must be a positive integer of 64 bits")
-    elif not isinstance(value, str) or not 0 < len(value) <= _MAX_SKILL_ID_LENGTH or not value.isprintable():
-        raise InvalidInput(name, f"must be a string of 1 to {_MAX_SKILL_ID_LENGTH} printable characters")
+    elif not isinstance(value, str) or not _SKILL_KEY.fullmatch(value):
+        raise InvalidInput(name, "must be the id of a skill, followed by a slash and its organisation if it has one")
     return str(value)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NewType
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
@@ -18,8 +19,45 @@ MAX_SKILLS = 1000
 MAX_TOOLS_PER_SKILL = 10_000
 """skill-contract, Resource Limits."""
 
+SkillKey = NewType("SkillKey", str)
+"""What tells the skills of all organisations apart: rows, messages and indexes name a skill by its key, callers by its
+id, which is unique within their organisation (decisions 29, docs/adr/0024)."""
+
 RESERVED_IDS = frozenset({"classify", "suggestions"})
 """Path segments of the API, so no skill can have them as its id (decisions 14)."""
+
+
+def skill_key(skill_id: str, org_id: str | None) -> SkillKey:
+    """Return the key of a skill: its id, and of an organisation's own the organisation too.
+
+    No id has a slash, so no two skills share a key, and keys sort as their ids do.
+
+    Examples
+    --------
+    >>> skill_key("email", None), skill_key("email", "acme")
+    ('email', 'email/acme')
+    """
+    return SkillKey(skill_id if org_id is None else f"{skill_id}/{org_id}")
+
+
+def id_in_key(key: str) -> str:
+    """Return the id in a skill's key.
+
+    Examples
+    --------
+    >>> id_in_key("email"), id_in_key("email/acme/europe")
+    ('email', 'email')
+    """
+    return key.partition("/")[0]
+
+
+def possible_keys(skill_ids: Iterable[str], org_id: str | None) -> set[SkillKey]:
+    """Return the keys of all skills that an organisation may mean by these ids: its own, and global ones.
+
+    What is no id, so that it could pass for another organisation's key, has none.
+    """
+    owners = {None, org_id}
+    return {skill_key(id_, owner) for id_ in skill_ids if "/" not in id_ for owner in owners}
 
 
 class AssignmentSource(StrEnum):
@@ -51,6 +89,11 @@ class Skill:
     tool_count: int
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def key(self) -> SkillKey:
+        """What it is named by wherever skills of several organisations are."""
+        return skill_key(self.id, self.org_id)
 
 
 def _lower_case(keyword: str) -> str:
@@ -96,6 +139,11 @@ class NewSkill(IdentifiedSkill):
 
     org_id: str | None = None
 
+    @property
+    def key(self) -> SkillKey:
+        """What it will be named by wherever skills of several organisations are."""
+        return skill_key(self.id, self.org_id)
+
 
 @dataclass(frozen=True, slots=True)
 class SkillFilter:
@@ -109,7 +157,7 @@ class SkillFilter:
 class AssignedSkill:
     """One of an item's skills, as it is stored."""
 
-    skill_id: str
+    skill_key: SkillKey
     skill_name: str
     is_active: bool
     confidence: float
@@ -117,6 +165,11 @@ class AssignedSkill:
     source: AssignmentSource
     reasoning: str | None
     assigned_at: datetime
+
+    @property
+    def skill_id(self) -> str:
+        """What whoever sees the item calls the skill."""
+        return id_in_key(self.skill_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +188,10 @@ class SkillMember:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One item's membership in one skill, with how sure whoever assigned it was (0..1), and why."""
+    """One item's membership in one skill, with how sure whoever assigned it was (0..1), and why.
+
+    The skill is the one that the item's organisation sees by this id.
+    """
 
     skill_id: str
     confidence: float

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from skillroute.domain.hashing import text_hash
-from skillroute.domain.skills import RESERVED_IDS, AssignmentSource
+from skillroute.domain.skills import RESERVED_IDS, AssignmentSource, SkillKey, id_in_key
 
 
 class SuggestionStatus(StrEnum):
@@ -38,15 +38,25 @@ class Suggestion:
     suggested_description: str
     source_tool_id: int | None
     source_tool_name: str | None
-    target_skill_id: str | None
+    target_skill_key: SkillKey | None
     reasoning: str | None
     source: AssignmentSource
     status: SuggestionStatus
-    resolved_skill_id: str | None
+    resolved_skill_key: SkillKey | None
     reviewed_by: str | None
     review_reason: str | None
     created_at: datetime
     reviewed_at: datetime | None
+
+    @property
+    def target_skill_id(self) -> str | None:
+        """The skill whose description it would be, as whoever sees the suggestion calls it."""
+        return None if self.target_skill_key is None else id_in_key(self.target_skill_key)
+
+    @property
+    def resolved_skill_id(self) -> str | None:
+        """The skill that it led to."""
+        return None if self.resolved_skill_key is None else id_in_key(self.resolved_skill_key)
 
 
 def skill_id_of(name: str) -> str:

@@ -20,7 +20,7 @@ class Work:
     Attributes
     ----------
     key : str
-        The tool's or the skill's id.
+        The tool's id, or the skill's key.
     version : int
         Grows with every change that made the work necessary.
     """

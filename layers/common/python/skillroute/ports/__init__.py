@@ -69,9 +69,9 @@ from skillroute.ports.skills import (
     AssignmentRepository,
     ClassificationRepository,
     SkillRepository,
-    SuggestionRepository,
     ToClassify,
 )
+from skillroute.ports.suggestions import SuggestionRepository
 
 __all__ = [
     "AssignmentRepository",

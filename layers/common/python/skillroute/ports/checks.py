@@ -7,6 +7,7 @@ from typing import Protocol
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.index import Collection
+from skillroute.domain.skills import SkillKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class CheckRepository(Protocol):
 
     def broken_rules(self, limit: int) -> list[Finding]: ...
 
-    def skill_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
+    def skill_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
         """Return what a skill is found by; None while its aggregation waits."""
         ...
 

@@ -13,12 +13,8 @@ from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
 from skillroute.ports.mail import MailRepository, MailSearchRepository
 from skillroute.ports.queues import OutboxRepository
 from skillroute.ports.registry import RegistryRepository
-from skillroute.ports.skills import (
-    AssignmentRepository,
-    ClassificationRepository,
-    SkillRepository,
-    SuggestionRepository,
-)
+from skillroute.ports.skills import AssignmentRepository, ClassificationRepository, SkillRepository
+from skillroute.ports.suggestions import SuggestionRepository
 
 T = TypeVar("T")
 

@@ -1,16 +1,16 @@
-"""Skills, who belongs to them, how they were classified, and what is suggested, as the use cases see them.
+"""Skills, who belongs to them, and how they were classified, as the use cases see them.
 
 `org_id` is the caller's everywhere: it sees global rows and its own, and writes its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from skillroute.domain.classification import SkillDraft, SkillProfile, ToolProfile
+from skillroute.domain.classification import SkillProfile, ToolProfile
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.skills import (
     AssignedSkill,
@@ -19,17 +19,20 @@ from skillroute.domain.skills import (
     NewSkill,
     Skill,
     SkillFilter,
+    SkillKey,
     SkillMember,
 )
-from skillroute.domain.suggestions import Suggestion, SuggestionStatus
 from skillroute.ports.embedded_rows import EmbeddedRows, IndexedText
 
 
 class SkillRepository(EmbeddedRows, Protocol):
     """Skills. A deleted one is not there, except for `is_deleted`."""
 
-    def hold_limit(self) -> None:
-        """Make others that create or delete a skill wait until the transaction ends."""
+    def hold_skills_of(self, org_id: str | None) -> None:
+        """Make others that create or delete a skill of this organisation, or a global one, wait until the end.
+
+        Organisations do not wait for each other.
+        """
         ...
 
     def count_of(self, org_id: str | None) -> int:
@@ -39,7 +42,10 @@ class SkillRepository(EmbeddedRows, Protocol):
     def create(
         self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
     ) -> bool:
-        """Store a skill; False when the id is taken. `model` is that of the embedding; None when there is none."""
+        """Store a skill; False when its organisation has one of that id.
+
+        `model` is that of the embedding; None when there is none.
+        """
         ...
 
     def change(
@@ -55,13 +61,17 @@ class SkillRepository(EmbeddedRows, Protocol):
         """Write a skill over; False when it is gone or has changed since `seen`, its `updated_at` as it was read."""
         ...
 
-    def delete(self, skill_id: str, org_id: str | None) -> bool:
-        """Delete a skill of exactly this organisation; False when there is none."""
+    def delete(self, skill_key: SkillKey) -> bool:
+        """Delete a skill; False when there is none."""
         ...
 
-    def is_deleted(self, skill_id: str, org_id: str | None) -> bool: ...
+    def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
+        """Tell whether the organisation has, or there was globally, a skill of this id that is deleted."""
+        ...
 
-    def get(self, skill_id: str, org_id: str | None) -> Skill | None: ...
+    def get(self, skill_id: str, org_id: str | None) -> Skill | None:
+        """Return the organisation's own skill of this id, else the global one, with the tools that it sees counted."""
+        ...
 
     def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
         """Return a page by name, and how many skills there are in all."""
@@ -71,26 +81,27 @@ class SkillRepository(EmbeddedRows, Protocol):
         """Return how many skills are active."""
         ...
 
-    def ids(self) -> list[str]:
-        """Return the ids of all skills."""
+    def keys(self) -> list[SkillKey]:
+        """Return the keys of all skills."""
         ...
 
-    def lock(self, skill_id: str) -> bool:
+    def lock(self, skill_key: SkillKey) -> bool:
         """Hold a skill to the end of the transaction; False when there is none."""
         ...
 
     def members(
-        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
+        self, skill_key: SkillKey, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
     ) -> Iterator[tuple[Vector, float]]:
         """Yield the vectors of a skill's active items with their confidence, a page at a time.
 
-        With `by_people`, only those that people assigned; `without` names an item that does not count.
+        Those that everyone sees who sees the skill. With `by_people`, only those that people assigned; `without` names
+        an item that does not count.
         """
         ...
 
-    def description_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None: ...
+    def description_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None: ...
 
-    def set_embedding(self, skill_id: str, model: EmbeddingModel, vector: Vector) -> bool:
+    def set_embedding(self, skill_key: SkillKey, model: EmbeddingModel, vector: Vector) -> bool:
         """Store what a skill is found by; False when it is that already, or the skill is gone."""
         ...
 
@@ -102,23 +113,42 @@ class AssignmentRepository(Protocol):
         """Hold items of exactly this organisation to the end of the transaction; return those that exist."""
         ...
 
-    def hold_memberships(self, skill_ids: Sequence[str]) -> None:
-        """Make others that change who belongs to these skills wait until the transaction ends."""
+    def hold_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
+        """Make others wait that change which items of this organisation belong to these skills, or delete them.
+
+        Until the transaction ends. Organisations do not wait for each other.
+        """
         ...
 
-    def existing_skills(self, skill_ids: Sequence[str], org_id: str | None, *, only_active: bool = False) -> set[str]:
-        """Return those of the ids that are skills, global or of the organisation."""
+    def hold_all_memberships(self, skill_key: SkillKey) -> None:
+        """Make everyone wait that changes who belongs to this skill, until the transaction ends."""
         ...
 
-    def room(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> dict[str, int]:
-        """Return how many of the items each skill can have beside its other items."""
+    def keys_of_skills(
+        self, skill_ids: Collection[str], org_id: str | None, *, only_active: bool = False
+    ) -> dict[str, SkillKey]:
+        """Return the keys of the skills that the organisation sees by these ids; unknown ids are left out."""
         ...
 
-    def replace(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
-        """Make these the only assignments of each item, the first one primary; return the skills that changed."""
+    def room(
+        self, skill_keys: Collection[SkillKey], item_ids: Sequence[int], org_id: str | None
+    ) -> dict[SkillKey, int]:
+        """Return how many of the items each skill can have beside the other items that the organisation sees in it."""
         ...
 
-    def of_items(self, item_ids: Sequence[int]) -> set[str]:
+    def replace(
+        self,
+        assignments: Mapping[int, Sequence[Assignment]],
+        keys: Mapping[str, SkillKey],
+        source: AssignmentSource,
+    ) -> set[SkillKey]:
+        """Make these the only assignments of each item, the first one primary; return the skills that changed.
+
+        `keys` are those of the skills named (`keys_of_skills`).
+        """
+        ...
+
+    def of_items(self, item_ids: Sequence[int]) -> set[SkillKey]:
         """Return the skills that have one of the items."""
         ...
 
@@ -126,11 +156,13 @@ class AssignmentRepository(Protocol):
         """Return an item's skills, the surest first, inactive ones too."""
         ...
 
-    def of_skill(self, skill_id: str, org_id: str | None, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
+    def of_skill(
+        self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[SkillMember], int]:
         """Return a page of a skill's items, the surest first, and how many there are in all."""
         ...
 
-    def remove_members(self, skill_id: str) -> list[int]:
+    def remove_members(self, skill_key: SkillKey) -> list[int]:
         """Take a skill from all its items; return those that are left without any, no longer classified."""
         ...
 
@@ -169,11 +201,11 @@ class ClassificationRepository(Protocol):
         """Hold items of any organisation to the end of the transaction."""
         ...
 
-    def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[str, str]]:
-        """Return id and `SkillProfile.fingerprint` of the active skills that items of the organisation may have."""
+    def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[SkillKey, str]]:
+        """Return key and `SkillProfile.fingerprint` of the active skills that items of the organisation may have."""
         ...
 
-    def profiles(self, fingerprints: Mapping[str, str], model: EmbeddingModel | None) -> list[SkillProfile]:
+    def profiles(self, fingerprints: Mapping[SkillKey, str], model: EmbeddingModel | None) -> list[SkillProfile]:
         """Return the profiles of skills, with the fingerprints given."""
         ...
 
@@ -192,63 +224,3 @@ class ClassificationRepository(Protocol):
     def forget_unassigned(self, org_id: str | None) -> list[int]:
         """Forget what was decided on the organisation's items that fit no skill; return them."""
         ...
-
-
-class SuggestionRepository(Protocol):
-    """Suggestions of classifiers."""
-
-    def add(self, draft: SkillDraft, tool: ToolProfile, source: AssignmentSource) -> tuple[int, bool]:
-        """Suggest a skill for a tool, in place of its open one.
-
-        Returns the suggestion's id, and whether its name is new: no other of it is open, nor was this one before.
-        """
-        ...
-
-    def add_description(self, skill: Skill, description: str, reasoning: str | None) -> int: ...
-
-    def drop_of(self, item_ids: Sequence[int]) -> None:
-        """Remove open suggestions that were made for these tools."""
-        ...
-
-    def drop_description_of(self, skill_id: str) -> None:
-        """Remove the open suggestion of a description for a skill."""
-        ...
-
-    def same_name(
-        self, name: str, org_id: str | None, *, hold: bool = False
-    ) -> list[tuple[int, int | None, AssignmentSource]]:
-        """Return id, tool and source of the open suggestions of a name, oldest first; `hold` holds them meanwhile."""
-        ...
-
-    def was_refused(self, name: str, org_id: str | None) -> bool:
-        """Tell whether a suggestion of this name was rejected, or approved into a skill that is deleted."""
-        ...
-
-    def often(self, least: int) -> list[tuple[str, str | None]]:
-        """Return names, with the organisation, that language models suggested for at least so many tools."""
-        ...
-
-    def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None: ...
-
-    def hold(self, suggestion_id: int) -> SuggestionStatus | None:
-        """Hold a suggestion and the open ones of its name to the end of the transaction.
-
-        Returns its status; None when it is gone.
-        """
-        ...
-
-    def page(
-        self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int
-    ) -> tuple[list[Suggestion], int]:
-        """Return a page by id, and how many there are in all."""
-        ...
-
-    def review(
-        self,
-        suggestion_ids: Sequence[int],
-        status: SuggestionStatus,
-        *,
-        skill_id: str | None,
-        reviewer: str | None,
-        reason: str | None,
-    ) -> None: ...

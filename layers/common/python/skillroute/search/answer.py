@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from skillroute.domain.caller import Caller
 from skillroute.domain.index import Collection
 from skillroute.domain.items import ItemSchemas
 from skillroute.domain.search import (
@@ -16,26 +17,37 @@ from skillroute.domain.search import (
     SkillMatch,
     ToolMatch,
 )
+from skillroute.domain.skills import SkillKey, id_in_key
 from skillroute.ports import VectorIndex
 from skillroute.search.retrieve import Candidate
 from skillroute.search.run import SearchRun
+from skillroute.search.seen import unseen
 
 _NO_SCHEMAS = ItemSchemas(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate that is returned, with what the index knows of it."""
+    """A candidate that is returned, with what the index knows of it, and those of its skills that are not shown."""
 
     candidate: Candidate
     payload: Mapping[str, Any]
+    unseen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedSkill:
+    """A skill that the query matched: what its tools are found by, and what is said of it."""
+
+    key: SkillKey
+    said: SkillMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """What stages 1 and 2 found: the matched skills, how many candidates there were, and those that are returned."""
 
-    skills: Sequence[SkillMatch] = ()
+    skills: Sequence[MatchedSkill] = ()
     candidate_count: int = 0
     hits: Sequence[Hit] = ()
 
@@ -46,15 +58,24 @@ def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequen
     return [Hit(candidate, payloads[candidate.key]) for candidate in candidates if candidate.key in payloads]
 
 
-def skill_match(hit: Hit) -> SkillMatch:
-    """Return what the API says of a matched skill (search-contract BR-002)."""
-    return SkillMatch(
-        id=hit.candidate.key,
+def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
+    """Look up what the index knows of candidates that are tools, and which of their skills the caller sees."""
+    hits = with_payloads(index, Collection.TOOLS, candidates)
+    hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
+    return [replace(hit, unseen=hidden) for hit in hits] if hidden else hits
+
+
+def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
+    """Return a matched skill with what the API says of it (search-contract BR-002)."""
+    key = SkillKey(hit.candidate.key)
+    said = SkillMatch(
+        id=id_in_key(key),
         name=hit.payload["name"],
         description=hit.payload["description"],
         score=hit.candidate.score,
-        tool_count=hit.payload["tool_count"],
+        tool_count=tool_count,
     )
+    return MatchedSkill(key, said)
 
 
 def tool_match(hit: Hit) -> ToolMatch:
@@ -80,7 +101,7 @@ def response(run: SearchRun, request: SearchRequest, found: Found, tools: Sequen
     metadata = SearchMetadata(
         strategy_used=request.strategy,
         search_mode=run.search_mode,
-        skill_ids_used=[skill.id for skill in found.skills] or None,
+        skill_ids_used=[skill.said.id for skill in found.skills] or None,
         fallback_reason=run.fallback_reason,
         degraded=run.degraded,
         stage1_skill_count=len(found.skills),
@@ -94,12 +115,13 @@ def response(run: SearchRun, request: SearchRequest, found: Found, tools: Sequen
         total_time_ms=watch.total_ms(),
     )
     return SearchResponse.model_construct(
-        query=request.query, tools=list(tools), matched_skills=list(found.skills), metadata=metadata
+        query=request.query, tools=list(tools), matched_skills=[skill.said for skill in found.skills], metadata=metadata
     )
 
 
 def _tool_fields(hit: Hit) -> dict[str, Any]:
     candidate, payload = hit.candidate, hit.payload
+    primary = payload["primary_skill_key"]
     return {
         "id": candidate.key,
         "db_id": payload["db_id"],
@@ -109,6 +131,6 @@ def _tool_fields(hit: Hit) -> dict[str, Any]:
         "server": payload["server"] or None,
         "score": candidate.score,
         "similarity": candidate.similarity,
-        "skill_ids": list(payload["skill_ids"]),
-        "primary_skill_id": payload["primary_skill_id"],
+        "skill_ids": [id_in_key(key) for key in payload["skill_keys"] if key not in hit.unseen],
+        "primary_skill_id": None if primary is None or primary in hit.unseen else id_in_key(primary),
     }

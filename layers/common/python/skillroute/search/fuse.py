@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from skillroute.domain.skills import SkillKey
 from skillroute.search.retrieve import Candidate, by_rank
 
 
 def lift_by_skill(
     candidates: Sequence[Candidate],
-    skills_of: Mapping[str, Sequence[str]],
-    skill_scores: Mapping[str, float],
+    skills_of: Mapping[str, Sequence[SkillKey]],
+    skill_scores: Mapping[SkillKey, float],
     weight: float,
 ) -> list[Candidate]:
     """Lift tools of matched skills: ``(1 - w) * score + w * (score of its best matched skill, else 0)``.
@@ -19,8 +20,8 @@ def lift_by_skill(
     ----------
     candidates : sequence of Candidate
         Without repeats. Scores in 0..1.
-    skills_of : mapping of tool key to skill ids
-    skill_scores : mapping of skill id to score
+    skills_of : mapping of tool key to skill keys
+    skill_scores : mapping of skill key to score
         The matched skills.
     weight : float
         0 leaves the direct order, 1 orders by skill alone.
@@ -34,7 +35,7 @@ def lift_by_skill(
     def lifted(candidate: Candidate) -> Candidate:
         if candidate.is_named:
             return candidate  # first whatever its skills are (decisions 11)
-        best = max((skill_scores.get(skill_id, 0.0) for skill_id in skills_of.get(candidate.key, ())), default=0.0)
+        best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
         return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
 
     return by_rank(map(lifted, candidates))

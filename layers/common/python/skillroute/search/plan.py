@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from skillroute.domain.caller import Caller
 from skillroute.domain.index import IndexFilter
 from skillroute.domain.items import ItemType
 from skillroute.domain.search import Mode, SearchRequest
+from skillroute.domain.skills import SkillKey
 from skillroute.errors import InvalidInput
 
 CANDIDATE_POOL = 100
@@ -31,7 +33,21 @@ def visible_to(caller: Caller) -> IndexFilter:
     return IndexFilter({"org_id": ["" if org is None else org for org in caller.visible_orgs]})
 
 
-def tools_where(caller: Caller, item_type: ItemType | None = None, skill_ids: list[str] | None = None) -> IndexFilter:
+def skills_where(caller: Caller) -> IndexFilter:
+    """Return the condition of a skill search: of two skills of one id, an organisation sees its own (decisions 29)."""
+    seen = visible_to(caller).any_of
+    return IndexFilter(seen, none_of={} if caller.org_id is None else {"hidden_from": [caller.org_id]})
+
+
+def passes(where: IndexFilter, skill: Mapping[str, Any]) -> bool:
+    """Tell from a skill's payload whether it passes `skills_where`, for one that was not searched but looked up."""
+    hidden = where.none_of.get("hidden_from", ())
+    return skill["org_id"] in where.any_of["org_id"] and set(hidden).isdisjoint(skill["hidden_from"])
+
+
+def tools_where(
+    caller: Caller, item_type: ItemType | None = None, skill_keys: Sequence[SkillKey] | None = None
+) -> IndexFilter:
     """Return the conditions of a tool search (search-contract BR-003, BR-005).
 
     That an item is active needs no condition: only active items are in the index.
@@ -39,8 +55,8 @@ def tools_where(caller: Caller, item_type: ItemType | None = None, skill_ids: li
     conditions = dict(visible_to(caller).any_of)
     if item_type is not None:
         conditions["type"] = [item_type]
-    if skill_ids is not None:
-        conditions["skill_ids"] = skill_ids
+    if skill_keys is not None:
+        conditions["skill_keys"] = skill_keys
     return IndexFilter(conditions)
 
 

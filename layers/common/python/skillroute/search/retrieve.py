@@ -13,7 +13,7 @@ from skillroute.domain.embedding import Vector
 from skillroute.domain.index import Collection, IndexFilter, IndexHit
 from skillroute.domain.names import possible_names
 from skillroute.ports import VectorIndex
-from skillroute.search.plan import CANDIDATE_POOL
+from skillroute.search.plan import CANDIDATE_POOL, passes
 
 # Below an exact name everything else stays, however well its words match (decisions 11).
 _BELOW_EXACT_NAMES = 0.99
@@ -97,12 +97,11 @@ class LexicalRanking:
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         # A query that names a tool has named its skills as well: those of them that the caller sees.
-        orgs = where.any_of["org_id"]
-        named = self._named_tools(IndexFilter({"org_id": orgs}))
+        named = self._named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
         payloads = self._index.payloads(Collection.TOOLS, named).values()
-        of_named = sorted({skill_id for payload in payloads for skill_id in payload["skill_ids"]})
+        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
         skills = self._index.payloads(Collection.SKILLS, of_named)
-        exact = [skill_id for skill_id in of_named if skill_id in skills and skills[skill_id]["org_id"] in orgs]
+        exact = [key for key, skill in skills.items() if passes(where, skill)]
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
         return _with_exact(hits, exact)[:limit]
 

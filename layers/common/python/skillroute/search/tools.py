@@ -15,17 +15,19 @@ from skillroute.domain.search import (
     SkillMatch,
     ToolMatch,
 )
+from skillroute.domain.skills import SkillKey
 from skillroute.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, observe_ms
 from skillroute.ports import IndexReplica, VectorIndex
 from skillroute.search import answer, plan
-from skillroute.search.answer import Found, Hit, with_payloads
+from skillroute.search.answer import Found, MatchedSkill, tool_hits, with_payloads
 from skillroute.search.embed import QueryEmbedder
 from skillroute.search.enrich import SchemaLoader
 from skillroute.search.fuse import lift_by_skill
-from skillroute.search.plan import SearchPlan, tools_where, visible_to
+from skillroute.search.plan import SearchPlan, skills_where, tools_where
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
 from skillroute.search.run import IndexLease, SearchRun
+from skillroute.search.seen import keys_of_skills, tool_count
 
 
 class ToolSearch:
@@ -93,7 +95,8 @@ class ToolSearch:
         try:
             with IndexLease(self._replica, run.watch) as index:
                 ranking = self._ranking(run, index, query, wanted)
-                return _matching_skills(run, index, ranking, limit, threshold), run
+                matched = _matching_skills(run, index, ranking, limit, threshold)
+                return [skill.said for skill in matched], run
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             return [], run
@@ -113,12 +116,13 @@ class ToolSearch:
         run = SearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
-        where = tools_where(caller, item_type, skill_ids)
         try:
             with IndexLease(self._replica, run.watch) as index:
+                keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
+                where = tools_where(caller, item_type, keys)
                 ranking = self._ranking(run, index, query, wanted)
                 candidates = ranking.tools(where, limit=limit, threshold=threshold)
-                hits = with_payloads(index, Collection.TOOLS, candidates[:limit])
+                hits = tool_hits(index, candidates[:limit], caller)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
@@ -142,18 +146,20 @@ class ToolSearch:
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = with_payloads(index, Collection.TOOLS, candidates[: request.limit])
+                hits = tool_hits(index, candidates[: request.limit], run.caller)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
         return Found(skills, len(candidates), hits)
 
-    def _stage1(self, run: SearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest) -> list[SkillMatch]:
+    def _stage1(
+        self, run: SearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest
+    ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
             skills = _matching_skills(run, index, ranking, request.skill_limit, request.skill_threshold)
             if not skills:
-                there_are_some = index.count(Collection.SKILLS, where=visible_to(run.caller)) > 0
+                there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
                 run.fall_back("no_skill_matched" if there_are_some else "no_skills")
             return skills
         except IndexTimeout:
@@ -169,10 +175,10 @@ class ToolSearch:
         ranking: Ranking,
         request: SearchRequest,
         search_plan: SearchPlan,
-        skills: list[SkillMatch],
+        skills: list[MatchedSkill],
     ) -> list[Candidate]:
         everything = tools_where(run.caller, request.item_type)
-        of_skills = tools_where(run.caller, request.item_type, [skill.id for skill in skills])
+        of_skills = tools_where(run.caller, request.item_type, [skill.key for skill in skills])
         if not skills:
             wheres = [everything]
         elif search_plan.search_all:
@@ -182,10 +188,10 @@ class ToolSearch:
         candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
-    def _lifted(self, index: VectorIndex, candidates: list[Candidate], skills: list[SkillMatch]) -> list[Candidate]:
+    def _lifted(self, index: VectorIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
         payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])
-        skills_of = {key: payload["skill_ids"] for key, payload in payloads.items()}
-        skill_scores = {skill.id: skill.score for skill in skills}
+        skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
+        skill_scores = {skill.key: skill.said.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 
     def _enrich(self, run: SearchRun, found: Found) -> list[EnrichedTool]:
@@ -206,8 +212,8 @@ def _enriched(found: Found, schemas: dict[int, ItemSchemas]) -> list[EnrichedToo
 
 def _matching_skills(
     run: SearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
-) -> list[SkillMatch]:
+) -> list[MatchedSkill]:
     with run.watch.stage("skill_search"):
-        candidates = ranking.skills(visible_to(run.caller), limit=limit, threshold=threshold)
-        hits: list[Hit] = with_payloads(index, Collection.SKILLS, candidates)
-    return [answer.skill_match(hit) for hit in hits]
+        candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)
+        hits = with_payloads(index, Collection.SKILLS, candidates)
+        return [answer.matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]

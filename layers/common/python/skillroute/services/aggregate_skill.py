@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
+from skillroute.domain.skills import SkillKey
 from skillroute.domain.work import QueueName
 from skillroute.observability import Metric, count
 from skillroute.ports import Database, Session
@@ -22,36 +23,36 @@ class AggregateSkill:
         self._database = database
         self._description_share = description_share
 
-    def __call__(self, skill_id: str) -> bool:
+    def __call__(self, skill_key: SkillKey) -> bool:
         """Bring a skill's embedding up to date; return whether it changed.
 
         The mean of its active tools' vectors weighted by confidence, L2 norm 1. Tools without a vector are skipped;
         with none left the description's embedding serves. A skill that is gone is no error: nothing happens. The work
         that waits for it in the outbox is done in the same transaction; what changes meanwhile waits anew.
         """
-        changed = self._database.transact(lambda session: self._aggregate(session, skill_id))
+        changed = self._database.transact(lambda session: self._aggregate(session, skill_key))
         count(Metric.SKILLS_AGGREGATED, changed)
         return changed
 
-    def _aggregate(self, session: Session, skill_id: str) -> bool:
+    def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
-        exists = session.skills.lock(skill_id)
+        exists = session.skills.lock(skill_key)
         # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
-        versions = session.outbox.versions(QueueName.AGGREGATE, [skill_id])
+        versions = session.outbox.versions(QueueName.AGGREGATE, [skill_key])
         model = session.index_state.model() if exists else None
         changed = False
         if model is not None:
-            vector = self.vector(session, skill_id, model)
-            changed = vector is not None and session.skills.set_embedding(skill_id, model, vector)
+            vector = self.vector(session, skill_key, model)
+            changed = vector is not None and session.skills.set_embedding(skill_key, model, vector)
         session.outbox.done(QueueName.AGGREGATE, versions)
         return changed
 
-    def vector(self, session: Session, skill_id: str, model: EmbeddingModel) -> Vector | None:
+    def vector(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
         """Return what a skill should be found by, as its members are now; None when there is nothing to go by."""
-        tools = weighted_mean(session.skills.members(skill_id, model))
+        tools = weighted_mean(session.skills.members(skill_key, model))
         if tools is not None and self._description_share == 0.0:
             return tools
-        description = session.skills.description_embedding(skill_id, model)
+        description = session.skills.description_embedding(skill_key, model)
         if tools is None or description is None:
             return tools or description
         share = self._description_share

@@ -13,7 +13,9 @@ from skillroute.domain.skills import (
     AssignedSkill,
     Assignment,
     AssignmentSource,
+    SkillKey,
     in_rank_order,
+    possible_keys,
 )
 from skillroute.errors import Conflict, InvalidInput, NotFound
 from skillroute.ports import Database, Session
@@ -33,7 +35,7 @@ class AssignSkills:
         assignments: Mapping[int, Sequence[Assignment]],
         caller: Caller,
         source: AssignmentSource | None = None,
-    ) -> set[str]:
+    ) -> set[SkillKey]:
         """Make these the only assignments of each item, all in one transaction.
 
         The items are the caller's own; the skills are global or the caller's own (decisions 26).
@@ -48,7 +50,7 @@ class AssignSkills:
 
         Returns
         -------
-        set of str
+        set of SkillKey
             The skills whose members changed; their embeddings follow through the queue.
 
         Raises
@@ -58,7 +60,7 @@ class AssignSkills:
         NotFound
             An item or a skill does not exist, or is not the caller's to use. Nothing was written.
         Conflict
-            A skill has as many tools as a skill may. Nothing was written.
+            A skill has as many tools that the caller sees as a skill may. Nothing was written.
         """
         for item_id, given in assignments.items():
             _check(item_id, given)
@@ -90,22 +92,25 @@ def assign(
     ranked: Mapping[int, Sequence[Assignment]],
     caller: Caller,
     source: AssignmentSource | None = None,
-) -> set[str]:
+) -> set[SkillKey]:
     """Replace, within a transaction, the assignments of items by what a person decided; see `AssignSkills`."""
     assignments = session.assignments
     _require(set(ranked), assignments.hold_items(list(ranked), caller.org_id), "item")
     named = {assignment.skill_id for given in ranked.values() for assignment in given}
-    assignments.hold_memberships(sorted(named | assignments.of_items(list(ranked))))
-    _require(named, assignments.existing_skills(sorted(named), caller.org_id), "skill")
+    # Whichever of them it turns out to be, as soon as they are held.
+    touched = possible_keys(named, caller.org_id) | assignments.of_items(list(ranked))
+    assignments.hold_memberships(touched, caller.org_id)
+    keys = assignments.keys_of_skills(named, caller.org_id)
+    _require(named, set(keys), "skill")
     wanted = Counter(assignment.skill_id for given in ranked.values() for assignment in given)
-    room = assignments.room(sorted(named), list(ranked))
-    full = [skill_id for skill_id, number in wanted.items() if number > room[skill_id]]
+    room = assignments.room(keys.values(), list(ranked), caller.org_id)
+    full = [skill_id for skill_id, number in wanted.items() if number > room[keys[skill_id]]]
     if full:
         raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
     tools = session.classifications.tools(list(ranked), None)
-    changed: set[str] = set()
+    changed: set[SkillKey] = set()
     for chosen, items in _by_source(ranked, source, {id_: each.decided_by for id_, each in tools.items()}).items():
-        changed |= assignments.replace(items, chosen)
+        changed |= assignments.replace(items, keys, chosen)
     session.classifications.record({id_: each.tool.input_hash for id_, each in tools.items()}, HUMAN)
     session.suggestions.drop_of(list(ranked))
     return changed

@@ -94,17 +94,17 @@ class ChangeSkill:
         A tool that has other skills left gets the surest of them as its primary; one that has none is classified again.
         Raises `NotFound` and `Forbidden`.
         """
-        self._of_caller(skill_id, caller)
+        key = self._of_caller(skill_id, caller).key
 
         def delete(session: Session) -> bool:
             # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
             # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
-            session.skills.hold_limit()
-            session.assignments.hold_memberships([skill_id])
-            if not session.skills.delete(skill_id, caller.org_id):
+            session.skills.hold_skills_of(caller.org_id)
+            session.assignments.hold_all_memberships(key)
+            if not session.skills.delete(key):
                 return False
-            session.suggestions.drop_description_of(skill_id)
-            bare = session.assignments.remove_members(skill_id)
+            session.suggestions.drop_description_of(key)
+            bare = session.assignments.remove_members(key)
             session.outbox.enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
             return True
 
@@ -114,9 +114,14 @@ class ChangeSkill:
 
     def _of_caller(self, skill_id: str, caller: Caller, *, wants_state: bool = False) -> Skill:
         def read(session: Session) -> Skill:
-            if wants_state and session.skills.is_deleted(skill_id, caller.org_id):
-                raise Conflict(f"skill {skill_id} is deleted: deleted skills become neither active nor inactive")
-            return own_skill(session, skill_id, caller)
+            try:
+                return own_skill(session, skill_id, caller)
+            except NotFound:
+                if wants_state and session.skills.is_deleted(skill_id, caller.org_id):
+                    raise Conflict(
+                        f"skill {skill_id} is deleted: deleted skills become neither active nor inactive"
+                    ) from None
+                raise
 
         return self._database.read(read)
 

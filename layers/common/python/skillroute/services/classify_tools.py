@@ -136,7 +136,7 @@ class ClassifyTools:
                 classification = self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
             except ClassifierUnavailable as error:
                 return each, error
-            return each, Answer(each, classification, frozenset(skill.id for skill in skills))
+            return each, Answer(each, classification, {skill.id: skill.key for skill in skills})
 
         workers = min(self._classifier.concurrency, len(tools))
         if workers < 2:

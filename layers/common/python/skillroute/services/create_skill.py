@@ -76,7 +76,7 @@ class CreateSkill:
         InvalidInput
             A text holds NUL or a lone surrogate.
         Conflict
-            The id is taken, or the organisation has as many skills as it may.
+            The organisation sees a skill of this id, its own or a global one, or has as many skills as it may.
         DatabaseUnavailable, EmbeddingModelMismatch
             Nothing was written.
         """
@@ -87,14 +87,20 @@ class CreateSkill:
 
 
 def store(session: Session, prepared: PreparedSkill) -> Skill:
-    """Store a prepared skill within a transaction. Raises `Conflict` and `EmbeddingModelMismatch`."""
+    """Store a prepared skill within a transaction. Raises `Conflict` and `EmbeddingModelMismatch`.
+
+    A global skill is stored whichever organisations have one of its id: these go on seeing their own, and nobody learns
+    of it (decisions 29).
+    """
     new = prepared.skill
     if prepared.model is not None:
         claim_model(session, prepared.model)
-    session.skills.hold_limit()
-    full = session.skills.count_of(new.org_id) >= MAX_SKILLS
+    session.skills.hold_skills_of(new.org_id)
+    seen = session.skills.get(new.id, new.org_id)
     # Asked first: with both wrong, that the id is taken is what helps.
-    if full and session.skills.get(new.id, new.org_id) is None:
+    if seen is not None and seen.org_id != new.org_id:
+        raise Conflict(f"Skill already exists: {new.id} is global, and every organisation sees it; choose another id")
+    if seen is None and session.skills.count_of(new.org_id) >= MAX_SKILLS:
         raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed")
     if not session.skills.create(new, prepared.text, prepared.model, prepared.vector):
         raise Conflict(f"Skill already exists: {new.id}")

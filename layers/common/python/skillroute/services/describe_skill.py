@@ -67,7 +67,7 @@ class DescribeSkill:
         reasoning = f"worded by {self._chat.name} from {len(members)} tools"
 
         def suggest(session: Session) -> Suggestion:
-            if not session.skills.lock(skill_id):
+            if not session.skills.lock(skill.key):
                 raise NotFound(f"no skill with id {skill_id}")  # deleted while the model thought
             id_ = session.suggestions.add_description(skill, text, reasoning)
             suggestion = session.suggestions.get(id_, caller.org_id)
@@ -92,7 +92,7 @@ class DescribeSkill:
 
 def _read(session: Session, skill_id: str, caller: Caller) -> tuple[Skill, list[SkillMember]]:
     skill = own_skill(session, skill_id, caller)
-    members, _ = session.assignments.of_skill(skill_id, caller.org_id, limit=_TOOLS, offset=0)
+    members, _ = session.assignments.of_skill(skill.key, caller.org_id, limit=_TOOLS, offset=0)
     return skill, members
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from skillroute.domain.queue_messages import message_of
+from skillroute.domain.skills import SkillKey
 from skillroute.domain.work import QueueName
 from skillroute.errors import QueueUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, logger
@@ -90,7 +91,7 @@ class Dispatch:
         try:
             waiting = self._database.read(lambda session: session.outbox.waiting(QueueName.AGGREGATE, 10_000))
             for work in waiting:
-                self._aggregate(work.key)
+                self._aggregate(SkillKey(work.key))
         except SkillrouteError as error:
             _left(error)
             return 0

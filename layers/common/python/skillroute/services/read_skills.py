@@ -28,7 +28,7 @@ class ReadSkills:
         """Return a page of a skill's tools, the surest first, and how many there are in all. Raises `NotFound`."""
 
         def read(session: Session) -> tuple[list[SkillMember], int]:
-            visible_skill(session, skill_id, caller)
-            return session.assignments.of_skill(skill_id, caller.org_id, limit=limit, offset=offset)
+            skill = visible_skill(session, skill_id, caller)
+            return session.assignments.of_skill(skill.key, caller.org_id, limit=limit, offset=offset)
 
         return self._database.read(read)

@@ -75,8 +75,8 @@ class Reindex(EmbeddingJob):
         # What was written on the old model between the last batch and the switch.
         late = self._embed_all(progress)
         # A skill's vector is the mean of its tools', so each is made anew once they are all there.
-        for skill_id in self._database.read(lambda session: session.skills.ids()):
-            self._aggregate(skill_id)
+        for key in self._database.read(lambda session: session.skills.keys()):
+            self._aggregate(key)
         self._after_commit()
         items, skills, entities, mail = (len(one) + len(other) for one, other in zip(before, late, strict=True))
         return ReindexReport(items, skills, entities, mail)

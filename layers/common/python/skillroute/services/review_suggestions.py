@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from skillroute.domain.caller import Caller
-from skillroute.domain.skills import AssignedSkill, Assignment, NewSkill, Skill, in_rank_order
+from skillroute.domain.skills import AssignedSkill, Assignment, NewSkill, Skill, id_in_key, in_rank_order
 from skillroute.domain.suggestions import Suggestion, SuggestionKind, SuggestionStatus, skill_id_of
 from skillroute.domain.work import QueueName
 from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -129,7 +129,7 @@ class ReviewSuggestions:
         def reject(session: Session) -> Suggestion:
             _hold(session, suggestion_id, caller)
             session.suggestions.review(
-                [suggestion_id], SuggestionStatus.REJECTED, skill_id=None, reviewer=caller.name, reason=reason
+                [suggestion_id], SuggestionStatus.REJECTED, skill_key=None, reviewer=caller.name, reason=reason
             )
             return _found(session, suggestion_id, caller)
 
@@ -139,18 +139,18 @@ class ReviewSuggestions:
         if set(edits) - {"description"}:
             raise InvalidInput(sorted(set(edits) - {"description"})[0], "only the description can be edited")
         description = edits.get("description", suggestion.suggested_description)
-        assert suggestion.target_skill_id is not None  # noqa: S101 (a constraint says so)
-        skill_id = suggestion.target_skill_id
+        skill_key = suggestion.target_skill_key
+        assert skill_key is not None  # noqa: S101 (a constraint says so)
         accepted: list[Suggestion] = []
 
         def accept(session: Session) -> None:
             _hold(session, suggestion.id, caller)
             session.suggestions.review(
-                [suggestion.id], SuggestionStatus.APPROVED, skill_id=skill_id, reviewer=caller.name, reason=None
+                [suggestion.id], SuggestionStatus.APPROVED, skill_key=skill_key, reviewer=caller.name, reason=None
             )
             accepted.append(_found(session, suggestion.id, caller))
 
-        skill = self._change(skill_id, {"description": description}, caller, together_with=accept)
+        skill = self._change(id_in_key(skill_key), {"description": description}, caller, together_with=accept)
         return Reviewed(accepted[-1], skill, None, 0, "Description accepted")
 
     def _pending(self, suggestion_id: int, caller: Caller) -> Suggestion:
@@ -219,7 +219,7 @@ def _resolve(
 ) -> Reviewed:
     """Assign the tool, decide on the suggestion, and on the others of its name."""
     tool_id = suggestion.source_tool_id
-    session.suggestions.review([suggestion.id], status, skill_id=skill.id, reviewer=caller.name, reason=None)
+    session.suggestions.review([suggestion.id], status, skill_key=skill.key, reviewer=caller.name, reason=None)
     others = [
         (id_, other_tool)
         for id_, other_tool, _ in session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id, hold=True)
@@ -228,7 +228,7 @@ def _resolve(
     session.suggestions.review(
         [id_ for id_, _ in others],
         SuggestionStatus.MERGED,
-        skill_id=skill.id,
+        skill_key=skill.key,
         reviewer=caller.name,
         reason=f"same name as suggestion {suggestion.id}",
     )
@@ -237,11 +237,11 @@ def _resolve(
         kept = [
             Assignment(each.skill_id, each.confidence, each.reasoning)
             for each in session.assignments.of_item(tool_id, caller.org_id)
-            if each.skill_id != skill.id
+            if each.skill_key != skill.key
         ]
         assign(session, {tool_id: in_rank_order([Assignment(skill.id, _FULL_CONFIDENCE), *kept])}, caller)
         assignment = next(
-            each for each in session.assignments.of_item(tool_id, caller.org_id) if each.skill_id == skill.id
+            each for each in session.assignments.of_item(tool_id, caller.org_id) if each.skill_key == skill.key
         )
     # The classifier looks at the other tools again, now that the skill is there.
     waiting = [other_tool for _, other_tool in others if other_tool is not None]

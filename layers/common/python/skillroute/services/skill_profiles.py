@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from skillroute.domain.classification import SkillProfile
 from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
+from skillroute.domain.skills import SkillKey
 from skillroute.ports import Database, Session
 
 _ORGANISATIONS = 8
@@ -45,11 +46,11 @@ class SkillProfiles:
         if model is None:
             return skills
 
-        def read(session: Session) -> dict[str, Vector | None]:
+        def read(session: Session) -> dict[SkillKey, Vector | None]:
             assigned = session.assignments.of_item(tool_id, org_id)
             return {
-                each.skill_id: weighted_mean(
-                    session.skills.members(each.skill_id, model, by_people=True, without=tool_id)
+                each.skill_key: weighted_mean(
+                    session.skills.members(each.skill_key, model, by_people=True, without=tool_id)
                 )
                 for each in assigned
                 if each.source.is_human
@@ -57,8 +58,8 @@ class SkillProfiles:
 
         others = self._database.read(read)
         return tuple(
-            replace(each, centroid=others[each.id], fingerprint=f"{each.fingerprint}:without {tool_id}")
-            if each.id in others
+            replace(each, centroid=others[each.key], fingerprint=f"{each.fingerprint}:without {tool_id}")
+            if each.key in others
             else each
             for each in skills
         )
@@ -68,10 +69,10 @@ class SkillProfiles:
         session: Session, org_id: str | None, model: EmbeddingModel | None, known: Sequence[SkillProfile]
     ) -> Sequence[SkillProfile]:
         fingerprints = dict(session.classifications.fingerprints(org_id, model))
-        same = {each.id: each for each in known if fingerprints.get(each.id) == each.fingerprint}
+        same = {each.key: each for each in known if fingerprints.get(each.key) == each.fingerprint}
         if len(same) == len(fingerprints) == len(known):
             return known
-        changed = {id_: fingerprint for id_, fingerprint in fingerprints.items() if id_ not in same}
-        read = {each.id: each for each in session.classifications.profiles(changed, model)} if changed else {}
+        changed = {key: fingerprint for key, fingerprint in fingerprints.items() if key not in same}
+        read = {each.key: each for each in session.classifications.profiles(changed, model)} if changed else {}
         both = same | read
-        return tuple(both[id_] for id_ in sorted(both))
+        return tuple(both[key] for key in sorted(both))

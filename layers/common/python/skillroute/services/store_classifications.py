@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.domain.classification import (
@@ -16,7 +16,7 @@ from skillroute.domain.classification import (
     settle,
 )
 from skillroute.domain.skill_text import draft_for
-from skillroute.domain.skills import Assignment, AssignmentSource
+from skillroute.domain.skills import Assignment, AssignmentSource, SkillKey
 from skillroute.domain.work import QueueName
 from skillroute.observability import logger
 from skillroute.ports import Classifier, Session, ToClassify
@@ -24,11 +24,11 @@ from skillroute.ports import Classifier, Session, ToClassify
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A classifier's answer, the tool as it was asked about, and the skills that it could choose from."""
+    """A classifier's answer, the tool as it was asked about, and the keys of the skills that it could choose from."""
 
     seen: ToClassify
     classification: Classification
-    offered: frozenset[str]
+    offered: Mapping[str, SkillKey]
 
     @property
     def tool(self) -> ToolProfile:
@@ -68,8 +68,9 @@ class StoreClassifications:
         were deleted or deactivated meanwhile, and such as have no room, are not assigned (skill-contract EC-002).
         """
         overtaken, current = self._still_current(session, answers, force=force)
-        settled = self._settle(session, current, org_id)
-        session.assignments.replace({id_: each.assignments for id_, each in settled.items()}, self._classifier.source)
+        settled, keys = self._settle(session, current, org_id)
+        assigned = {id_: each.assignments for id_, each in settled.items()}
+        session.assignments.replace(assigned, keys, self._classifier.source)
         session.classifications.record({each.tool.id: each.tool.input_hash for each in current}, self._classifier.name)
         suggested = self._suggest(session, [each for each in current if not settled[each.tool.id].assignments])
         session.suggestions.drop_of([id_ for id_, each in settled.items() if each.assignments])
@@ -111,27 +112,35 @@ class StoreClassifications:
                 current.append(each)
         return overtaken, current
 
-    def _settle(self, session: Session, answers: Sequence[Answer], org_id: str | None) -> dict[int, Settled]:
+    def _settle(
+        self, session: Session, answers: Sequence[Answer], org_id: str | None
+    ) -> tuple[dict[int, Settled], dict[str, SkillKey]]:
+        """Decide on the answers; return also the keys of the skills that tools may be given, by id."""
         ids = [each.tool.id for each in answers]
         proposed = {
-            p.skill_id for each in answers for p in each.classification.assignments if p.skill_id in each.offered
+            p.skill_id: each.offered[p.skill_id]
+            for each in answers
+            for p in each.classification.assignments
+            if p.skill_id in each.offered
         }
-        session.assignments.hold_memberships(sorted(proposed | session.assignments.of_items(ids)))
-        usable = session.assignments.existing_skills(sorted(proposed), org_id, only_active=True)
-        room = session.assignments.room(sorted(usable), ids)
+        session.assignments.hold_memberships({*proposed.values(), *session.assignments.of_items(ids)}, org_id)
+        now = session.assignments.keys_of_skills(proposed.keys(), org_id, only_active=True)
+        # Another skill of the same id, come meanwhile, is not the one that the classifier was shown.
+        keys = {skill_id: key for skill_id, key in now.items() if key == proposed[skill_id]}
+        room = session.assignments.room(keys.values(), ids, org_id)
         settled: dict[int, Settled] = {}
         for each in answers:
-            open_ = {skill_id for skill_id in usable if room[skill_id] > 0}
-            full = {p.skill_id for p in each.classification.assignments} & (usable - open_)
+            open_ = {skill_id for skill_id, key in keys.items() if room[key] > 0}
+            full = {p.skill_id for p in each.classification.assignments} & (keys.keys() - open_)
             if full:
                 extra = {"tool_id": each.tool.id, "skill_ids": sorted(full)}
                 logger.warning("skills have no room for more tools", extra=extra)
             chosen = settle(each.classification.assignments, open_, min_confidence=self._min_confidence)
             for assignment in chosen.assignments:
-                room[assignment.skill_id] -= 1
+                room[keys[assignment.skill_id]] -= 1
             _log(each.tool.id, chosen)
             settled[each.tool.id] = chosen
-        return settled
+        return settled, keys
 
     def _suggest(self, session: Session, answers: Sequence[Answer]) -> list[Suggested]:
         suggested = []

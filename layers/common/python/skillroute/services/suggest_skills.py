@@ -140,13 +140,13 @@ class SuggestSkills:
         tools = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})
         held = sorted(session.assignments.hold_items(tools, org_id))
         skill = store(session, prepared)
-        session.assignments.hold_memberships(sorted({skill.id} | session.assignments.of_items(held)))
+        session.assignments.hold_memberships({skill.key} | session.assignments.of_items(held), org_id)
         bare = {id_: [Assignment(skill.id, _APPROVED_CONFIDENCE)] for id_ in held}
-        session.assignments.replace(bare, AssignmentSource.LLM_AUTO)
+        session.assignments.replace(bare, {skill.id: skill.key}, AssignmentSource.LLM_AUTO)
         session.suggestions.review(
             [id_ for id_, _, _ in same],
             SuggestionStatus.APPROVED,
-            skill_id=skill.id,
+            skill_key=skill.key,
             reviewer=AUTO_APPROVER,
             reason=f"suggested for {len(tools)} tools",
         )

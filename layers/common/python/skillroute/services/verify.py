@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import HEAD, Collection, IndexFilter, IndexRecord
+from skillroute.domain.skills import SkillKey
 from skillroute.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
 from skillroute.services.aggregate_skill import AggregateSkill
 from skillroute.services.refresh_mail import not_found_by_what_was_written
@@ -96,26 +97,26 @@ class Verify:
         if model is None:
             return []
         found = []
-        for skill_id in self._database.read(lambda session: session.skills.ids()):
+        for key in self._database.read(lambda session: session.skills.keys()):
             # In a transaction that holds the skill, so that no aggregation comes between the two.
             finding = self._database.transact(
-                lambda session, id_=skill_id: self._embedding(session, id_, model)  # type: ignore[misc]
+                lambda session, key=key: self._embedding(session, key, model)  # type: ignore[misc]
             )
             found += [finding] if finding else []
         return found
 
-    def _embedding(self, session: Session, skill_id: str, model: EmbeddingModel) -> Finding | None:
-        if not session.skills.lock(skill_id):
+    def _embedding(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Finding | None:
+        if not session.skills.lock(skill_key):
             return None
-        expected = self._aggregate.vector(session, skill_id, model)
+        expected = self._aggregate.vector(session, skill_key, model)
         # Read last: whatever changed the members meanwhile has queued the skill, and then it does not count.
-        stored = session.checks.skill_embedding(skill_id, model)
+        stored = session.checks.skill_embedding(skill_key, model)
         if stored is None or expected is None:
             return None
         distance = math.dist(stored, expected)
         if distance <= _TOLERANCE:
             return None
-        return Finding("a skill is found by the mean of its tools", skill_id, f"it is {distance:.4f} away from it")
+        return Finding("a skill is found by the mean of its tools", skill_key, f"it is {distance:.4f} away from it")
 
     def _found_by(self) -> list[Finding]:
         return [

@@ -26,8 +26,8 @@ KEY_FIELD = "_key"
 """Reserved payload field: the key of a point whose id does not spell it. Never seen outside this package."""
 
 KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
-    Collection.TOOLS: ("type", "server", "org_id", "skill_ids", "name_key"),
-    Collection.SKILLS: ("org_id",),
+    Collection.TOOLS: ("type", "server", "org_id", "skill_keys", "name_key"),
+    Collection.SKILLS: ("org_id", "hidden_from"),
     Collection.REGISTRY: ("entity_id", "kind", "org_id", "is_enabled", "tags"),
     Collection.MAIL: (
         "kind", "org_id", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",

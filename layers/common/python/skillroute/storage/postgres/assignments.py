@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from skillroute.domain.skills import MAX_TOOLS_PER_SKILL, AssignedSkill, Assignment, AssignmentSource, SkillMember
+from skillroute.domain.skills import (
+    MAX_TOOLS_PER_SKILL,
+    AssignedSkill,
+    Assignment,
+    AssignmentSource,
+    SkillKey,
+    SkillMember,
+)
 from skillroute.storage.postgres.connection import Connection
 
 
@@ -18,23 +25,39 @@ class PostgresAssignments:
     def hold_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
         return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
 
-    def hold_memberships(self, skill_ids: Sequence[str]) -> None:
-        self._run("hold_memberships", ids=list(skill_ids))
+    def hold_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
+        keys = sorted(skill_keys)
+        self._run("hold_skills", keys=keys)
+        self._run("hold_memberships", keys=keys, org_id=org_id)
 
-    def existing_skills(self, skill_ids: Sequence[str], org_id: str | None, *, only_active: bool = False) -> set[str]:
-        rows = self._run("existing_skill_ids", ids=list(skill_ids), org_id=org_id, only_active=only_active)
-        return {row[0] for row in rows}
+    def hold_all_memberships(self, skill_key: SkillKey) -> None:
+        self._run("hold_skill_alone", key=skill_key)
 
-    def room(self, skill_ids: Sequence[str], item_ids: Sequence[int]) -> dict[str, int]:
-        rows = self._run("room_of_skills", ids=list(skill_ids), tool_ids=list(item_ids), most=MAX_TOOLS_PER_SKILL)
-        return {row[0]: row[1] for row in rows}
+    def keys_of_skills(
+        self, skill_ids: Collection[str], org_id: str | None, *, only_active: bool = False
+    ) -> dict[str, SkillKey]:
+        rows = self._run("keys_of_skills", ids=sorted(skill_ids), org_id=org_id, only_active=only_active)
+        return {id_: SkillKey(key) for id_, key in rows}
 
-    def replace(self, assignments: Mapping[int, Sequence[Assignment]], source: AssignmentSource) -> set[str]:
+    def room(
+        self, skill_keys: Collection[SkillKey], item_ids: Sequence[int], org_id: str | None
+    ) -> dict[SkillKey, int]:
+        rows = self._run(
+            "room_of_skills", keys=sorted(skill_keys), tool_ids=list(item_ids), org_id=org_id, most=MAX_TOOLS_PER_SKILL
+        )
+        return {SkillKey(key): room for key, room in rows}
+
+    def replace(
+        self,
+        assignments: Mapping[int, Sequence[Assignment]],
+        keys: Mapping[str, SkillKey],
+        source: AssignmentSource,
+    ) -> set[SkillKey]:
         rows = json.dumps(
             [
                 {
                     "tool_id": tool_id,
-                    "skill_id": assignment.skill_id,
+                    "skill_key": keys[assignment.skill_id],
                     "confidence": assignment.confidence,
                     "is_primary": rank == 0,
                     "reasoning": assignment.reasoning,
@@ -46,28 +69,30 @@ class PostgresAssignments:
         removed = self._run("delete_assignments", tool_ids=sorted(assignments), rows=rows)
         self._run("demote_primaries", rows=rows)
         written = self._run("upsert_assignments", rows=rows, source=source.value)
-        return {row[0] for row in (*removed, *written)}
+        return {SkillKey(row[0]) for row in (*removed, *written)}
 
-    def of_items(self, item_ids: Sequence[int]) -> set[str]:
-        return {row[0] for row in self._run("skills_of_items", ids=list(item_ids))}
+    def of_items(self, item_ids: Sequence[int]) -> set[SkillKey]:
+        return {SkillKey(row[0]) for row in self._run("skills_of_items", ids=list(item_ids))}
 
     def of_item(self, item_id: int, org_id: str | None) -> list[AssignedSkill]:
         return [
             AssignedSkill(
-                skill_id, name, is_active, confidence, is_primary, AssignmentSource(source), reasoning, assigned_at
+                SkillKey(key), name, is_active, confidence, is_primary, AssignmentSource(source), reasoning, assigned_at
             )
-            for skill_id, name, is_active, confidence, is_primary, source, reasoning, assigned_at in self._run(
+            for key, name, is_active, confidence, is_primary, source, reasoning, assigned_at in self._run(
                 "skills_of_item", id=item_id, org_id=org_id
             )
         ]
 
-    def of_skill(self, skill_id: str, org_id: str | None, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
-        total: int = self._run("count_items_of_skill", id=skill_id, org_id=org_id)[0][0]
-        rows = self._run("items_of_skill", id=skill_id, org_id=org_id, limit=limit, offset=offset)
+    def of_skill(
+        self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[SkillMember], int]:
+        total: int = self._run("count_items_of_skill", key=skill_key, org_id=org_id)[0][0]
+        rows = self._run("items_of_skill", key=skill_key, org_id=org_id, limit=limit, offset=offset)
         return [
             SkillMember(id_, name, server, type_, confidence, is_primary, AssignmentSource(source), assigned_at)
             for id_, name, server, type_, confidence, is_primary, source, assigned_at in rows
         ], total
 
-    def remove_members(self, skill_id: str) -> list[int]:
-        return [row[0] for row in self._run("remove_members", id=skill_id)]
+    def remove_members(self, skill_key: SkillKey) -> list[int]:
+        return [row[0] for row in self._run("remove_members", key=skill_key)]

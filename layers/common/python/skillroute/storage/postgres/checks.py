@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
 from skillroute.domain.index import Collection
+from skillroute.domain.skills import SkillKey
 from skillroute.ports import Finding
 from skillroute.storage.postgres.connection import Connection
 
 _ACTIVE = {
     Collection.TOOLS: "active_tool_ids",
-    Collection.SKILLS: "active_skill_ids",
+    Collection.SKILLS: "active_skill_keys",
     Collection.REGISTRY: "all_entity_ids",
     Collection.MAIL: "all_mail_ids",
 }
@@ -24,8 +25,8 @@ class PostgresChecks:
     def broken_rules(self, limit: int) -> list[Finding]:
         return [Finding(*row) for row in self._run("broken_rules", limit=limit)]
 
-    def skill_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
-        rows = self._run("stored_skill_embedding", id=skill_id, model=model.name, dimension=model.dimension)
+    def skill_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
+        rows = self._run("stored_skill_embedding", key=skill_key, model=model.name, dimension=model.dimension)
         return from_bytes(rows[0][0]) if rows else None
 
     def active(self, collection: Collection) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from skillroute.domain.classification import SkillProfile, ToolProfile
 from skillroute.domain.embedding import EmbeddingModel, from_bytes, weighted_mean
+from skillroute.domain.skills import SkillKey
 from skillroute.ports import ToClassify
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.skills import PostgresSkills
@@ -40,11 +41,12 @@ class PostgresClassifications:
     def hold(self, item_ids: Sequence[int]) -> None:
         self._run("hold_tools", ids=list(item_ids))
 
-    def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[str, str]]:
-        return [(id_, fingerprint) for id_, fingerprint in self._run("skill_fingerprints", org_id=org_id, **_of(model))]
+    def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[SkillKey, str]]:
+        rows = self._run("skill_fingerprints", org_id=org_id, **_of(model))
+        return [(SkillKey(key), fingerprint) for key, fingerprint in rows]
 
-    def profiles(self, fingerprints: Mapping[str, str], model: EmbeddingModel | None) -> list[SkillProfile]:
-        rows = self._run("skills_to_offer", ids=list(fingerprints), **_of(model))
+    def profiles(self, fingerprints: Mapping[SkillKey, str], model: EmbeddingModel | None) -> list[SkillProfile]:
+        rows = self._run("skills_to_offer", keys=list(fingerprints), **_of(model))
         skills = PostgresSkills(self._connection)
         return [
             SkillProfile(
@@ -55,10 +57,10 @@ class PostgresClassifications:
                 keywords=tuple(keywords),
                 examples=tuple(examples),
                 description_embedding=None if embedding is None else from_bytes(embedding),
-                centroid=None if model is None else weighted_mean(skills.members(id_, model, by_people=True)),
-                fingerprint=fingerprints[id_],
+                centroid=None if model is None else weighted_mean(skills.members(key, model, by_people=True)),
+                fingerprint=fingerprints[key],
             )
-            for id_, org_id, name, description, keywords, examples, embedding in rows
+            for key, id_, org_id, name, description, keywords, examples, embedding in rows
         ]
 
     def record(self, decided: Mapping[int, str], classifier: str) -> None:

@@ -64,7 +64,7 @@ class PostgresFeed:
 
 
 def _tool_record(row: list[Any]) -> IndexRecord:
-    (key, embedding, text, type_, name, description, server, org_id, content_hash, skill_ids, primary) = row
+    (key, embedding, text, type_, name, description, server, org_id, content_hash, skill_keys, primary) = row
     return IndexRecord(
         key=key,
         vector=None if embedding is None else from_bytes(embedding),
@@ -78,14 +78,14 @@ def _tool_record(row: list[Any]) -> IndexRecord:
             "server": server,
             "org_id": org_id or "",
             "content_hash": content_hash,
-            "skill_ids": skill_ids or [],
-            "primary_skill_id": primary,
+            "skill_keys": skill_keys or [],
+            "primary_skill_key": primary,
         },
     )
 
 
 def _skill_record(row: list[Any]) -> IndexRecord:
-    key, embedding, text, name, description, org_id, tool_count = row
+    key, embedding, text, name, description, org_id, hidden_from = row
     return IndexRecord(
         key=key,
         vector=None if embedding is None else from_bytes(embedding),
@@ -94,7 +94,7 @@ def _skill_record(row: list[Any]) -> IndexRecord:
             "name": name,
             "description": description,
             "org_id": org_id or "",
-            "tool_count": tool_count,
+            "hidden_from": hidden_from,
         },
     )
 

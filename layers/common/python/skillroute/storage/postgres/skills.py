@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes, to_bytes
-from skillroute.domain.skills import NewSkill, Skill, SkillFilter
+from skillroute.domain.skills import NewSkill, Skill, SkillFilter, SkillKey
 from skillroute.ports import EmbeddingTask, IndexedText
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.items import embeddings_as_json, to_task
@@ -22,8 +22,12 @@ class PostgresSkills:
     def __init__(self, connection: Connection) -> None:
         self._run = connection.run
 
-    def hold_limit(self) -> None:
-        self._run("hold_skill_limit")
+    def hold_skills_of(self, org_id: str | None) -> None:
+        if org_id is None:
+            self._run("hold_global_skills")
+        else:
+            self._run("hold_global_skills_shared")
+            self._run("hold_skills_of", org_id=org_id)
 
     def count_of(self, org_id: str | None) -> int:
         count: int = self._run("count_skills_of", org_id=org_id)[0][0]
@@ -32,7 +36,8 @@ class PostgresSkills:
     def create(
         self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
     ) -> bool:
-        return bool(self._run("insert_skill", org_id=skill.org_id, **_columns(skill, text, model, embedding)))
+        columns = _columns(skill, text, model, embedding)
+        return bool(self._run("insert_skill", id=skill.id, org_id=skill.org_id, **columns))
 
     def change(
         self,
@@ -45,10 +50,10 @@ class PostgresSkills:
         seen: datetime,
     ) -> bool:
         columns = _columns(skill, text, model, embedding)
-        return bool(self._run("change_skill", is_active=is_active, seen=seen, **columns))
+        return bool(self._run("change_skill", key=skill.key, is_active=is_active, seen=seen, **columns))
 
-    def delete(self, skill_id: str, org_id: str | None) -> bool:
-        return bool(self._run("delete_skill", id=skill_id, org_id=org_id))
+    def delete(self, skill_key: SkillKey) -> bool:
+        return bool(self._run("delete_skill", key=skill_key))
 
     def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
         return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
@@ -67,19 +72,19 @@ class PostgresSkills:
         count: int = self._run("count_skills")[0][0]
         return count
 
-    def ids(self) -> list[str]:
-        return [row[0] for row in self._run("skill_ids")]
+    def keys(self) -> list[SkillKey]:
+        return [SkillKey(row[0]) for row in self._run("skill_keys")]
 
-    def lock(self, skill_id: str) -> bool:
-        return bool(self._run("lock_skill", id=skill_id))
+    def lock(self, skill_key: SkillKey) -> bool:
+        return bool(self._run("lock_skill", key=skill_key))
 
     def members(
-        self, skill_id: str, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
+        self, skill_key: SkillKey, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
     ) -> Iterator[tuple[Vector, float]]:
         after = "0"
         while page := self._run(
             "member_embeddings",
-            id=skill_id,
+            key=skill_key,
             model=model.name,
             dimension=model.dimension,
             by_people=by_people,
@@ -91,15 +96,15 @@ class PostgresSkills:
                 yield from_bytes(embedding), confidence
             after = page[-1][0]
 
-    def description_embedding(self, skill_id: str, model: EmbeddingModel) -> Vector | None:
-        rows = self._run("description_embedding", id=skill_id, model=model.name, dimension=model.dimension)
+    def description_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
+        rows = self._run("description_embedding", key=skill_key, model=model.name, dimension=model.dimension)
         # There is none while the vector of a new description is waited for.
         return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
-    def set_embedding(self, skill_id: str, model: EmbeddingModel, vector: Vector) -> bool:
+    def set_embedding(self, skill_key: SkillKey, model: EmbeddingModel, vector: Vector) -> bool:
         changed = self._run(
             "set_skill_embedding",
-            id=skill_id,
+            key=skill_key,
             model=model.name,
             dimension=model.dimension,
             embedding=to_bytes(vector).hex(),
@@ -126,7 +131,6 @@ def _columns(
     skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
 ) -> dict[str, Any]:
     return {
-        "id": skill.id,
         "name": skill.name,
         "description": skill.description,
         "keywords": list(skill.keywords),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillroute.domain.classification import SkillDraft, ToolProfile
-from skillroute.domain.skills import AssignmentSource, Skill
+from skillroute.domain.skills import AssignmentSource, Skill, SkillKey
 from skillroute.domain.suggestions import Suggestion, SuggestionKind, SuggestionStatus
 from skillroute.storage.postgres.connection import Connection
 
@@ -38,15 +38,15 @@ class PostgresSuggestions:
             description=description,
             reasoning=reasoning,
             source=AssignmentSource.LLM_AUTO.value,
-            skill_id=skill.id,
+            skill_key=skill.key,
         )[0][0]
         return id_
 
     def drop_of(self, item_ids: Sequence[int]) -> None:
         self._run("drop_suggestions_of", tool_ids=list(item_ids))
 
-    def drop_description_of(self, skill_id: str) -> None:
-        self._run("drop_description_of", skill_id=skill_id)
+    def drop_description_of(self, skill_key: SkillKey) -> None:
+        self._run("drop_description_of", skill_key=skill_key)
 
     def same_name(
         self, name: str, org_id: str | None, *, hold: bool = False
@@ -81,7 +81,7 @@ class PostgresSuggestions:
         suggestion_ids: Sequence[int],
         status: SuggestionStatus,
         *,
-        skill_id: str | None,
+        skill_key: SkillKey | None,
         reviewer: str | None,
         reason: str | None,
     ) -> None:
@@ -89,7 +89,7 @@ class PostgresSuggestions:
             "review_suggestions",
             ids=list(suggestion_ids),
             status=status.value,
-            skill_id=skill_id,
+            skill_key=skill_key,
             reviewer=reviewer,
             reason=reason,
         )
@@ -106,11 +106,11 @@ def _to_suggestion(row: list[Any]) -> Suggestion:
         suggested_description=description,
         source_tool_id=tool_id,
         source_tool_name=tool_name,
-        target_skill_id=target,
+        target_skill_key=target,
         reasoning=reasoning,
         source=AssignmentSource(source),
         status=SuggestionStatus(status),
-        resolved_skill_id=resolved,
+        resolved_skill_key=resolved,
         reviewed_by=reviewer,
         review_reason=reason,
         created_at=created_at,

@@ -41,8 +41,11 @@ CREATE INDEX tools_server ON mcp.tools (server, id);
 CREATE INDEX tools_without_embedding ON mcp.tools (id) WHERE embedding IS NULL;
 
 CREATE TABLE mcp.skill_categories (
-    id              varchar(64) PRIMARY KEY,
-    org_id          text,
+    id              varchar(64) NOT NULL,                -- unique within its organisation: what callers name it by
+    org_id          text,                                -- null: global, seen by every organisation
+    -- Unique over all organisations: what rows, messages and indexes name it by (docs/adr/0024). No id has a slash, so
+    -- no two skills share a key; and a slash sorts before every character of an id, so order by key is order by id.
+    key             text COLLATE "C" GENERATED ALWAYS AS (id || coalesce('/' || org_id, '')) STORED PRIMARY KEY,
     name            varchar(255) NOT NULL,
     description     text NOT NULL,
     keywords        text[] NOT NULL DEFAULT '{}',
@@ -78,23 +81,39 @@ CREATE TABLE mcp.skill_categories (
     )
 );
 
+-- Which global skills an organisation has of its own by the same id, and whose they are.
+CREATE INDEX skill_categories_owned ON mcp.skill_categories (id) WHERE org_id IS NOT NULL AND deleted_at IS NULL;
+
 CREATE TABLE mcp.tool_skill_assignments (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tool_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
-    skill_id    varchar(64) NOT NULL REFERENCES mcp.skill_categories (id) ON DELETE RESTRICT,
+    skill_key   text COLLATE "C" NOT NULL REFERENCES mcp.skill_categories (key) ON DELETE RESTRICT,
+    -- The tool's organisation, '' for a global tool: nobody counts, or walks through, what belongs to others.
+    owner       text NOT NULL,
     confidence  double precision NOT NULL,
     is_primary  boolean NOT NULL DEFAULT false,
     source      varchar(32) NOT NULL DEFAULT 'llm_auto',
     assigned_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT tool_skill_assignments_key UNIQUE (tool_id, skill_id),
+    CONSTRAINT tool_skill_assignments_key UNIQUE (tool_id, skill_key),
     CONSTRAINT tool_skill_assignments_confidence_range CHECK (confidence BETWEEN 0 AND 1),
     CONSTRAINT tool_skill_assignments_source_known
         CHECK (source IN ('llm_auto', 'similarity', 'human_manual', 'human_override'))
 );
--- A skill's members, surest first; also serves the count. (A tool's skills start from the unique key.)
-CREATE INDEX tool_skill_assignments_skill ON mcp.tool_skill_assignments (skill_id, confidence DESC, tool_id);
+-- A skill's members of one owner, surest first; also serves the count. (A tool's skills start from the unique key.)
+CREATE INDEX tool_skill_assignments_skill
+    ON mcp.tool_skill_assignments (skill_key, owner, confidence DESC, tool_id);
 -- No tool has two primary skills.
 CREATE UNIQUE INDEX tool_skill_assignments_one_primary ON mcp.tool_skill_assignments (tool_id) WHERE is_primary;
+
+-- Whoever writes a row says whose tool it is by naming the tool.
+CREATE FUNCTION mcp.set_owner() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.owner := coalesce((SELECT t.org_id FROM mcp.tools t WHERE t.id = NEW.tool_id), '');
+    RETURN NEW;
+END $$;
+CREATE TRIGGER assignments_owner BEFORE INSERT OR UPDATE OF tool_id, owner ON mcp.tool_skill_assignments
+    FOR EACH ROW EXECUTE FUNCTION mcp.set_owner();
 
 CREATE TABLE mcp.skill_suggestions (
     id                    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -104,7 +123,7 @@ CREATE TABLE mcp.skill_suggestions (
     source_tool_id        bigint REFERENCES mcp.tools (id) ON DELETE SET NULL,
     reasoning             text,
     status                varchar(32) NOT NULL DEFAULT 'pending',
-    resolved_skill_id     varchar(64) REFERENCES mcp.skill_categories (id) ON DELETE SET NULL,
+    resolved_skill_key    text COLLATE "C" REFERENCES mcp.skill_categories (key) ON DELETE SET NULL,
     reviewed_by           varchar(255),
     review_reason         text,
     created_at            timestamptz NOT NULL DEFAULT now(),
@@ -116,27 +135,42 @@ CREATE TABLE mcp.skill_suggestions (
 CREATE INDEX skill_suggestions_status ON mcp.skill_suggestions (status, id);
 CREATE INDEX skill_suggestions_source_tool ON mcp.skill_suggestions (source_tool_id);
 
--- What everyone asks of an item and of a skill, in one place. Only active skills count as an item's skills, and only
--- active items count as a skill's tools: both are counted when asked for, never kept. What a global item or skill says
--- is read by every organisation, so it says nothing of what belongs to one of them.
+-- The skills that a caller sees: those of its organisation, and the global ones but those whose id it has given to a
+-- skill of its own, which stands in their place everywhere. Every read that starts from ids starts from here.
+-- (One plain SELECT, so that the planner sees through it.)
+CREATE FUNCTION mcp.skills_seen_by(caller text) RETURNS SETOF mcp.skill_categories
+LANGUAGE sql STABLE AS $$
+    SELECT c.* FROM mcp.skill_categories c
+    WHERE c.deleted_at IS NULL
+      AND (c.org_id = caller
+           OR (c.org_id IS NULL AND NOT EXISTS (
+               SELECT FROM mcp.skill_categories own
+               WHERE own.key = c.id || '/' || caller AND own.deleted_at IS NULL)))
+$$;
+
+-- Items as the index holds them, for all callers alike. Only active skills count as an item's skills, which are found out
+-- when asked for, never kept. What a global item says is read by every organisation, so it says nothing of what belongs
+-- to one of them.
 CREATE VIEW mcp.items_with_skills AS
-SELECT t.*, k.skill_ids, k.primary_skill_id
+SELECT t.*, k.skill_keys, k.primary_skill_key
 FROM mcp.tools t
 LEFT JOIN LATERAL (
-    SELECT array_agg(a.skill_id::text ORDER BY a.confidence DESC, a.skill_id) AS skill_ids,
-           max(a.skill_id::text) FILTER (WHERE a.is_primary) AS primary_skill_id
+    SELECT array_agg(a.skill_key ORDER BY a.confidence DESC, a.skill_key) AS skill_keys,
+           max(a.skill_key) FILTER (WHERE a.is_primary) AS primary_skill_key
     FROM mcp.tool_skill_assignments a
     JOIN mcp.skill_categories c
-      ON c.id = a.skill_id AND c.is_active AND (c.org_id IS NULL OR c.org_id = t.org_id)
+      ON c.key = a.skill_key AND c.is_active AND (c.org_id IS NULL OR c.org_id = t.org_id)
     WHERE a.tool_id = t.id
 ) k ON true;
 
-CREATE VIEW mcp.skills_with_counts AS
-SELECT c.*, (
-    SELECT count(*)
+-- The same for one item as a caller sees it, by ids.
+CREATE FUNCTION mcp.skills_of_item(item bigint, caller text, OUT skill_ids text[], OUT primary_skill_id text)
+RETURNS SETOF record
+LANGUAGE sql STABLE AS $$
+    SELECT array_agg(c.id::text ORDER BY a.confidence DESC, a.skill_key),
+           max(c.id::text) FILTER (WHERE a.is_primary)
     FROM mcp.tool_skill_assignments a
-    JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active AND (t.org_id IS NULL OR t.org_id = c.org_id)
-    WHERE a.skill_id = c.id
-) AS tool_count
-FROM mcp.skill_categories c
-WHERE c.deleted_at IS NULL;
+    JOIN mcp.skills_seen_by(caller) c
+      ON c.key = a.skill_key AND c.is_active AND (c.org_id IS NULL OR c.org_id = a.owner)
+    WHERE a.tool_id = item
+$$;

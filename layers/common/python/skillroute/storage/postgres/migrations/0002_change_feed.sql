@@ -48,29 +48,49 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION mcp.log_skill_changes() RETURNS trigger
+-- A skill that comes or goes. One of an organisation's own stands in the place of a global one of the same id, which says
+-- so in the index, and so changes as well.
+CREATE FUNCTION mcp.log_skill_comings() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM mcp.log_change('mcp_skills', (SELECT array_agg(id::text) FROM changed));
+    PERFORM mcp.log_change('mcp_skills', (
+        SELECT array_agg(logged.key) FROM (
+            SELECT key FROM changed
+            UNION ALL
+            SELECT g.key FROM changed JOIN mcp.skill_categories g ON g.key = changed.id WHERE changed.org_id IS NOT NULL
+        ) AS logged));
     RETURN NULL;
 END $$;
 
--- A tool names its active skills, so a skill that comes or goes changes its tools as well.
+CREATE FUNCTION mcp.log_skill_changes() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.log_change('mcp_skills', (
+        SELECT array_agg(logged.key) FROM (
+            SELECT key FROM after
+            UNION ALL
+            SELECT g.key
+            FROM before JOIN after USING (key) JOIN mcp.skill_categories g ON g.key = after.id
+            WHERE after.org_id IS NOT NULL AND (before.deleted_at IS NULL) <> (after.deleted_at IS NULL)
+        ) AS logged));
+    RETURN NULL;
+END $$;
+
+-- A tool names its active skills, so a skill that is switched off or on changes its tools as well.
 CREATE FUNCTION mcp.log_skill_activity() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM mcp.log_change('mcp_unified_search', (
         SELECT array_agg(a.tool_id::text)
-        FROM before JOIN after USING (id) JOIN mcp.tool_skill_assignments a ON a.skill_id = after.id
+        FROM before JOIN after USING (key) JOIN mcp.tool_skill_assignments a ON a.skill_key = after.key
         WHERE before.is_active <> after.is_active));
     RETURN NULL;
 END $$;
 
--- An assignment changes the tool (its skills) and the skill (its tool count).
+-- An assignment changes the tool, which names its skills; how many tools a skill has is counted when it is asked for.
 CREATE FUNCTION mcp.log_assignment_changes() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM mcp.log_change('mcp_skills', (SELECT array_agg(skill_id::text) FROM changed));
     PERFORM mcp.log_change('mcp_unified_search', (SELECT array_agg(tool_id::text) FROM changed));
     RETURN NULL;
 END $$;
@@ -83,11 +103,12 @@ CREATE TRIGGER tools_deleted AFTER DELETE ON mcp.tools
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_changes();
 
 CREATE TRIGGER skills_inserted AFTER INSERT ON mcp.skill_categories
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_changes();
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_comings();
 CREATE TRIGGER skills_updated AFTER UPDATE ON mcp.skill_categories
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_changes();
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_changes();
 CREATE TRIGGER skills_deleted AFTER DELETE ON mcp.skill_categories
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_changes();
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_comings();
 CREATE TRIGGER skills_activity AFTER UPDATE ON mcp.skill_categories
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_activity();
@@ -98,20 +119,6 @@ CREATE TRIGGER assignments_updated AFTER UPDATE ON mcp.tool_skill_assignments
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_assignment_changes();
 CREATE TRIGGER assignments_deleted AFTER DELETE ON mcp.tool_skill_assignments
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_assignment_changes();
-
--- A tool that is switched off or on changes the tool count of its skills. Its own row is logged by tools_updated.
-CREATE FUNCTION mcp.log_tool_activity() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_skills', (
-        SELECT array_agg(a.skill_id::text)
-        FROM before JOIN after USING (id) JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
-        WHERE before.is_active <> after.is_active));
-    RETURN NULL;
-END $$;
-CREATE TRIGGER tools_activity AFTER UPDATE ON mcp.tools
-    REFERENCING OLD TABLE AS before NEW TABLE AS after
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_activity();
 
 -- TRUNCATE names no rows, so everything is read anew.
 CREATE FUNCTION mcp.start_new_epoch() RETURNS trigger

@@ -6,7 +6,7 @@
 CREATE SEQUENCE mcp.outbox_version;
 CREATE TABLE mcp.outbox (
     queue        text NOT NULL,
-    key          text NOT NULL,                          -- the tool's or the skill's id
+    key          text NOT NULL,                          -- the tool's id, or the skill's key
     -- Grows with every change, over rows that went and came again too: whoever did the work removes the version that it
     -- had seen, and a change that came in between stays.
     version      bigint NOT NULL DEFAULT nextval('mcp.outbox_version'),
@@ -44,24 +44,24 @@ CREATE TABLE mcp.tool_classifications (
 
 ALTER TABLE mcp.tool_skill_assignments ADD COLUMN reasoning text;
 -- What people assigned makes the centroids that classifiers learn from.
-CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_id, tool_id)
+CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_key, owner, tool_id)
     WHERE source IN ('human_manual', 'human_override');
 
 ALTER TABLE mcp.skill_suggestions
     ADD COLUMN kind text NOT NULL DEFAULT 'new_skill',
-    ADD COLUMN target_skill_id varchar(64) REFERENCES mcp.skill_categories (id) ON DELETE CASCADE,
+    ADD COLUMN target_skill_key text COLLATE "C" REFERENCES mcp.skill_categories (key) ON DELETE CASCADE,
     ADD COLUMN source_tool_name text,                    -- stays when the tool goes
     ADD COLUMN source varchar(32) NOT NULL DEFAULT 'llm_auto',
     -- Names are the same when they are, case, spacing and separators aside (decisions 21).
     ADD COLUMN name_key text NOT NULL
         GENERATED ALWAYS AS (lower(regexp_replace(suggested_name, '[\s_-]+', '', 'g'))) STORED,
     ADD CONSTRAINT skill_suggestions_kind_known CHECK (kind IN ('new_skill', 'description')),
-    ADD CONSTRAINT skill_suggestions_target CHECK ((kind = 'description') = (target_skill_id IS NOT NULL));
+    ADD CONSTRAINT skill_suggestions_target CHECK ((kind = 'description') = (target_skill_key IS NOT NULL));
 CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
 -- A tool, and a description, has one open suggestion at most; a newer one takes its place.
 CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (source_tool_id)
     WHERE status = 'pending' AND kind = 'new_skill';
-CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_id)
+CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_key)
     WHERE status = 'pending' AND kind = 'description';
 
 -- A skill whose description changed while the model was away keeps what it is found by until the new one is there.
@@ -75,11 +75,11 @@ ALTER TABLE mcp.skill_categories
             AND octet_length(embedding) = 4 * embedding_dimension
             AND (description_embedding IS NULL OR octet_length(description_embedding) = 4 * embedding_dimension))
     );
-CREATE INDEX skill_categories_to_embed ON mcp.skill_categories (id)
+CREATE INDEX skill_categories_to_embed ON mcp.skill_categories (key)
     WHERE description_embedding IS NULL AND deleted_at IS NULL;
 
--- Listing skills by name.
-CREATE INDEX skill_categories_name ON mcp.skill_categories (name, id) WHERE deleted_at IS NULL;
+-- An organisation's skills, and the global ones.
+CREATE INDEX skill_categories_org ON mcp.skill_categories (org_id, name, id) WHERE deleted_at IS NULL;
 
 -- Changes of items that are gone are pruned; an index that has not read up to here must read everything anew.
 ALTER TABLE mcp.index_state ADD COLUMN pruned_to xid8 NOT NULL DEFAULT '0';
@@ -95,7 +95,7 @@ END $$;
 --
 -- Triggers of one event fire in the order of their names, and everyone has to lock rows in the same order: the feed's
 -- skills, the feed's tools, the outbox. Else the aggregation of a skill, which writes its row in the feed and then takes
--- its work off, meets an assignment that goes the other way round, and PostgreSQL ends one of them after a second.
+-- its work off, meets a new description that goes the other way round, and PostgreSQL ends one of them after a second.
 ALTER TRIGGER skills_activity ON mcp.skill_categories RENAME TO skills_updated_tools;
 
 CREATE FUNCTION mcp.queue_new_tools() RETURNS trigger
@@ -120,8 +120,10 @@ BEGIN
               IS DISTINCT FROM (after.description, after.input_schema::text)
            OR (before.embedding IS NULL AND after.embedding IS NOT NULL)));
     PERFORM mcp.enqueue('aggregate', (
-        SELECT array_agg(a.skill_id::text)
-        FROM before JOIN after USING (id) JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
+        SELECT array_agg(c.key)
+        FROM before JOIN after USING (id)
+        JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
+        JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
         WHERE before.embedding IS DISTINCT FROM after.embedding OR before.is_active <> after.is_active));
     RETURN NULL;
 END $$;
@@ -139,10 +141,14 @@ END $$;
 CREATE TRIGGER tools_work_deleted AFTER DELETE ON mcp.tools
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.forget_deleted_tools();
 
+-- What a skill is found by is the mean of the tools that everyone sees who sees the skill. Another tool, one that an
+-- organisation has put into a global skill, makes no work: or else organisations would wait for each other at its row.
 CREATE FUNCTION mcp.queue_skills_of_assignments() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM mcp.enqueue('aggregate', (SELECT array_agg(skill_id::text) FROM changed));
+    PERFORM mcp.enqueue('aggregate', (
+        SELECT array_agg(c.key)
+        FROM changed a JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)));
     RETURN NULL;
 END $$;
 CREATE TRIGGER assignments_work_new AFTER INSERT ON mcp.tool_skill_assignments
@@ -154,7 +160,9 @@ CREATE FUNCTION mcp.queue_reweighted_skills() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM mcp.enqueue('aggregate', (
-        SELECT array_agg(after.skill_id::text) FROM before JOIN after USING (id)
+        SELECT array_agg(c.key)
+        FROM before JOIN after USING (id)
+        JOIN mcp.skill_categories c ON c.key = after.skill_key AND after.owner IN ('', c.org_id)
         WHERE before.confidence <> after.confidence));
     RETURN NULL;
 END $$;
@@ -168,7 +176,7 @@ CREATE FUNCTION mcp.queue_redescribed_skills() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM mcp.enqueue('aggregate', (
-        SELECT array_agg(after.id::text) FROM before JOIN after USING (id)
+        SELECT array_agg(after.key) FROM before JOIN after USING (key)
         WHERE before.description_embedding IS DISTINCT FROM after.description_embedding));
     RETURN NULL;
 END $$;

@@ -5,23 +5,34 @@
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
 ORDER BY id FOR NO KEY UPDATE
 
--- name: hold_memberships
--- Whoever changes who belongs to a skill, or deletes it, holds it to the end of the transaction: no tool joins a skill
--- that goes at the same moment, none goes over the limit, and nobody waits in a circle, as all ask in the same order.
-SELECT pg_advisory_xact_lock(hashtextextended('mcp.membership:' || skill.id, 0))
-FROM (SELECT DISTINCT unnest(:ids::text[]) AS id ORDER BY 1) AS skill
+-- name: hold_skills
+-- Whoever changes which tools belong to a skill holds it to the end of the transaction, and so does whoever deletes it:
+-- no tool joins a skill that goes at the same moment. Those who change it do not wait for each other here.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.membership:' || skill.key, 0))
+FROM (SELECT DISTINCT unnest(:keys::text[]) AS key ORDER BY 1) AS skill
 
--- name: existing_skill_ids
-SELECT id::text FROM mcp.skill_categories
-WHERE id = ANY (:ids::text[]) AND deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
-  AND (NOT :only_active::boolean OR is_active)
+-- name: hold_skill_alone
+SELECT pg_advisory_xact_lock(hashtextextended('mcp.membership:' || :key, 0))
+
+-- name: hold_memberships
+-- Of one organisation, so that it never goes over the limit; nobody waits for another organisation, nor in a circle, as
+-- all ask in the same order.
+SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.membership:' || skill.key, :org_id::text), 1))
+FROM (SELECT DISTINCT unnest(:keys::text[]) AS key ORDER BY 1) AS skill
+
+-- name: keys_of_skills
+SELECT c.id::text, c.key
+FROM unnest(:ids::text[]) AS named (id)
+JOIN mcp.skills_seen_by(:org_id::text) c ON c.id = named.id AND c.key IN (named.id, named.id || '/' || :org_id::text)
+WHERE NOT :only_active::boolean OR c.is_active
 
 -- name: room_of_skills
--- How many of the tools named each skill can have beside its other tools.
-SELECT s.id, :most::bigint - count(a.tool_id)
-FROM unnest(:ids::text[]) AS s (id)
-LEFT JOIN mcp.tool_skill_assignments a ON a.skill_id = s.id AND a.tool_id <> ALL (:tool_ids::bigint[])
-GROUP BY s.id
+-- How many of the tools named each skill can have beside its other tools, as far as the organisation sees them.
+SELECT s.key, :most::bigint - count(a.tool_id)
+FROM unnest(:keys::text[]) AS s (key)
+LEFT JOIN mcp.tool_skill_assignments a
+  ON a.skill_key = s.key AND a.owner IN ('', :org_id::text) AND a.tool_id <> ALL (:tool_ids::bigint[])
+GROUP BY s.key
 
 -- name: delete_assignments
 -- What a tool no longer has. What stays is updated in place, so that a search never finds the tool without skills.
@@ -29,68 +40,71 @@ DELETE FROM mcp.tool_skill_assignments a
 USING (SELECT unnest(:tool_ids::bigint[]) AS tool_id) AS touched
 WHERE a.tool_id = touched.tool_id
   AND NOT EXISTS (
-    SELECT FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_id text)
-    WHERE r.tool_id = a.tool_id AND r.skill_id = a.skill_id)
-RETURNING a.skill_id::text
+    SELECT FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_key text)
+    WHERE r.tool_id = a.tool_id AND r.skill_key = a.skill_key)
+RETURNING a.skill_key
 
 -- name: demote_primaries
 -- Before new primaries are set, so that at no moment a tool has two (tool_skill_assignments_one_primary).
 UPDATE mcp.tool_skill_assignments a SET is_primary = false
-FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_id text, is_primary boolean)
-WHERE a.tool_id = r.tool_id AND a.skill_id = r.skill_id AND a.is_primary AND NOT r.is_primary
+FROM json_to_recordset(:rows::json) AS r (tool_id bigint, skill_key text, is_primary boolean)
+WHERE a.tool_id = r.tool_id AND a.skill_key = r.skill_key AND a.is_primary AND NOT r.is_primary
 
 -- name: upsert_assignments
-INSERT INTO mcp.tool_skill_assignments AS a (tool_id, skill_id, confidence, is_primary, source, reasoning)
-SELECT r.tool_id, r.skill_id, r.confidence, r.is_primary, :source, r.reasoning
+INSERT INTO mcp.tool_skill_assignments AS a (tool_id, skill_key, confidence, is_primary, source, reasoning)
+SELECT r.tool_id, r.skill_key, r.confidence, r.is_primary, :source, r.reasoning
 FROM json_to_recordset(:rows::json)
-     AS r (tool_id bigint, skill_id text, confidence double precision, is_primary boolean, reasoning text)
-ORDER BY r.tool_id, r.skill_id
+     AS r (tool_id bigint, skill_key text, confidence double precision, is_primary boolean, reasoning text)
+ORDER BY r.tool_id, r.skill_key
 ON CONFLICT ON CONSTRAINT tool_skill_assignments_key DO UPDATE SET
     confidence = excluded.confidence, is_primary = excluded.is_primary, source = excluded.source,
     reasoning = excluded.reasoning, assigned_at = now()
 WHERE (a.confidence, a.is_primary, a.source, a.reasoning) IS DISTINCT FROM
       (excluded.confidence, excluded.is_primary, excluded.source, excluded.reasoning)
-RETURNING a.skill_id::text
+RETURNING a.skill_key
 
 -- name: skills_of_items
-SELECT DISTINCT skill_id::text FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:ids::bigint[])
+SELECT DISTINCT skill_key FROM mcp.tool_skill_assignments WHERE tool_id = ANY (:ids::bigint[])
 
 -- name: skills_of_item
-SELECT a.skill_id::text, c.name, c.is_active, a.confidence, a.is_primary, a.source, a.reasoning, a.assigned_at
+SELECT c.key, c.name, c.is_active, a.confidence, a.is_primary, a.source, a.reasoning, a.assigned_at
 FROM mcp.tool_skill_assignments a
-JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.deleted_at IS NULL
-WHERE a.tool_id = :id::bigint AND (c.org_id IS NULL OR c.org_id = :org_id::text)
-ORDER BY a.confidence DESC, a.skill_id
+JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key
+WHERE a.tool_id = :id::bigint
+ORDER BY a.confidence DESC, a.skill_key
 
 -- name: items_of_skill
+-- Two branches, each sorted by the index, so that a page costs what it and those before it hold; and the page is cut
+-- before tools are looked up.
 SELECT t.id, t.name, t.server, t.type, a.confidence, a.is_primary, a.source, a.assigned_at
-FROM mcp.tool_skill_assignments a
-JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = :org_id::text)
-WHERE a.skill_id = :id
+FROM (
+    SELECT * FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner = ''
+    UNION ALL
+    SELECT * FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner = :org_id::text
+    ORDER BY confidence DESC, tool_id
+    LIMIT :limit::int OFFSET :offset::bigint
+) a
+JOIN mcp.tools t ON t.id = a.tool_id
 ORDER BY a.confidence DESC, a.tool_id
-LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_items_of_skill
-SELECT count(*)
-FROM mcp.tool_skill_assignments a
-JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = :org_id::text)
-WHERE a.skill_id = :id
+SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = :key AND owner IN ('', :org_id::text)
 
 -- name: remove_members
 -- A skill's tools lose it. Their next best skill becomes primary; those left without any are to be classified again,
 -- so what they were classified from is forgotten.
 WITH gone AS (
-    DELETE FROM mcp.tool_skill_assignments WHERE skill_id = :id RETURNING tool_id, is_primary
+    DELETE FROM mcp.tool_skill_assignments WHERE skill_key = :key RETURNING tool_id, is_primary
 ), next AS (
     SELECT DISTINCT ON (a.tool_id) a.id
     FROM mcp.tool_skill_assignments a JOIN gone ON gone.tool_id = a.tool_id AND gone.is_primary
-    WHERE a.skill_id <> :id
-    ORDER BY a.tool_id, a.confidence DESC, a.skill_id
+    WHERE a.skill_key <> :key
+    ORDER BY a.tool_id, a.confidence DESC, a.skill_key
 ), promoted AS (
     UPDATE mcp.tool_skill_assignments SET is_primary = true WHERE id IN (SELECT id FROM next)
 ), bare AS (
     SELECT tool_id FROM gone
-    WHERE NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = gone.tool_id AND a.skill_id <> :id)
+    WHERE NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = gone.tool_id AND a.skill_key <> :key)
 ), forgotten AS (
     DELETE FROM mcp.tool_classifications WHERE tool_id IN (SELECT tool_id FROM bare)
 )

@@ -7,21 +7,27 @@ FROM mcp.tool_skill_assignments
 GROUP BY tool_id
 HAVING count(*) FILTER (WHERE is_primary) <> 1
 UNION ALL
-SELECT 'the primary skill is the surest', p.tool_id::text, p.skill_id || ' is less sure than ' || a.skill_id
+SELECT 'the primary skill is the surest', p.tool_id::text, p.skill_key || ' is less sure than ' || a.skill_key
 FROM mcp.tool_skill_assignments p
 JOIN mcp.tool_skill_assignments a ON a.tool_id = p.tool_id AND a.confidence > p.confidence
 WHERE p.is_primary
 UNION ALL
-SELECT 'no tool is in a skill twice', tool_id::text, skill_id
+SELECT 'no tool is in a skill twice', tool_id::text, skill_key
 FROM mcp.tool_skill_assignments
-GROUP BY tool_id, skill_id
+GROUP BY tool_id, skill_key
 HAVING count(*) > 1
 UNION ALL
-SELECT 'assignments are of tools and skills that exist', a.tool_id::text, a.skill_id
+SELECT 'assignments are of tools and skills that exist', a.tool_id::text, a.skill_key
 FROM mcp.tool_skill_assignments a
 LEFT JOIN mcp.tools t ON t.id = a.tool_id
-LEFT JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.deleted_at IS NULL
-WHERE t.id IS NULL OR c.id IS NULL
+LEFT JOIN mcp.skill_categories c ON c.key = a.skill_key AND c.deleted_at IS NULL
+WHERE t.id IS NULL OR c.key IS NULL
+UNION ALL
+-- What an organisation sees of a skill starts from these copies.
+SELECT 'an assignment belongs to whom its tool does', a.tool_id::text, a.skill_key
+FROM mcp.tool_skill_assignments a
+JOIN mcp.tools t ON t.id = a.tool_id
+WHERE a.owner <> coalesce(t.org_id, '')
 UNION ALL
 SELECT 'a tool has five skills at most', tool_id::text, count(*) || ' skills'
 FROM mcp.tool_skill_assignments
@@ -34,9 +40,10 @@ WHERE source NOT IN ('human_manual', 'human_override')
 GROUP BY tool_id
 HAVING count(*) > 3
 UNION ALL
-SELECT 'a skill has 10,000 tools at most', skill_id, count(*) || ' tools'
+-- Of each owner: an organisation that has filled a global skill sees more when global tools are put into it later.
+SELECT 'a skill has 10,000 tools at most', skill_key, count(*) || ' tools'
 FROM mcp.tool_skill_assignments
-GROUP BY skill_id
+GROUP BY skill_key, owner
 HAVING count(*) > 10000
 UNION ALL
 SELECT 'a tool with skills has no open suggestion', s.source_tool_id::text, 'suggestion ' || s.id
@@ -115,15 +122,15 @@ WHERE w.entity_id = held.id
 -- name: stored_skill_embedding
 -- None for a skill whose aggregation still waits: it may be behind.
 SELECT c.embedding FROM mcp.skill_categories c
-WHERE c.id = :id AND c.deleted_at IS NULL
+WHERE c.key = :key AND c.deleted_at IS NULL
   AND (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
-  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = c.id)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = c.key)
 
 -- name: active_tool_ids
 SELECT id::text FROM mcp.tools WHERE is_active
 
--- name: active_skill_ids
-SELECT id::text FROM mcp.skill_categories WHERE is_active
+-- name: active_skill_keys
+SELECT key FROM mcp.skill_categories WHERE is_active
 
 -- name: all_entity_ids
 SELECT id::text FROM mcp.registry_entities

@@ -19,29 +19,29 @@ SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR NO KEY 
 
 -- name: skill_fingerprints
 -- Changes with whatever a classifier knows of a skill: its texts, their vector, and the tools that people gave it.
-SELECT c.id::text,
+SELECT c.key,
        concat_ws(':', c.text_hash, c.embedding_model, c.description_embedding IS NOT NULL, p.fingerprint)
-FROM mcp.skill_categories c
+FROM mcp.skills_seen_by(:org_id::text) c
 LEFT JOIN (
-    SELECT a.skill_id,
+    SELECT a.skill_key,
            count(*) || ':' || sum(hashtextextended(concat_ws(':', t.id, t.text_hash, a.confidence), 0)::numeric)
                AS fingerprint
-    FROM mcp.tool_skill_assignments a
-    JOIN mcp.skill_categories s ON s.id = a.skill_id
-    JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = s.org_id) AND t.is_active
+    FROM mcp.skills_seen_by(:org_id::text) s
+    JOIN mcp.tool_skill_assignments a ON a.skill_key = s.key AND a.owner IN ('', s.org_id)
+    JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
         AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
     WHERE a.source IN ('human_manual', 'human_override')
-    GROUP BY a.skill_id
-) p ON p.skill_id = c.id
-WHERE c.is_active AND (c.org_id IS NULL OR c.org_id = :org_id::text)
-ORDER BY c.id
+    GROUP BY a.skill_key
+) p ON p.skill_key = c.key
+WHERE c.is_active
+ORDER BY c.key
 
 -- name: skills_to_offer
-SELECT c.id::text, c.org_id, c.name, c.description, c.keywords, c.examples,
+SELECT c.key, c.id::text, c.org_id, c.name, c.description, c.keywords, c.examples,
        CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
             THEN c.description_embedding END
 FROM mcp.skill_categories c
-WHERE c.is_active AND c.id = ANY (:ids::text[])
+WHERE c.is_active AND c.key = ANY (:keys::text[])
 
 -- name: record_classifications
 INSERT INTO mcp.tool_classifications AS r (tool_id, input_hash, classifier)

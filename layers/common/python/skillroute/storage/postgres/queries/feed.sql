@@ -12,7 +12,7 @@ LEFT JOIN mcp.index_changes c ON c.xid >= :position::text::xid8
 -- name: load_tools
 SELECT t.id::text,
        CASE WHEN (t.embedding_model, t.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN t.embedding END,
-       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_ids, t.primary_skill_id
+       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_keys, t.primary_skill_key
 FROM mcp.items_with_skills t
 CROSS JOIN mcp.index_state s
 WHERE t.is_active AND t.id = ANY (:keys::text[]::bigint[])
@@ -21,7 +21,7 @@ WHERE t.is_active AND t.id = ANY (:keys::text[]::bigint[])
 -- All of them, a page at a time, by id.
 SELECT t.id::text,
        CASE WHEN (t.embedding_model, t.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN t.embedding END,
-       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_ids, t.primary_skill_id
+       t.lexical_text, t.type, t.name, t.description, t.server, t.org_id, t.content_hash, t.skill_keys, t.primary_skill_key
 FROM mcp.items_with_skills t
 CROSS JOIN mcp.index_state s
 WHERE t.is_active AND t.id > :after::text::bigint
@@ -29,21 +29,26 @@ ORDER BY t.id
 LIMIT :limit::int
 
 -- name: load_skills
-SELECT c.id::text,
+-- With the organisations that have a skill of their own by the id of a global one, which they do not see therefore.
+SELECT c.key,
        CASE WHEN (c.embedding_model, c.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN c.embedding END,
-       c.lexical_text, c.name, c.description, c.org_id, c.tool_count
-FROM mcp.skills_with_counts c
+       c.lexical_text, c.name, c.description, c.org_id,
+       ARRAY(SELECT own.org_id FROM mcp.skill_categories own
+             WHERE c.org_id IS NULL AND own.id = c.id AND own.org_id IS NOT NULL AND own.deleted_at IS NULL ORDER BY 1)
+FROM mcp.skill_categories c
 CROSS JOIN mcp.index_state s
-WHERE c.is_active AND c.id = ANY (:keys::text[])
+WHERE c.is_active AND c.key = ANY (:keys::text[])
 
 -- name: load_skills_after
-SELECT c.id::text,
+SELECT c.key,
        CASE WHEN (c.embedding_model, c.embedding_dimension) = (s.embedding_model, s.embedding_dimension) THEN c.embedding END,
-       c.lexical_text, c.name, c.description, c.org_id, c.tool_count
-FROM mcp.skills_with_counts c
+       c.lexical_text, c.name, c.description, c.org_id,
+       ARRAY(SELECT own.org_id FROM mcp.skill_categories own
+             WHERE c.org_id IS NULL AND own.id = c.id AND own.org_id IS NOT NULL AND own.deleted_at IS NULL ORDER BY 1)
+FROM mcp.skill_categories c
 CROSS JOIN mcp.index_state s
-WHERE c.is_active AND c.id > :after
-ORDER BY c.id
+WHERE c.is_active AND c.key > :after
+ORDER BY c.key
 LIMIT :limit::int
 
 -- name: load_entities
@@ -129,7 +134,7 @@ WITH pruned AS (
       AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND NOT EXISTS (SELECT FROM mcp.tools t WHERE c.collection = 'mcp_unified_search' AND t.id::text = c.item_id)
       AND NOT EXISTS (SELECT FROM mcp.skill_categories s
-                      WHERE c.collection = 'mcp_skills' AND s.id = c.item_id AND s.deleted_at IS NULL)
+                      WHERE c.collection = 'mcp_skills' AND s.key = c.item_id AND s.deleted_at IS NULL)
       AND NOT EXISTS (SELECT FROM mcp.registry_entities e
                       WHERE c.collection = 'mcp_registry' AND e.id::text = c.item_id)
       AND NOT EXISTS (SELECT FROM mcp.mail_documents d WHERE c.collection = 'mcp_mail' AND d.id::text = c.item_id)

@@ -52,24 +52,27 @@ RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, (t.embedding 
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), t.skill_ids, t.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
-FROM mcp.items_with_skills t
+FROM mcp.tools t
+CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
 WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
 
 -- name: list_items
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), t.skill_ids, t.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
-FROM mcp.items_with_skills t
+FROM mcp.tools t
+CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
 WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
   AND (:type::text IS NULL OR t.type = :type::text)
   AND (:server::text IS NULL OR t.server = :server::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
   AND (:skill_id::text IS NULL OR EXISTS (
-        SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
-        WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+        SELECT FROM mcp.tool_skill_assignments a
+        JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
+        WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 ORDER BY t.id
 LIMIT :limit::int OFFSET :offset::bigint
 
@@ -82,8 +85,9 @@ WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
   AND (:skill_id::text IS NULL OR EXISTS (
-        SELECT FROM mcp.tool_skill_assignments a JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
-        WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+        SELECT FROM mcp.tool_skill_assignments a
+        JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
+        WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
 -- name: delete_item
 -- An organisation deletes its own items, nobody else's and no global one.

@@ -11,46 +11,56 @@ VALUES (
     decode(:embedding::text, 'hex'), decode(:embedding::text, 'hex'),
     CASE WHEN :embedding::text IS NOT NULL THEN :model::text END,
     CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int END)
-ON CONFLICT (id) DO UPDATE SET
-    org_id = excluded.org_id, name = excluded.name, description = excluded.description, keywords = excluded.keywords,
+ON CONFLICT ON CONSTRAINT skill_categories_pkey DO UPDATE SET
+    name = excluded.name, description = excluded.description, keywords = excluded.keywords,
     examples = excluded.examples, parent_domain = excluded.parent_domain, is_active = true, deleted_at = NULL,
     text_hash = excluded.text_hash, embedding_texts = excluded.embedding_texts, lexical_text = excluded.lexical_text,
     description_embedding = excluded.description_embedding, embedding = excluded.embedding,
     embedding_model = excluded.embedding_model, embedding_dimension = excluded.embedding_dimension,
     created_at = now(), updated_at = now()
 WHERE c.deleted_at IS NOT NULL
-RETURNING id
+RETURNING key
 
 -- name: get_skill
-SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active, c.tool_count,
+-- Its tools are counted when asked for, never kept: the active ones that the caller sees.
+SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+        WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        c.created_at, c.updated_at
-FROM mcp.skills_with_counts c
-WHERE c.id = :id AND (c.org_id IS NULL OR c.org_id = :org_id::text)
+FROM mcp.skills_seen_by(:org_id::text) c
+WHERE c.id = :id::text AND c.key IN (:id::text, :id::text || '/' || :org_id::text)
 
 -- name: list_skills
 -- The page is cut before tools are counted: counting all of 1,000 skills for a page of 100 costs ten times as much.
-SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active, c.tool_count,
+SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+        WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        c.created_at, c.updated_at
 FROM (
-    SELECT id FROM mcp.skill_categories
-    WHERE deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
-      AND (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
+    SELECT * FROM mcp.skills_seen_by(:org_id::text)
+    WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
       AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
     ORDER BY name, id
     LIMIT :limit::int OFFSET :offset::bigint
-) page
-JOIN mcp.skills_with_counts c ON c.id = page.id
+) c
 ORDER BY c.name, c.id
 
 -- name: count_listed_skills
-SELECT count(*) FROM mcp.skill_categories
-WHERE deleted_at IS NULL AND (org_id IS NULL OR org_id = :org_id::text)
-  AND (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
+SELECT count(*) FROM mcp.skills_seen_by(:org_id::text)
+WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
   AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
 
--- name: hold_skill_limit
--- Of two that create the last skill there is room for, the second waits here and sees the first.
-SELECT pg_advisory_xact_lock(hashtext('mcp.skill_categories'))
+-- name: hold_skills_of
+-- Of two that create the last skill that an organisation has room for, the second waits here and sees the first.
+SELECT pg_advisory_xact_lock(hashtextextended('mcp.skills_of:' || :org_id::text, 0))
+
+-- name: hold_global_skills_shared
+-- Whoever creates or deletes an organisation's skill lets nobody create or delete a global one meanwhile, so that none
+-- comes by an id of its own that has just become global. Organisations do not wait for each other.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.skill_categories', 0))
+
+-- name: hold_global_skills
+SELECT pg_advisory_xact_lock(hashtextextended('mcp.skill_categories', 0))
 
 -- name: count_skills_of
 SELECT count(*) FROM mcp.skill_categories WHERE deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
@@ -67,32 +77,34 @@ UPDATE mcp.skill_categories c SET
     embedding = CASE WHEN :embedding::text IS NOT NULL
                           AND ((c.embedding_model, c.embedding_dimension)
                                    IS DISTINCT FROM (:model::text, :dimension::int)
-                               OR NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.skill_id = c.id))
+                               OR NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a
+                                              WHERE a.skill_key = c.key AND a.owner IN ('', c.org_id)))
                      THEN decode(:embedding::text, 'hex') ELSE c.embedding END,
     embedding_model = CASE WHEN :embedding::text IS NOT NULL THEN :model::text ELSE c.embedding_model END,
     embedding_dimension = CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int ELSE c.embedding_dimension END,
     updated_at = clock_timestamp()
-WHERE c.id = :id AND c.deleted_at IS NULL AND c.updated_at = :seen::timestamptz
-RETURNING id
+WHERE c.key = :key AND c.deleted_at IS NULL AND c.updated_at = :seen::timestamptz
+RETURNING key
 
 -- name: delete_skill
 UPDATE mcp.skill_categories SET is_active = false, deleted_at = now(), updated_at = clock_timestamp()
-WHERE id = :id AND deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
-RETURNING id
+WHERE key = :key AND deleted_at IS NULL
+RETURNING key
 
 -- name: is_deleted_skill
 SELECT EXISTS (
-    SELECT FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NOT NULL AND (org_id IS NULL OR org_id = :org_id::text))
+    SELECT FROM mcp.skill_categories WHERE id = :id::text AND key IN (:id::text, :id::text || '/' || :org_id::text) AND deleted_at IS NOT NULL
+      AND (org_id IS NULL OR org_id = :org_id::text))
 
 -- name: member_embeddings
 -- A page of a skill's members. Those without a vector of the model are skipped (skill-contract BR-004), and so are
--- tools that not everyone sees who sees the skill, as in its tool_count.
+-- tools that not everyone sees who sees the skill.
 SELECT a.tool_id::text, t.embedding, a.confidence
 FROM mcp.tool_skill_assignments a
-JOIN mcp.skill_categories c ON c.id = a.skill_id
-JOIN mcp.tools t ON t.id = a.tool_id AND (t.org_id IS NULL OR t.org_id = c.org_id)
+JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
+JOIN mcp.tools t ON t.id = a.tool_id
 -- The second bound keeps the planner from walking through all tools from the first one.
-WHERE a.skill_id = :id AND a.tool_id > :after::text::bigint AND t.id > :after::text::bigint AND t.is_active
+WHERE a.skill_key = :key AND a.tool_id > :after::text::bigint AND t.id > :after::text::bigint AND t.is_active
   AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
   AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
   AND (:without::bigint IS NULL OR a.tool_id <> :without::bigint)
@@ -100,34 +112,35 @@ ORDER BY a.tool_id
 LIMIT :limit::int
 
 -- name: description_embedding
-SELECT description_embedding FROM mcp.skill_categories WHERE id = :id AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
+SELECT description_embedding FROM mcp.skill_categories
+WHERE key = :key AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
 
 -- name: set_skill_embedding
 UPDATE mcp.skill_categories
 SET embedding = decode(:embedding, 'hex')
-WHERE id = :id AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
+WHERE key = :key AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
   AND embedding IS DISTINCT FROM decode(:embedding, 'hex')
-RETURNING id
+RETURNING key
 
 -- name: skills_to_reembed
-SELECT id::text, embedding_texts, text_hash
+SELECT key, embedding_texts, text_hash
 FROM mcp.skill_categories
-WHERE deleted_at IS NULL AND id > :after
+WHERE deleted_at IS NULL AND key > :after
   AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY id
+ORDER BY key
 LIMIT :limit::int
 
--- name: skill_ids
-SELECT id::text FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY id
+-- name: skill_keys
+SELECT key FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY key
 
 -- name: lock_skill
-SELECT id FROM mcp.skill_categories WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT key FROM mcp.skill_categories WHERE key = :key AND deleted_at IS NULL FOR NO KEY UPDATE
 
 -- name: skills_to_embed
-SELECT id::text, embedding_texts, text_hash
+SELECT key, embedding_texts, text_hash
 FROM mcp.skill_categories
-WHERE description_embedding IS NULL AND deleted_at IS NULL AND id > :after
-ORDER BY id
+WHERE description_embedding IS NULL AND deleted_at IS NULL AND key > :after
+ORDER BY key
 LIMIT :limit::int
 
 -- name: set_description_embeddings
@@ -135,11 +148,12 @@ LIMIT :limit::int
 UPDATE mcp.skill_categories c
 SET description_embedding = decode(r.embedding, 'hex'),
     embedding = CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
-                          AND EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.skill_id = c.id)
+                          AND EXISTS (SELECT FROM mcp.tool_skill_assignments a
+                                      WHERE a.skill_key = c.key AND a.owner IN ('', c.org_id))
                      THEN c.embedding ELSE decode(r.embedding, 'hex') END,
     embedding_model = :model, embedding_dimension = :dimension::int
 FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
-WHERE c.id = r.id AND c.text_hash = r.text_hash
+WHERE c.key = r.id AND c.text_hash = r.text_hash
 
 -- name: count_skills
 SELECT count(*) FROM mcp.skill_categories WHERE is_active

@@ -20,9 +20,9 @@ RETURNING id,
 
 -- name: insert_description
 INSERT INTO mcp.skill_suggestions AS s (
-    org_id, suggested_name, suggested_description, reasoning, source, kind, target_skill_id)
-VALUES (:org_id::text, :name, :description, :reasoning::text, :source, 'description', :skill_id)
-ON CONFLICT (target_skill_id) WHERE status = 'pending' AND kind = 'description' DO UPDATE SET
+    org_id, suggested_name, suggested_description, reasoning, source, kind, target_skill_key)
+VALUES (:org_id::text, :name, :description, :reasoning::text, :source, 'description', :skill_key)
+ON CONFLICT (target_skill_key) WHERE status = 'pending' AND kind = 'description' DO UPDATE SET
     suggested_description = excluded.suggested_description, reasoning = excluded.reasoning, source = excluded.source
 RETURNING id
 
@@ -34,11 +34,11 @@ WHERE status = 'pending' AND kind = 'new_skill' AND source_tool_id = ANY (:tool_
 -- name: drop_description_of
 -- The skill is deleted; whoever creates one under its id says themselves what it is.
 DELETE FROM mcp.skill_suggestions
-WHERE status = 'pending' AND kind = 'description' AND target_skill_id = :skill_id
+WHERE status = 'pending' AND kind = 'description' AND target_skill_key = :skill_key
 
 -- name: get_suggestion
-SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,
-       reasoning, source, status, resolved_skill_id, reviewed_by, review_reason, created_at, reviewed_at
+SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
+       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
 FROM mcp.skill_suggestions
 WHERE id = :id::bigint AND (org_id IS NULL OR org_id = :org_id::text)
 
@@ -56,8 +56,8 @@ ORDER BY s.id
 FOR UPDATE OF s
 
 -- name: list_suggestions
-SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_id,
-       reasoning, source, status, resolved_skill_id, reviewed_by, review_reason, created_at, reviewed_at
+SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
+       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
 FROM mcp.skill_suggestions
 WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
 ORDER BY id
@@ -84,7 +84,7 @@ FOR UPDATE
 
 -- name: review_suggestions
 UPDATE mcp.skill_suggestions
-SET status = :status, resolved_skill_id = :skill_id::text, reviewed_by = :reviewer::text, review_reason = :reason::text,
+SET status = :status, resolved_skill_key = :skill_key::text, reviewed_by = :reviewer::text, review_reason = :reason::text,
     reviewed_at = now()
 WHERE id = ANY (:ids::bigint[]) AND status = 'pending'
 RETURNING id
@@ -92,10 +92,10 @@ RETURNING id
 -- name: was_refused
 SELECT EXISTS (
     SELECT FROM mcp.skill_suggestions s
-    LEFT JOIN mcp.skill_categories c ON c.id = s.resolved_skill_id
+    LEFT JOIN mcp.skill_categories c ON c.key = s.resolved_skill_key
     WHERE s.kind = 'new_skill' AND s.org_id IS NOT DISTINCT FROM :org_id::text
       AND s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
-      AND (s.status = 'rejected' OR (s.status = 'approved' AND (c.id IS NULL OR c.deleted_at IS NOT NULL))))
+      AND (s.status = 'rejected' OR (s.status = 'approved' AND (c.key IS NULL OR c.deleted_at IS NOT NULL))))
 
 -- name: suggested_often
 SELECT min(suggested_name), org_id FROM mcp.skill_suggestions

@@ -1,0 +1,36 @@
+"""What of the skills in the index a caller sees: callers name them by ids, the index by keys (docs/adr/0024)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Values
+from collections.abc import Iterable
+
+from skillroute.domain.caller import Caller
+from skillroute.domain.index import Collection
+from skillroute.domain.skills import SkillKey, possible_keys
+from skillroute.ports import VectorIndex
+from skillroute.search.plan import passes, skills_where, tools_where
+
+
+def keys_of_skills(index: VectorIndex, skill_ids: Iterable[str], caller: Caller) -> list[SkillKey]:
+    """Return the keys of the active skills that the caller sees by these ids; unknown ids have none."""
+    where = skills_where(caller)
+    payloads = index.payloads(Collection.SKILLS, sorted(possible_keys(skill_ids, caller.org_id)))
+    return [SkillKey(key) for key, skill in payloads.items() if passes(where, skill)]
+
+
+def unseen(index: VectorIndex, keys: Values[str], caller: Caller) -> frozenset[str]:
+    """Return those of the skills of visible tools that the caller does not see.
+
+    That is a global one, of a global tool, whose id the caller's organisation has given to a skill of its own.
+    """
+    if caller.org_id is None or not keys:
+        return frozenset()
+    where = skills_where(caller)
+    payloads = index.payloads(Collection.SKILLS, sorted(keys))
+    return frozenset(key for key, skill in payloads.items() if not passes(where, skill))
+
+
+def tool_count(index: VectorIndex, key: SkillKey, caller: Caller) -> int:
+    """Return how many active tools the caller sees in a skill."""
+    return index.count(Collection.TOOLS, where=tools_where(caller, skill_keys=[key]))
