@@ -239,7 +239,8 @@ class System:
         """Return confidence, primacy and source of each of a tool's skills, as they are stored."""
         rows = self.rows(
             "SELECT c.id, confidence, is_primary, source FROM mcp.tool_skill_assignments a "
-            "JOIN mcp.skill_categories c ON c.key = a.skill_key WHERE tool_id = :id ORDER BY confidence DESC, skill_key",
+            "JOIN mcp.skill_categories c ON c.key = a.skill_key "
+            "WHERE tool_id = :id ORDER BY confidence DESC, skill_key",
             id=tool_id,
         )
         return {skill_id: (confidence, primary, source) for skill_id, confidence, primary, source in rows}

@@ -213,7 +213,8 @@ class TestSkills:
         rows = [item_row(f"t{n}", EAST) for n in range(501)]
         database.transact(lambda s: s.items.upsert(None, MODEL, rows))
         database.transact(lambda s: s.items.upsert(None, OTHER_MODEL, [item_row("other", EAST)]))
-        sql("INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools")
+        given = "(tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools"
+        sql(f"INSERT INTO mcp.tool_skill_assignments {given}")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 't7'")
         members = database.read(lambda s: list(s.skills.members("a", MODEL)))
         assert members == [(EAST, 0.5)] * 500
