@@ -4,91 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pytest
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.classification import Decision
 from skillroute.domain.index import Collection, IndexFilter
 from skillroute.domain.skills import skill_key
-from skillroute.domain.work import QueueName
 from skillroute.errors import Conflict, DatabaseUnavailable, StatementRejected
-from skillroute.services.dispatch import Dispatch
-from skillroute.services.relay import Relay
-from skillroute.storage.queue_memory import MemoryQueue
 
 from tests.builders import System, lent_system, of_org
-from tests.doubles import EdgeIndexes, FakeClock, LogRecords, at, in_threads, once, proposing
+from tests.component.skills.outbox import AGGREGATE, CLASSIFY, Clocked, dispatch_over, fails, grow_stale, relay
+from tests.doubles import EdgeIndexes, LogRecords, at, in_threads, once, proposing
 from tests.integration.storage.rows import connected, waits_for_a_lock
-
-CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
-
-
-class Clocked(MemoryQueue):
-    """A queue whose time stands still but for `takes_s` a call, with what was sent.
-
-    Attributes
-    ----------
-    calls : list of (queue, messages)
-        Those that failed among them.
-    """
-
-    def __init__(self) -> None:
-        self.clock = FakeClock()
-        self.takes_s = 0.0
-        self.calls: list[tuple[QueueName, int]] = []
-        super().__init__(clock=self.clock)
-
-    def send(self, queue: QueueName, bodies: Sequence[Mapping[str, Any]], *, delay_s: int = 0) -> None:
-        self.calls.append((queue, len(bodies)))
-        self.clock.advance(self.takes_s)
-        super().send(queue, bodies, delay_s=delay_s)
-
-    def sent(self, name: QueueName) -> list[object]:
-        """Receive and delete all that is visible."""
-        messages = self.receive(name, 10_000)
-        for message in messages:
-            self.delete(name, message.id)
-        return [json.loads(message.body) for message in messages]
-
-
-@pytest.fixture
-def queue() -> Clocked:
-    return Clocked()
-
-
-@pytest.fixture
-def queued(database_url: str, edge_indexes: EdgeIndexes, queue: Clocked) -> Iterator[System]:
-    """A system with queues, where nothing is done until its message is received."""
-    with lent_system(database_url, edge_indexes, queue=queue) as system:
-        yield system
-
-
-def relay(system: System, **options: float) -> Relay:
-    parts = system.parts
-    embed_missing = options.pop("embed_missing", parts.embed_missing)
-    approve = parts.suggest_skills.approve_waiting
-    return Relay(system.database, parts.dispatch, parts.failed_work, approve, embed_missing, **options)
-
-
-def dispatch_over(system: System, queue: Clocked) -> Dispatch:
-    """Return a dispatch that reads the queue's clock."""
-    return Dispatch(system.database, queue, system.parts.aggregate_skill, clock=queue.clock)
-
-
-def grow_stale(system: System) -> None:
-    """Let five hours pass for all that was published."""
-    system.sql("UPDATE mcp.outbox SET published_at = published_at - interval '5 hours'")
-
-
-def fails(system: System, key: str, reason: str, *, dead: bool) -> None:
-    """Note that a tool was not classified, at the last of its attempts or before."""
-    given_up = [key] if dead else []
-    system.database.transact(
-        lambda session: session.outbox.failed(CLASSIFY, {key: reason}, dead=given_up, receives={key: 1})
-    )
-
 
 # What waits
 
@@ -151,9 +78,9 @@ def test_messages_for_skills_rest_a_moment_and_those_for_tools_do_not(queued: Sy
 
 
 def test_more_than_a_batch_is_published_to_the_last(queued: System, queue: Clocked) -> None:
-    queued.tools([(f"t{number}", None) for number in range(250)])
-    assert queued.parts.dispatch() == 250
-    assert len(queue.sent(CLASSIFY)) == 250
+    queued.tools([(f"t{number}", None) for number in range(150)])
+    assert queued.parts.dispatch() == 150
+    assert len(queue.sent(CLASSIFY)) == 150
     assert queued.parts.dispatch() == 0
 
 
@@ -246,12 +173,12 @@ def test_a_failure_between_sending_and_marking_sends_twice_and_loses_nothing(que
 
 
 def test_two_relays_at_once_send_each_message_once(queued: System, queue: Clocked) -> None:
-    queued.tools([(f"t{number}", at(0.5)) for number in range(300)])
+    queued.tools([(f"t{number}", at(0.5)) for number in range(200)])
     both = relay(queued), relay(queued)
     reports = in_threads(2, lambda place: both[place]())
     sent = [json.dumps(body) for body in queue.sent(CLASSIFY)]
-    assert (len(sent), len(set(sent))) == (300, 300)
-    assert sum(report.published for report in reports) == 300
+    assert (len(sent), len(set(sent))) == (200, 200)
+    assert sum(report.published for report in reports) == 200
 
 
 def test_messages_that_should_long_have_been_done_are_sent_again(queued: System, queue: Clocked) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any, Protocol
 
 import pytest
+from botocore.exceptions import ClientError
 from skillroute.domain.work import QueueName
 from skillroute.errors import QueueUnavailable
 from skillroute.ports import Queue, QueueDepth
@@ -27,7 +28,11 @@ class World(Protocol):
         """Receive up to ten messages and return what they carry."""
         ...
 
-    def bury(self, name: QueueName, *bodies: str) -> None:
+    def groups(self, name: QueueName) -> dict[str, str | None]:
+        """Receive up to ten messages and return their groups by what they carry."""
+        ...
+
+    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
         """Let messages be received until they lie in the dead-letter queue."""
         ...
 
@@ -44,9 +49,19 @@ class SqsWorld:
         answer = self._client.receive_message(QueueUrl=self.urls[name], MaxNumberOfMessages=10)
         return [json.loads(message["Body"]) for message in answer.get("Messages", [])]
 
-    def bury(self, name: QueueName, *bodies: str) -> None:
+    def groups(self, name: QueueName) -> dict[str, str | None]:
+        answer = self._client.receive_message(
+            QueueUrl=self.urls[name], MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
+        )
+        return {
+            message["Body"]: message.get("Attributes", {}).get("MessageGroupId")
+            for message in answer.get("Messages", [])
+        }
+
+    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
+        named = {} if group is None else {"MessageGroupId": group}
         for body in bodies:
-            self._client.send_message(QueueUrl=self._dead[name], MessageBody=body)
+            self._client.send_message(QueueUrl=self._dead[name], MessageBody=body, **named)
 
     def close(self) -> None:
         for url in (*self.urls.values(), *self._dead.values()):
@@ -66,14 +81,37 @@ class MemoryWorld:
     def receive(self, name: QueueName) -> list[Any]:
         return [json.loads(message.body) for message in self.queue.receive(name)]
 
-    def bury(self, name: QueueName, *bodies: str) -> None:
+    def groups(self, name: QueueName) -> dict[str, str | None]:
+        return {message.body: message.group for message in self.queue.receive(name)}
+
+    def bury(self, name: QueueName, *bodies: str, group: str | None = None) -> None:
         for body in bodies:
-            self.queue.send_text(name, body)
+            self.queue.send_text(name, body, group=group)
         while self.queue.receive(name):
             pass
 
     def close(self) -> None:
         self.queue.close()
+
+
+class WithoutGroups:
+    """A client of a queue as it was before fair queues: it refuses groups, the whole call or message by message."""
+
+    def __init__(self, refuses: str, *, also: str = "no message") -> None:
+        self.bodies: list[str] = []
+        self.calls = 0
+        self._refuses = refuses
+        self._also = also
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[Any]) -> dict[str, Any]:  # noqa: N803
+        self.calls += 1
+        refused = [entry for entry in Entries if "MessageGroupId" in entry or self._also in entry["MessageBody"]]
+        if refused and self._refuses == "the call":
+            raise ClientError({"Error": {"Code": "InvalidParameterValue", "Message": "no groups"}}, "SendMessageBatch")
+        self.bodies += [entry["MessageBody"] for entry in Entries if entry not in refused]
+        return {"Failed": [{"Id": entry["Id"], "Code": "InvalidParameterValue"} for entry in refused]}
+
+    def close(self) -> None: ...
 
 
 @pytest.fixture(params=["sqs", "memory"])
@@ -102,6 +140,24 @@ def test_more_messages_than_fit_into_one_call_all_arrive(world: World) -> None:
     world.queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 26)])
 
     assert depth(world, CLASSIFY) == QueueDepth(CLASSIFY, ready=25, under_way=0, delayed=0, dead=0)
+
+
+def test_a_message_has_its_group_beside_its_body(world: World) -> None:
+    world.queue.send(CLASSIFY, [{"tool_id": 7}, {"tool_id": 8}, {"tool_id": 9}], groups=["org-a", "global", None])
+
+    assert world.groups(CLASSIFY) == {'{"tool_id": 7}': "org-a", '{"tool_id": 8}': "global", '{"tool_id": 9}': None}
+
+
+def test_messages_of_one_group_do_not_wait_for_each_other(world: World) -> None:
+    world.queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 26)], groups=["org-a"] * 25)
+
+    # Not deleted in between, as in a queue that keeps the order of each group they would have to be.
+    assert [len(world.receive(CLASSIFY)) for _ in range(2)] == [10, 10]
+
+
+def test_a_group_for_each_message_or_none_at_all(world: World) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        world.queue.send(CLASSIFY, [{"tool_id": 7}], groups=["org-a", "org-b"])
 
 
 def test_nothing_is_sent_for_nothing(world: World) -> None:
@@ -152,6 +208,14 @@ def test_redriven_messages_are_received_again(world: World) -> None:
 
     assert keys(world, CLASSIFY) == ["7"]
     assert world.receive(CLASSIFY) == [{"tool_id": 8}]
+
+
+def test_a_redriven_message_keeps_its_group(world: World) -> None:
+    world.bury(CLASSIFY, '{"tool_id": 7}', group="org-a")
+
+    world.queue.redrive(CLASSIFY, None)
+
+    assert world.groups(CLASSIFY) == {'{"tool_id": 7}': "org-a"}
 
 
 def test_all_that_can_be_read_is_redriven(world: World) -> None:
@@ -207,6 +271,28 @@ class TestSqs:
         queue._client = Refusing()
         with closing(queue), pytest.raises(QueueUnavailable, match=r"^queue classify refused 4 of 12 messages$"):
             queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 13)])
+
+    @pytest.mark.parametrize("refuses", ["the call", "each message"])
+    def test_a_queue_that_knows_no_groups_gets_the_messages_without(self, refuses: str) -> None:
+        client = WithoutGroups(refuses)
+        queue = SqsQueue({CLASSIFY: "https://sqs/1/classify"})
+        queue._client = client
+        with closing(queue):
+            queue.send(CLASSIFY, [{"tool_id": number} for number in range(1, 13)], groups=["org-a"] * 12)
+            queue.send(CLASSIFY, [{"tool_id": 13}], groups=["org-b"])
+
+        assert client.bodies == [f'{{"tool_id": {number}}}' for number in range(1, 14)]
+        # Asked once only: what follows is sent without a group at once.
+        assert client.calls == 4
+
+    def test_a_message_that_is_refused_with_and_without_its_group_is_counted_once(self) -> None:
+        client = WithoutGroups("each message", also="bad")
+        queue = SqsQueue({CLASSIFY: "https://sqs/1/classify"})
+        queue._client = client
+        with closing(queue), pytest.raises(QueueUnavailable, match=r"^queue classify refused 1 of 3 messages$"):
+            queue.send(CLASSIFY, [{"tool_id": 1}, {"tool_id": "bad"}, {"tool_id": 3}], groups=["org-a"] * 3)
+
+        assert client.bodies == ['{"tool_id": 1}', '{"tool_id": 3}']
 
     def test_the_users_own_aws_settings_are_not_read(self, sqs_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_PROFILE", "of-the-user")

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.queue_messages import key_of, message_of
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.work import OutboxEntry, QueueName
 from skillroute.errors import InvalidInput
 
 CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
 
 def test_each_queue_has_its_field() -> None:
-    assert message_of(Work(CLASSIFY, "7", 1)) == {"tool_id": 7}
-    assert message_of(Work(AGGREGATE, "files", 1)) == {"skill_id": "files"}
+    assert message_of(OutboxEntry(CLASSIFY, "7", None)) == {"tool_id": 7}
+    assert message_of(OutboxEntry(AGGREGATE, "files", "acme")) == {"skill_id": "files"}
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,9 @@ class QueueSettings(_Settings):
     sqs_endpoint_url: str | None = Field(None, description="Of a local SQS; none on AWS.")
     queue_max_receives: int = Field(5, ge=1, le=1000, description="The redrive policy's maxReceiveCount.")
     aggregate_delay_s: int = Field(2, ge=0, le=900, description="How long changes to one skill are collected.")
+    org_in_flight: int = Field(
+        200, ge=1, le=100_000, description="Messages that one organisation may have in a queue at once (docs/adr/0028)."
+    )
     notification_topic_arn: str | None = Field(None, description="SNS topic for suggestions and dead letters.")
     auto_approve_after: int = Field(3, ge=0, le=1000, description="Tools that make a suggestion a skill; 0: never.")
     skill_description_share: float = Field(

@@ -159,7 +159,11 @@ class CoreParts:
         from skillroute.services.dispatch import Dispatch
 
         return Dispatch(
-            self.database, self.queue, self.aggregate_skill, aggregate_delay_s=self.settings.aggregate_delay_s
+            self.database,
+            self.queue,
+            self.aggregate_skill,
+            aggregate_delay_s=self.settings.aggregate_delay_s,
+            most_in_flight=self.settings.org_in_flight,
         )
 
     def start_ahead(self) -> None:

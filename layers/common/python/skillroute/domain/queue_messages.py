@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.work import OutboxEntry, QueueName
 from skillroute.errors import InvalidInput
 
 MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}
@@ -14,18 +15,35 @@ MESSAGE_KEYS = {QueueName.CLASSIFY: "tool_id", QueueName.AGGREGATE: "skill_id"}
 _MAX_TOOL_ID = 2**63 - 1
 # An organisation's id may hold whatever PostgreSQL stores: anything but NUL and half a surrogate pair.
 _SKILL_KEY = re.compile(r"[a-z][a-z0-9_]{0,63}(/[^\0\ud800-\udfff]+)?")
+_GLOBAL_GROUP = "global"
 
 
-def message_of(work: Work) -> dict[str, object]:
+def message_of(entry: OutboxEntry) -> dict[str, object]:
     """Return the message for a piece of work: its key, no data.
 
     Examples
     --------
-    >>> message_of(Work(QueueName.CLASSIFY, "7", 1)), message_of(Work(QueueName.AGGREGATE, "files/acme", 2))
-    ({'tool_id': 7}, {'skill_id': 'files/acme'})
+    >>> message_of(OutboxEntry(QueueName.CLASSIFY, "7", None))
+    {'tool_id': 7}
+    >>> message_of(OutboxEntry(QueueName.AGGREGATE, "files/acme", "acme"))
+    {'skill_id': 'files/acme'}
     """
-    key: object = int(work.key) if work.queue is QueueName.CLASSIFY else work.key
-    return {MESSAGE_KEYS[work.queue]: key}
+    key: object = int(entry.key) if entry.queue is QueueName.CLASSIFY else entry.key
+    return {MESSAGE_KEYS[entry.queue]: key}
+
+
+def group_of(org_id: str | None) -> str:
+    """Return the message group of an organisation: queues that know groups keep one from delaying the others.
+
+    A hash, as the id of an organisation may be longer than a group's, and have other characters. No organisation shares
+    the group of what is global.
+
+    Examples
+    --------
+    >>> group_of(None), group_of("acme")
+    ('global', 'org-822b33ad87c148a0a20a5ba7cd5ebcaa')
+    """
+    return _GLOBAL_GROUP if org_id is None else f"org-{hashlib.sha256(org_id.encode()).hexdigest()[:32]}"
 
 
 def key_of(queue: QueueName, body: str) -> str:

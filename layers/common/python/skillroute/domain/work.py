@@ -28,3 +28,18 @@ class Work:
     queue: QueueName
     key: str
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """A piece of work as it stands in the outbox, to be published.
+
+    Attributes
+    ----------
+    org_id : str or None
+        The organisation whose tool or skill it is; None for a global one.
+    """
+
+    queue: QueueName
+    key: str
+    org_id: str | None

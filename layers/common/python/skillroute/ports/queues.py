@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.work import OutboxEntry, QueueName, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,25 @@ class OutboxDepth:
 class OutboxRepository(Protocol):
     """Work that waits, one row for each tool or skill. Triggers write it; see migration 0003."""
 
-    def hold_unpublished(self, limit: int) -> list[Work]:
-        """Hold work without a message, oldest first; what another publisher holds is left to it."""
+    def next_to_publish(self, *, most_in_flight: int, share: int, limit: int) -> list[OutboxEntry]:
+        """Return what to publish next, in this order, locking nothing (docs/adr/0028).
+
+        Organisations with the least in flight come first, `share` entries at a time; within one the oldest first.
+
+        Parameters
+        ----------
+        most_in_flight : int
+            How much work of one organisation may be published in one queue and not done. Failed work counts a tenth.
+        share : int
+            The most of one organisation and queue in one answer.
+        """
         ...
 
-    def mark_published(self, work: Sequence[Work]) -> None: ...
+    def lock_unpublished(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
+        """Lock and return those that are still to be published; what another publisher has locked is left to it."""
+        ...
+
+    def mark_published(self, entries: Sequence[OutboxEntry]) -> None: ...
 
     def enqueue(self, queue: QueueName, keys: Sequence[str]) -> None: ...
 
@@ -130,8 +144,19 @@ class DeadLetter:
 class Queue(Protocol):
     """The two queues. Every method raises `QueueUnavailable`."""
 
-    def send(self, queue: QueueName, bodies: Sequence[Mapping[str, Any]], *, delay_s: int = 0) -> None:
-        """Send messages, each a JSON object; they are received after `delay_s` seconds at the earliest."""
+    def send(
+        self,
+        queue: QueueName,
+        bodies: Sequence[Mapping[str, Any]],
+        *,
+        groups: Sequence[str | None] | None = None,
+        delay_s: int = 0,
+    ) -> None:
+        """Send messages, each a JSON object; they are received after `delay_s` seconds at the earliest.
+
+        `groups` names the group of each message, so that many messages of one do not delay the few of another. A queue
+        that knows no groups carries them all the same.
+        """
         ...
 
     def depths(self) -> list[QueueDepth]: ...

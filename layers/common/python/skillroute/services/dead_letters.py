@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.work import OutboxEntry, QueueName
 from skillroute.observability import logger
 from skillroute.ports import Database, DeadLetter, Failure, Queue, Session
 from skillroute.services.failed_work import tool_names
@@ -75,8 +75,8 @@ class DeadLetters:
 
         def revive(session: Session) -> list[str]:
             revived = session.outbox.revive(queue, keys)
-            # Else they would be published once more; by the key alone, whatever the version.
-            session.outbox.mark_published([Work(queue, key, 0) for key in revived if key in moved])
+            # Else they would be published once more.
+            session.outbox.mark_published([OutboxEntry(queue, key, None) for key in revived if key in moved])
             return revived
 
         revived = self._database.transact(revive)

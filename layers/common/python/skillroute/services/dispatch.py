@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
-from skillroute.domain.queue_messages import message_of
+from skillroute.domain.queue_messages import group_of, message_of
 from skillroute.domain.skills import SkillKey
-from skillroute.domain.work import QueueName
+from skillroute.domain.work import OutboxEntry, QueueName
 from skillroute.errors import QueueUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Clock, Database, Queue, Session
@@ -14,6 +15,10 @@ from skillroute.services.aggregate_skill import AggregateSkill
 
 # One call of SQS. Rows are held while it lasts, and writers of the same tools and skills wait.
 _BATCH = 10
+# What one organisation publishes before the next: a whole batch, so that a consumer reads few organisations' skills.
+_SHARE = _BATCH
+# Looked up at once: with thousands of organisations the look costs more than the sending of ten messages.
+_AT_ONCE = 1000
 
 _WITHIN_S = 2.0
 _LEFT_ALONE_S = 5.0
@@ -28,6 +33,8 @@ class Dispatch:
         Without one, skills are aggregated at once, in this process, and tools wait until somebody has one.
     aggregate_delay_s : int
         How long a message for a skill rests, so that the changes of a moment are folded into one aggregation.
+    most_in_flight : int
+        Messages of one organisation that may be in flight in one queue.
     """
 
     def __init__(
@@ -37,12 +44,14 @@ class Dispatch:
         aggregate: AggregateSkill,
         *,
         aggregate_delay_s: int = 2,
+        most_in_flight: int = 200,
         clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._queue = queue
         self._aggregate = aggregate
         self._aggregate_delay_s = aggregate_delay_s
+        self._most_in_flight = most_in_flight
         self._clock = clock
         self._not_before = float("-inf")
 
@@ -55,37 +64,58 @@ class Dispatch:
         return 0 if self._clock() < self._not_before else self.backlog(within_s=_WITHIN_S)
 
     def backlog(self, *, within_s: float) -> int:
-        """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises."""
+        """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises.
+
+        Organisations take turns, and none has more than `most_in_flight` messages in a queue: its other work waits in
+        the outbox until some of them are done (docs/adr/0028).
+        """
         if self._queue is None:
             return self._aggregate_waiting()
-        published, began = 0, self._clock()
-        while self._clock() - began < within_s:
-            batch = self._publish_batch(self._queue)
-            published += batch
-            if batch < _BATCH:
-                break
-        return published
-
-    def _publish_batch(self, queue: Queue) -> int:
+        published, ends_s = 0, self._clock() + within_s
         try:
-            return self._database.transact(lambda session: self._publish(session, queue))
+            while entries := self._next_to_publish():
+                before = published
+                for start in range(0, len(entries), _BATCH):
+                    if self._clock() >= ends_s:
+                        return published
+                    published += self._publish(self._queue, entries[start : start + _BATCH])
+                # Less than a share is all that there was. Where others have locked all of it, they look for more.
+                if len(entries) < _SHARE or published == before:
+                    break
         except SkillrouteError as error:
             if isinstance(error, QueueUnavailable):
                 self._not_before = self._clock() + _LEFT_ALONE_S
             _left(error)
-            return 0
+        return published
 
-    def _publish(self, session: Session, queue: Queue) -> int:
-        # Sent while the rows are held, so that no other publisher sends them too. Sent and not marked is sent twice at
-        # worst, and the second message finds its work done.
-        work = session.outbox.hold_unpublished(_BATCH)
-        for name in QueueName:
-            bodies = [message_of(each) for each in work if each.queue is name]
-            if bodies:
-                queue.send(name, bodies, delay_s=self._aggregate_delay_s if name is QueueName.AGGREGATE else 0)
-        if work:
-            session.outbox.mark_published(work)
-        return len(work)
+    def _next_to_publish(self) -> list[OutboxEntry]:
+        return self._database.read(
+            lambda session: session.outbox.next_to_publish(
+                most_in_flight=self._most_in_flight, share=_SHARE, limit=_AT_ONCE
+            )
+        )
+
+    def _publish(self, queue: Queue, entries: Sequence[OutboxEntry]) -> int:
+        def publish(session: Session) -> int:
+            # Sent while the rows are locked, so that no other publisher sends them too. Sent and not marked is sent
+            # twice at worst, and the second message finds its work done.
+            locked = session.outbox.lock_unpublished(entries)
+            for name in QueueName:
+                self._send(queue, name, [entry for entry in locked if entry.queue is name])
+            if locked:
+                session.outbox.mark_published(locked)
+            return len(locked)
+
+        return self._database.transact(publish)
+
+    def _send(self, queue: Queue, name: QueueName, entries: Sequence[OutboxEntry]) -> None:
+        if entries:
+            queue.send(
+                name,
+                [message_of(entry) for entry in entries],
+                groups=[group_of(entry.org_id) for entry in entries],
+                delay_s=self._aggregate_delay_s if name is QueueName.AGGREGATE else 0,
+            )
 
     def _aggregate_waiting(self) -> int:
         try:

@@ -14,6 +14,7 @@ from skillroute.domain.queue_messages import key_of
 from skillroute.domain.work import QueueName
 from skillroute.errors import InvalidInput, QueueUnavailable
 from skillroute.ports import DeadLetter, QueueDepth
+from skillroute.storage.queue_sender import Sender
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ _LOOK = {
     "VisibilityTimeout": 30,
     # Waiting for a second asks every server of SQS; not waiting asks some, and may miss messages.
     "WaitTimeSeconds": 1,
-    "MessageSystemAttributeNames": ["SentTimestamp"],
+    "MessageSystemAttributeNames": ["SentTimestamp", "MessageGroupId"],
 }
 _MOST_DEAD_LETTERS = 10_000
 _DEPTHS = {
@@ -66,11 +67,20 @@ class SqsQueue:
         self._region = region
         self._lock = threading.Lock()
         self._client: Any = None
+        self._sender = Sender(self._call)
 
-    def send(self, queue: QueueName, bodies: Sequence[Mapping[str, Any]], *, delay_s: int = 0) -> None:
+    def send(
+        self,
+        queue: QueueName,
+        bodies: Sequence[Mapping[str, Any]],
+        *,
+        groups: Sequence[str | None] | None = None,
+        delay_s: int = 0,
+    ) -> None:
         refused = 0
-        for batch in _batches([json.dumps(body) for body in bodies]):
-            refused += self._send(self._url(queue), batch, delay_s=delay_s)
+        texts = [json.dumps(body) for body in bodies]
+        for batch in _batches(list(zip(texts, groups or [None] * len(texts), strict=True))):
+            refused += self._sender(self._url(queue), batch, delay_s=delay_s)
         if refused:
             raise QueueUnavailable(f"queue {queue} refused {refused} of {len(bodies)} messages")
 
@@ -99,7 +109,8 @@ class SqsQueue:
                 letter = _letter(queue, message)
                 if is_wanted(letter) and letter.key is not None:
                     # Sent before it is deleted: a crash in between doubles it, which does no harm.
-                    if self._send(self._url(queue), [letter.body]):
+                    group = message.get("Attributes", {}).get("MessageGroupId")
+                    if self._sender(self._url(queue), [(letter.body, group)]):
                         raise QueueUnavailable(f"queue {queue} refused a message")
                     self._delete_dead(queue, message)
                     moved.append(letter.key)
@@ -119,14 +130,6 @@ class SqsQueue:
             client, self._client = self._client, None
         if client is not None:
             client.close()
-
-    def _send(self, url: str, bodies: Sequence[str], *, delay_s: int = 0) -> int:
-        """Send up to ten messages and return how many were refused."""
-        entries = [
-            {"Id": str(place), "MessageBody": body, "DelaySeconds": delay_s} for place, body in enumerate(bodies)
-        ]
-        answer = self._call(lambda client: client.send_message_batch(QueueUrl=url, Entries=entries))
-        return len(answer.get("Failed", []))
 
     def _counts(self, url: str) -> dict[str, int]:
         names = list(_DEPTHS.values())

@@ -25,6 +25,8 @@ class Message:
     ----------
     visible_at : float
         When it can be received, by the queue's clock.
+    group : str or None
+        Whose it is. It makes no difference here: messages are received in the order in which they came.
     receives : int
         How often it was received.
     """
@@ -33,6 +35,7 @@ class Message:
     body: str
     visible_at: float
     since: datetime
+    group: str | None = None
     receives: int = 0
 
 
@@ -64,9 +67,16 @@ class MemoryQueue:
         self._messages: dict[QueueName, dict[str, Message]] = {name: {} for name in QueueName}
         self._dead: dict[QueueName, dict[str, Message]] = {name: {} for name in QueueName}
 
-    def send(self, queue: QueueName, bodies: Sequence[Mapping[str, Any]], *, delay_s: int = 0) -> None:
-        for body in bodies:
-            self.send_text(queue, json.dumps(body), delay_s=delay_s)
+    def send(
+        self,
+        queue: QueueName,
+        bodies: Sequence[Mapping[str, Any]],
+        *,
+        groups: Sequence[str | None] | None = None,
+        delay_s: int = 0,
+    ) -> None:
+        for body, group in zip(bodies, groups or [None] * len(bodies), strict=True):
+            self.send_text(queue, json.dumps(body), group=group, delay_s=delay_s)
 
     def depths(self) -> list[QueueDepth]:
         self._check()
@@ -83,7 +93,7 @@ class MemoryQueue:
         moved = []
         for letter in self.dead_letters(queue, limit=len(self._dead[queue])):
             if letter.key is not None and (keys is None or letter.key in keys):
-                self.send_text(queue, letter.body)
+                self.send_text(queue, letter.body, group=self._dead[queue][letter.message_id].group)
                 self.drop(queue, [letter.message_id])
                 moved.append(letter.key)
         return moved
@@ -96,11 +106,11 @@ class MemoryQueue:
     def close(self) -> None:
         """Do nothing: there are no connections."""
 
-    def send_text(self, queue: QueueName, body: str, *, delay_s: float = 0) -> None:
+    def send_text(self, queue: QueueName, body: str, *, group: str | None = None, delay_s: float = 0) -> None:
         """Send a message with any body, as somebody else might."""
         self._check()
         with self._lock:
-            message = Message(str(next(self._ids)), body, self._clock() + delay_s, datetime.now(UTC))
+            message = Message(str(next(self._ids)), body, self._clock() + delay_s, datetime.now(UTC), group)
             self._messages[queue][message.id] = message
 
     def receive(self, queue: QueueName, limit: int = 10) -> list[Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from skillroute.domain.work import QueueName, Work
+from skillroute.domain.work import OutboxEntry, QueueName, Work
 from skillroute.ports import Failure, OutboxDepth
 from skillroute.storage.postgres.connection import Connection
 
@@ -16,13 +16,16 @@ class PostgresOutbox:
     def __init__(self, connection: Connection) -> None:
         self._run = connection.run
 
-    def hold_unpublished(self, limit: int) -> list[Work]:
-        return [
-            Work(QueueName(queue), key, version) for queue, key, version in self._run("hold_unpublished", limit=limit)
-        ]
+    def next_to_publish(self, *, most_in_flight: int, share: int, limit: int) -> list[OutboxEntry]:
+        rows = self._run("next_to_publish", most_in_flight=most_in_flight, share=share, limit=limit)
+        return [OutboxEntry(QueueName(queue), key, org_id or None) for queue, key, org_id in rows]
 
-    def mark_published(self, work: Sequence[Work]) -> None:
-        self._run("mark_published", rows=json.dumps([{"queue": each.queue, "key": each.key} for each in work]))
+    def lock_unpublished(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
+        locked = {(queue, key) for queue, key in self._run("lock_unpublished", rows=_keys(entries))}
+        return [entry for entry in entries if (entry.queue, entry.key) in locked]
+
+    def mark_published(self, entries: Sequence[OutboxEntry]) -> None:
+        self._run("mark_published", rows=_keys(entries))
 
     def enqueue(self, queue: QueueName, keys: Sequence[str]) -> None:
         self._run("enqueue", queue=queue.value, keys=list(keys))
@@ -75,3 +78,7 @@ class PostgresOutbox:
             OutboxDepth(QueueName(queue), waiting, dead, oldest_s)
             for queue, waiting, dead, oldest_s in self._run("outbox_depths")
         ]
+
+
+def _keys(entries: Sequence[OutboxEntry]) -> str:
+    return json.dumps([{"queue": entry.queue, "key": entry.key} for entry in entries])

@@ -7,6 +7,9 @@ CREATE SEQUENCE mcp.outbox_version;
 CREATE TABLE mcp.outbox (
     queue        text NOT NULL,
     key          text NOT NULL,                          -- the tool's id, or the skill's key
+    -- Whose tool or skill it is; '' for a global one. Organisations take turns at publishing (docs/adr/0028), and with a
+    -- null among them no walk through an index would meet them all.
+    org_id       text NOT NULL DEFAULT '',
     -- Grows with every change, over rows that went and came again too: whoever did the work removes the version that it
     -- had seen, and a change that came in between stays.
     version      bigint NOT NULL DEFAULT nextval('mcp.outbox_version'),
@@ -18,13 +21,18 @@ CREATE TABLE mcp.outbox (
     PRIMARY KEY (queue, key),
     CONSTRAINT outbox_queue_known CHECK (queue IN ('classify', 'aggregate'))
 );
-CREATE INDEX outbox_unpublished ON mcp.outbox (created_at) WHERE published_at IS NULL AND dead_at IS NULL;
+-- What waits for a message, organisation by organisation, and what has one.
+CREATE INDEX outbox_unpublished ON mcp.outbox (queue, org_id, created_at, key)
+    WHERE published_at IS NULL AND dead_at IS NULL;
+CREATE INDEX outbox_in_flight ON mcp.outbox (queue, org_id) WHERE published_at IS NOT NULL AND dead_at IS NULL;
 
--- Rows are locked in key order, as everywhere.
+-- Rows are locked in key order, as everywhere. What is gone meanwhile belongs to nobody: its message finds nothing to do.
 CREATE FUNCTION mcp.enqueue(to_queue text, keys text[]) RETURNS void
 LANGUAGE sql AS $$
-    INSERT INTO mcp.outbox AS o (queue, key)
-    SELECT to_queue, waiting.key
+    INSERT INTO mcp.outbox AS o (queue, key, org_id)
+    SELECT to_queue, waiting.key, coalesce(
+        CASE to_queue WHEN 'classify' THEN (SELECT t.org_id FROM mcp.tools t WHERE t.id = waiting.key::bigint)
+                      ELSE (SELECT c.org_id FROM mcp.skill_categories c WHERE c.id = waiting.key) END, '')
     FROM (SELECT DISTINCT unnest(keys) AS key) AS waiting
     ORDER BY waiting.key
     ON CONFLICT (queue, key) DO UPDATE SET

@@ -1,12 +1,49 @@
 -- Work that waits for a queue.
 
--- name: hold_unpublished
--- Oldest first. What another publisher holds is left to it.
-SELECT queue, key, version FROM mcp.outbox
-WHERE published_at IS NULL AND dead_at IS NULL
-ORDER BY created_at, queue, key
+-- name: next_to_publish
+-- Of each organisation the oldest work without a message, as far as the organisation has room (docs/adr/0028). Nothing is
+-- locked here: `lock_unpublished` takes what is still to be published.
+--
+-- Room is what is missing to `most_in_flight`: published and not done. Work that failed is hidden in the queue until its
+-- next receive and counts a tenth, so that a few tools that always fail do not stop the others of their organisation, and
+-- an outage does not bring a whole backlog into the queue either.
+--
+-- Organisations with the least in flight come first, `share` rows at a time; among equals the one with the oldest row. The
+-- recursion steps from organisation to organisation through the index, however many rows there are.
+WITH RECURSIVE organisations AS (
+    (SELECT queue, org_id FROM mcp.outbox
+     WHERE published_at IS NULL AND dead_at IS NULL
+     ORDER BY queue, org_id LIMIT 1)
+    UNION ALL
+    SELECT following.queue, following.org_id
+    FROM organisations o
+    CROSS JOIN LATERAL (
+        SELECT queue, org_id FROM mcp.outbox
+        WHERE published_at IS NULL AND dead_at IS NULL AND (queue, org_id) > (o.queue, o.org_id)
+        ORDER BY queue, org_id LIMIT 1) following
+)
+SELECT o.queue, w.key, o.org_id
+FROM organisations o
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE attempts = 0) + count(*) FILTER (WHERE attempts > 0) / 10 AS in_flight
+    FROM mcp.outbox
+    WHERE queue = o.queue AND org_id = o.org_id AND published_at IS NOT NULL AND dead_at IS NULL) f
+CROSS JOIN LATERAL (
+    SELECT key, created_at, row_number() OVER (ORDER BY created_at, key) AS place, min(created_at) OVER () AS oldest
+    FROM (SELECT key, created_at FROM mcp.outbox
+          WHERE queue = o.queue AND org_id = o.org_id AND published_at IS NULL AND dead_at IS NULL
+          ORDER BY created_at, key
+          LIMIT greatest(0, least(:share::int, :most_in_flight::int - f.in_flight))) room) w
+ORDER BY (f.in_flight + w.place - 1) / :share::int, w.oldest, o.queue, o.org_id, w.place
 LIMIT :limit::int
-FOR UPDATE SKIP LOCKED
+
+-- name: lock_unpublished
+-- What another publisher has locked is left to it.
+SELECT o.queue, o.key
+FROM json_to_recordset(:rows::json) AS r (queue text, key text)
+JOIN mcp.outbox o ON o.queue = r.queue AND o.key = r.key
+WHERE o.published_at IS NULL AND o.dead_at IS NULL
+FOR UPDATE OF o SKIP LOCKED
 
 -- name: mark_published
 UPDATE mcp.outbox o SET published_at = clock_timestamp()
