@@ -52,11 +52,15 @@ class Clocked(MemoryQueue):
         return [json.loads(message.body) for message in messages]
 
 
-def relay(system: System, **options: float) -> Relay:
+def relay(system: System, **options: Any) -> Relay:
+    """Return a relay of the system's parts, some of them replaced by `options`."""
     parts = system.parts
     embed_missing = options.pop("embed_missing", parts.embed_missing)
-    approve = parts.suggest_skills.approve_waiting
-    return Relay(system.database, parts.dispatch, parts.failed_work, approve, embed_missing, **options)
+    approve = options.pop("approve", parts.suggest_skills.approve_waiting)
+    queue = options.pop("queue", None)
+    dispatch = parts.dispatch if queue is None else dispatch_over(system, queue)
+    options |= {} if queue is None else {"clock": queue.clock}
+    return Relay(system.database, dispatch, parts.failed_work, approve, embed_missing, **options)
 
 
 def dispatch_over(system: System, queue: Clocked) -> Dispatch:

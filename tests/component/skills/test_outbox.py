@@ -387,7 +387,7 @@ def test_work_for_a_skill_that_was_deleted_is_done_with(queued: System) -> None:
 def test_a_step_that_fails_does_not_keep_the_others(queued: System, queue: Clocked) -> None:
     queued.tool("t", None)
 
-    def fail() -> int:
+    def fail(_: float) -> int:
         raise Conflict("no")
 
     report = relay(queued, embed_missing=fail)()

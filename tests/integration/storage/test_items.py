@@ -119,7 +119,7 @@ class TestEmbedding:
     ) -> None:
         # GIVEN a task that was taken before the text changed
         put(database, item_row("a", text="old"), item_row("b", text="b"))
-        tasks = database.read(lambda s: s.items.to_embed(after="", limit=10))
+        tasks = database.read(lambda s: s.items.to_embed(limit=10))
         put(database, item_row("a", text="new"))
         # WHEN its vector comes
         database.transact(lambda s: s.items.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
@@ -130,11 +130,17 @@ class TestEmbedding:
     def test_a_late_one_for_a_deleted_item_is_no_error(self, database: PostgresDatabase) -> None:
         database.transact(lambda s: s.items.set_embeddings(MODEL, [(EmbeddingTask("99", "t", "h"), EAST)]))
 
-    def test_what_waits_is_read_by_id_in_pages(self, database: PostgresDatabase) -> None:
+    def test_what_waits_is_read_by_id_and_by_organisation_in_turn(self, database: PostgresDatabase) -> None:
         put(database, *(item_row(f"t{n}") for n in range(10, 22)), item_row("done", EAST))
-        first = database.read(lambda s: s.items.to_embed(after="", limit=10))
-        rest = database.read(lambda s: s.items.to_embed(after=first[-1].id, limit=10))
-        assert [task.texts[0].strip() for task in first + rest] == [f"t{n}" for n in range(10, 22)]
+        for org_id in ("acme", "globex"):
+            database.transact(lambda s, org_id=org_id: s.items.upsert(org_id, MODEL, [item_row(f"{org_id}1")]))  # type: ignore[misc]
+        tasks = database.read(lambda s: s.items.to_embed(limit=10))
+        assert [task.texts[0].strip() for task in tasks] == [
+            "t10",
+            "acme1",
+            "globex1",
+            *(f"t{n}" for n in range(11, 18)),
+        ]
 
     def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: PostgresDatabase) -> None:
         put(database, item_row("mine", EAST), item_row("none"))

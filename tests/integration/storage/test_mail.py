@@ -177,23 +177,24 @@ class TestVectors:
         assert self.embedded(database, id_)
         assert database.read(lambda s: s.mail.tasks([id_])) == []
 
-    def test_what_is_to_embed_comes_in_pages_by_id(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_what_is_to_embed_comes_by_id(self, database: PostgresDatabase, mail: Mail) -> None:
         ids = [mail.project(f"p{number}") for number in range(12)]
 
         def pages(session: Session) -> list[int]:
             found: list[int] = []
-            while page := session.mail.to_embed(after=str(found[-1]) if found else "", limit=5):
+            while page := session.mail.to_reembed(MODEL, after=str(found[-1]) if found else "", limit=5):
                 found += [int(task.id) for task in page]
             return found
 
         assert database.read(pages) == ids
+        assert [int(task.id) for task in database.read(lambda s: s.mail.to_embed(limit=5))] == ids[:5]
         assert database.read(lambda s: s.mail.count_to_reembed(MODEL)) == 12
         tasks = database.read(lambda s: s.mail.to_reembed(MODEL, after=str(ids[1]), limit=2))
         assert [int(task.id) for task in tasks] == ids[2:4]
         database.transact(lambda s: s.mail.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         assert database.read(lambda s: s.mail.count_to_reembed(MODEL)) == 10
         assert database.read(lambda s: s.mail.count_to_reembed(OTHER_MODEL)) == 12
-        assert database.read(lambda s: s.mail.to_embed(after=str(ids[1]), limit=1))[0].id == str(ids[4])
+        assert [int(task.id) for task in database.read(lambda s: s.mail.to_embed(limit=3))] == [*ids[:2], ids[4]]
 
     def test_texts_are_stored_anew_from_what_was_said(self, database: PostgresDatabase, mail: Mail, sql: Sql) -> None:
         message = mail.message("m", "the body", subject="The subject", vector=EAST)

@@ -214,7 +214,7 @@ class TestFoundBy:
         ids = [put(database, server(f"/{number}")) for number in range(3)]
         assert database.read(lambda s: s.registry.ids(after=0, limit=2)) == ids[:2]
         assert database.read(lambda s: s.registry.ids(after=ids[1], limit=2)) == ids[2:]
-        first = database.read(lambda s: s.registry.to_embed(after="", limit=2))
+        first = database.read(lambda s: s.registry.to_embed(limit=2))
         assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
         assert database.read(lambda s: s.registry.count_to_reembed(MODEL)) == 3
         database.transact(lambda s: s.registry.set_embeddings(MODEL, [(first[0], EAST)]))

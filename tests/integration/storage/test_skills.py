@@ -195,7 +195,7 @@ class TestSkills:
         assert database.transact(lambda s: s.assignments.keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
         assert not database.transact(lambda s: s.skills.lock("a"))
         assert database.read(lambda s: s.skills.count()) == 2
-        assert [task.id for task in database.read(lambda s: s.skills.to_embed(after="", limit=9))] == ["b", "c"]
+        assert [task.id for task in database.read(lambda s: s.skills.to_embed(limit=9))] == ["b", "c"]
 
     def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: PostgresDatabase, sql: Sql) -> None:
         assign(database, ranked(("b", 0.9), ("a", 0.5), ("c", 0.4)))
@@ -231,7 +231,7 @@ class TestSkills:
     def test_a_late_description_embedding_is_stored_only_beside_its_text(
         self, database: PostgresDatabase, sql: Sql
     ) -> None:
-        tasks = database.read(lambda s: s.skills.to_embed(after="", limit=2))
+        tasks = database.read(lambda s: s.skills.to_embed(limit=2))
         sql("UPDATE mcp.skill_categories SET text_hash = 'newer' WHERE id = 'a'")
         database.transact(lambda s: s.skills.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         assert [task.id for task in database.read(lambda s: s.skills.to_reembed(MODEL, after="", limit=9))] == [

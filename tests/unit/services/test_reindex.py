@@ -6,10 +6,12 @@ import pytest
 from skillroute.domain.caller import LAPTOP
 from skillroute.domain.skills import Assignment, AssignmentSource
 from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.services.embed_missing import EmbedMissing
 from skillroute.services.embedding import BATCH
 from skillroute.services.reindex import ReindexReport
 
-from tests.unit.services.desk import Desk, Renamed, tool
+from tests.doubles import FakeClock, WatchedEmbedder
+from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool
 
 HUMAN = AssignmentSource.HUMAN_MANUAL
 
@@ -114,6 +116,27 @@ class TestEmbedMissing:
         assert desk.sql("SELECT count(*) FROM mcp.tools WHERE embedding IS NULL") == [[0]]
         assert desk.vector("skill_categories", "waiting") is not None
         assert desk.embed_missing() == 0
+
+    def test_organisations_and_kinds_take_turns_and_what_there_is_no_time_for_waits(self, desk: Desk) -> None:
+        # GIVEN a backlog of one organisation, and a little of another, of two kinds
+        filled(desk)
+        desk.embedder.away = True
+        desk.put(*(tool(f"t{n}") for n in range(6 * BATCH)), caller=ACME)
+        desk.put(tool("late"), caller=UMBRELLA)
+        desk.skill("late", UMBRELLA)
+        desk.embedder.away = False
+        # WHEN the time is up after a turn of five batches, and one of the other kind
+        clock = FakeClock()
+        embedder = WatchedEmbedder(desk.embedder, clock)
+        embedder.takes_s = 1.0
+        embed_missing = EmbedMissing(desk.database, embedder, clock=clock)
+        assert embed_missing(5.5) == 5 * BATCH + 1
+        # THEN
+        assert desk.vector("tools", "late") is not None
+        assert desk.vector("skill_categories", "late") is not None
+        # AND the next run embeds the rest
+        assert embed_missing() == BATCH + 1
+        assert embed_missing() == 0
 
     def test_the_skills_of_what_it_embeds_are_aggregated_anew(self, desk: Desk) -> None:
         desk.skill("s")

@@ -6,17 +6,21 @@ pruning and catching up are idempotent.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from skillroute.errors import DependencyUnavailable, SkillrouteError
 from skillroute.observability import Metric, count, gauge, logger
-from skillroute.ports import Database, OutboxDepth
+from skillroute.ports import Clock, Database, OutboxDepth
 from skillroute.services.dispatch import Dispatch
 from skillroute.services.failed_work import FailedWork
 
 _BATCH = 1000
 _PUBLISH_WITHIN_S = 20.0
+# A batch that is begun may take a quarter of a minute, and after 55 s Lambda ends a run.
+_EMBED_UNTIL_S = 35.0
+_EMBED_AT_LEAST_S = 5.0
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ class Relay:
     approve_waiting : callable
         Approves suggestions that were made often enough.
     embed_missing : callable
-        Embeds what was written while the model was away, and returns how many rows.
+        Embeds what was written while the model was away, for so many seconds, and returns how many rows.
     catch_up : callable or None
         Brings an index server up to date, and returns its lag before. None for embedded replicas.
     again_after_s, lost_after_s : float
@@ -77,12 +81,13 @@ class Relay:
         dispatch: Dispatch,
         failed_work: FailedWork,
         approve_waiting: Callable[[], object],
-        embed_missing: Callable[[], int],
+        embed_missing: Callable[[float], int],
         *,
         catch_up: Callable[[], int] | None = None,
         again_after_s: float = 4 * 3600.0,
         lost_after_s: float = 600.0,
         prune_after_s: float = 7 * 86_400.0,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._dispatch = dispatch
@@ -93,18 +98,19 @@ class Relay:
         self._again_after_s = again_after_s
         self._lost_after_s = lost_after_s
         self._prune_after_s = prune_after_s
+        self._clock = clock
 
     def __call__(self) -> RelayReport:
         """Run every step; one that fails is logged and does not keep the others from running.
 
-        What may take long comes last, and within a time of its own: publishing a backlog, then embedding.
+        What may take long comes last, and within a time of its own: publishing a backlog, approving, then embedding.
 
         Raises
         ------
         DatabaseUnavailable
             PostgreSQL cannot be reached, so that no step can run.
         """
-        report = RelayReport()
+        report, embed_until_s = RelayReport(), self._clock() + _EMBED_UNTIL_S
         transact = self._database.transact
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
         report.again = self._publish_stale()
@@ -119,12 +125,12 @@ class Relay:
         with _Step("measure", report):
             report.depths = self._database.read(lambda session: session.outbox.depths())
             _observe(report)
-        with _Step("approve", report):
-            self._approve_waiting()
         with _Step("publish", report):
             report.published = self._dispatch.backlog(within_s=_PUBLISH_WITHIN_S)
+        with _Step("approve", report):
+            self._approve_waiting()
         with _Step("embed", report):
-            report.embedded = self._embed_missing()
+            report.embedded = self._embed_missing(max(_EMBED_AT_LEAST_S, embed_until_s - self._clock()))
         _log(report)
         return report
 

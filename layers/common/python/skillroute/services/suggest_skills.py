@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill
 from skillroute.domain.suggestions import SuggestionStatus, skill_id_of
 from skillroute.errors import SkillrouteError
 from skillroute.observability import Metric, count, logger
-from skillroute.ports import Database, Notifier, Session
+from skillroute.ports import Clock, Database, Notifier, Session
 from skillroute.services.create_skill import PreparedSkill, PrepareSkill, store
 from skillroute.services.store_classifications import Suggested
 
@@ -38,12 +39,14 @@ class SuggestSkills:
         *,
         approve_after: int = 3,
         after_commit: Callable[[], object] = lambda: None,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._prepare = prepare
         self._notifier = notifier
         self._approve_after = approve_after
         self._after_commit = after_commit
+        self._clock = clock
 
     def announce(self, suggested: Sequence[Suggested]) -> None:
         """Tell people of suggestions with a new name, and approve those that were made often enough."""
@@ -71,11 +74,18 @@ class SuggestSkills:
             ):
                 self._approve_if_often(name, org_id)
 
-    def approve_waiting(self) -> None:
-        """Approve what was suggested often enough, and was not at once: whoever stored the last one was killed."""
-        if self._approve_after > 0:
-            for name, org_id in self._database.read(lambda session: session.suggestions.often(self._approve_after)):
-                self._approve_if_often(name, org_id)
+    def approve_waiting(self, *, within_s: float = 5.0) -> None:
+        """Approve what was suggested often enough, and was not at once: whoever stored the last one was killed.
+
+        Organisations take turns, and none begins after `within_s` seconds: the next run takes up what is left.
+        """
+        if self._approve_after == 0:
+            return
+        ends_s = self._clock() + within_s
+        for name, org_id in self._database.read(lambda session: session.suggestions.often(self._approve_after)):
+            if self._clock() >= ends_s:
+                return
+            self._approve_if_often(name, org_id)
 
     def _approve_if_often(self, name: str, org_id: str | None) -> None:
         try:

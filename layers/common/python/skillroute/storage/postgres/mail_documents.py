@@ -39,8 +39,8 @@ class PostgresMailDocuments:
         count: int = self._run("count_mail_to_reembed", model=model.name, dimension=model.dimension)[0][0]
         return count
 
-    def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
-        return [to_task(row) for row in self._run("mail_to_embed", after=after or "0", limit=limit)]
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("mail_to_embed", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
         rows = self._run(

@@ -111,8 +111,8 @@ class PostgresSkills:
         )
         return bool(changed)
 
-    def to_embed(self, *, after: str, limit: int) -> list[EmbeddingTask]:
-        return [to_task(row) for row in self._run("skills_to_embed", after=after, limit=limit)]
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("skills_to_embed", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
         rows = self._run("skills_to_reembed", model=model.name, dimension=model.dimension, after=after, limit=limit)

@@ -52,7 +52,8 @@ ON CONFLICT (tool_id) DO UPDATE SET
     input_hash = excluded.input_hash, classifier = excluded.classifier, classified_at = clock_timestamp()
 
 -- name: queue_unclassified
--- Tools that nobody decided on and that wait in no queue: what was lost, however it was. Young ones are left alone.
+-- Tools that nobody decided on and that wait in no queue: what was lost, however it was. Young ones are left alone. The
+-- first of each organisation comes before the second of any.
 SELECT mcp.enqueue('classify', array_agg(lost.id::text)) IS NULL, count(*)
 FROM (
     SELECT t.id FROM mcp.tools t
@@ -60,7 +61,7 @@ FROM (
       AND NOT EXISTS (SELECT FROM mcp.tool_classifications r WHERE r.tool_id = t.id)
       AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id)
       AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = t.id::text)
-    ORDER BY t.id
+    ORDER BY row_number() OVER (PARTITION BY t.org_id ORDER BY t.id), t.id
     LIMIT :limit::int
 ) lost
 

@@ -98,11 +98,12 @@ RETURNING id
 SELECT id, content_hash, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
 
 -- name: items_to_embed
--- Written while the model was away. (Ordered by t.id: a bare id would be the text of the first column.)
+-- Written while the model was away: the first of each organisation before the second of any. (Ordered by t.id: a bare id
+-- would be the text of the first column.)
 SELECT t.id::text, t.embedding_texts, t.text_hash
 FROM mcp.tools t
-WHERE t.embedding IS NULL AND t.id > :after::text::bigint
-ORDER BY t.id
+WHERE t.embedding IS NULL
+ORDER BY row_number() OVER (PARTITION BY t.org_id ORDER BY t.id), t.id
 LIMIT :limit::int
 
 -- name: items_to_reembed

@@ -267,8 +267,8 @@ ORDER BY d.id
 
 -- name: mail_to_embed
 SELECT d.id::text, ARRAY[d.title || E'\n\n' || d.body], d.text_hash FROM mcp.mail_documents d
-WHERE d.embedding IS NULL AND d.id > :after::text::bigint
-ORDER BY d.id
+WHERE d.embedding IS NULL
+ORDER BY row_number() OVER (PARTITION BY d.org_id ORDER BY d.id), d.id
 LIMIT :limit::int
 
 -- name: mail_to_reembed

@@ -150,8 +150,8 @@ ORDER BY e.id
 -- name: entities_to_embed
 SELECT e.id::text, e.embedding_texts, e.text_hash
 FROM mcp.registry_entities e
-WHERE e.embedding IS NULL AND e.id > :after::text::bigint AND e.text_hash <> ''
-ORDER BY e.id
+WHERE e.embedding IS NULL AND e.text_hash <> ''
+ORDER BY row_number() OVER (PARTITION BY e.org_id ORDER BY e.id), e.id
 LIMIT :limit::int
 
 -- name: entities_to_reembed

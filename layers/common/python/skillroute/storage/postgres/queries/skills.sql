@@ -139,8 +139,8 @@ SELECT key FROM mcp.skill_categories WHERE key = :key AND deleted_at IS NULL FOR
 -- name: skills_to_embed
 SELECT key, embedding_texts, text_hash
 FROM mcp.skill_categories
-WHERE description_embedding IS NULL AND deleted_at IS NULL AND key > :after
-ORDER BY key
+WHERE description_embedding IS NULL AND deleted_at IS NULL
+ORDER BY row_number() OVER (PARTITION BY org_id ORDER BY key), key
 LIMIT :limit::int
 
 -- name: set_description_embeddings

@@ -98,7 +98,10 @@ SELECT EXISTS (
       AND (s.status = 'rejected' OR (s.status = 'approved' AND (c.key IS NULL OR c.deleted_at IS NOT NULL))))
 
 -- name: suggested_often
+-- The oldest of each organisation before the second of any. Among equals by chance: some are tried again in every run,
+-- as their organisation has no room for another skill, and must not always come before the same others.
 SELECT min(suggested_name), org_id FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND source = 'llm_auto' AND source_tool_id IS NOT NULL
 GROUP BY name_key, org_id
 HAVING count(DISTINCT source_tool_id) >= :least::bigint
+ORDER BY row_number() OVER (PARTITION BY org_id ORDER BY min(id)), random()
