@@ -154,12 +154,12 @@ def test_what_was_given_up_is_not_planned_and_takes_no_room(database: PostgresDa
     assert [entry.key for entry in planned(database, most_in_flight=20)] == [f"acme{n:06}" for n in (1, 2, 3)]
 
 
-def test_what_was_published_since_it_was_planned_is_not_locked_again(database: PostgresDatabase, sql: Sql) -> None:
+def test_what_was_published_since_it_was_planned_is_not_published_again(database: PostgresDatabase, sql: Sql) -> None:
     backlog(sql, "acme", 3)
     plan = planned(database)
     database.transact(lambda session: session.outbox.mark_published(plan[:1]))
     sql("DELETE FROM mcp.outbox WHERE key = 'acme000002'")
-    assert database.transact(lambda session: session.outbox.lock_unpublished(plan)) == plan[2:]
+    assert database.transact(lambda session: session.outbox.mark_published(plan)) == plan[2:]
 
 
 def test_what_another_publisher_has_locked_is_left_to_it(database: PostgresDatabase, sql: Sql) -> None:
@@ -167,7 +167,7 @@ def test_what_another_publisher_has_locked_is_left_to_it(database: PostgresDatab
     plan = planned(database)
     sql("BEGIN")
     sql("SELECT FROM mcp.outbox WHERE key = 'acme000002' FOR UPDATE")
-    assert database.transact(lambda session: session.outbox.lock_unpublished(plan)) == [plan[0], plan[2]]
+    assert database.transact(lambda session: session.outbox.mark_published(plan)) == [plan[0], plan[2]]
     sql("ROLLBACK")
 
 

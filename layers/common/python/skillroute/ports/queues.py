@@ -55,11 +55,9 @@ class OutboxRepository(Protocol):
         """
         ...
 
-    def lock_unpublished(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
-        """Lock and return those that are still to be published; what another publisher has locked is left to it."""
+    def mark_published(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
+        """Mark those that have no message yet, and return them; what another publisher has locked is left to it."""
         ...
-
-    def mark_published(self, entries: Sequence[OutboxEntry]) -> None: ...
 
     def enqueue(self, queue: QueueName, keys: Sequence[str]) -> None: ...
 

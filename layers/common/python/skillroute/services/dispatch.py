@@ -97,14 +97,12 @@ class Dispatch:
 
     def _publish(self, queue: Queue, entries: Sequence[OutboxEntry]) -> int:
         def publish(session: Session) -> int:
-            # Sent while the rows are locked, so that no other publisher sends them too. Sent and not marked is sent
+            # Sent while the rows are locked, so that no other publisher sends them too. Sent and not committed is sent
             # twice at worst, and the second message finds its work done.
-            locked = session.outbox.lock_unpublished(entries)
+            marked = session.outbox.mark_published(entries)
             for name in QueueName:
-                self._send(queue, name, [entry for entry in locked if entry.queue is name])
-            if locked:
-                session.outbox.mark_published(locked)
-            return len(locked)
+                self._send(queue, name, [entry for entry in marked if entry.queue is name])
+            return len(marked)
 
         return self._database.transact(publish)
 

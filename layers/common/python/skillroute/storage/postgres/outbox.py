@@ -20,12 +20,10 @@ class PostgresOutbox:
         rows = self._run("next_to_publish", most_in_flight=most_in_flight, share=share, limit=limit)
         return [OutboxEntry(QueueName(queue), key, org_id or None) for queue, key, org_id in rows]
 
-    def lock_unpublished(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
-        locked = {(queue, key) for queue, key in self._run("lock_unpublished", rows=_keys(entries))}
-        return [entry for entry in entries if (entry.queue, entry.key) in locked]
-
-    def mark_published(self, entries: Sequence[OutboxEntry]) -> None:
-        self._run("mark_published", rows=_keys(entries))
+    def mark_published(self, entries: Sequence[OutboxEntry]) -> list[OutboxEntry]:
+        rows = json.dumps([{"queue": entry.queue, "key": entry.key} for entry in entries])
+        marked = {(queue, key) for queue, key in self._run("mark_published", rows=rows)}
+        return [entry for entry in entries if (entry.queue, entry.key) in marked]
 
     def enqueue(self, queue: QueueName, keys: Sequence[str]) -> None:
         self._run("enqueue", queue=queue.value, keys=list(keys))
@@ -78,7 +76,3 @@ class PostgresOutbox:
             OutboxDepth(QueueName(queue), waiting, dead, oldest_s)
             for queue, waiting, dead, oldest_s in self._run("outbox_depths")
         ]
-
-
-def _keys(entries: Sequence[OutboxEntry]) -> str:
-    return json.dumps([{"queue": entry.queue, "key": entry.key} for entry in entries])

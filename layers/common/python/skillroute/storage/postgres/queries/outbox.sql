@@ -2,7 +2,7 @@
 
 -- name: next_to_publish
 -- Of each organisation the oldest work without a message, as far as the organisation has room (docs/adr/0028). Nothing is
--- locked here: `lock_unpublished` takes what is still to be published.
+-- locked here: `mark_published` takes what is still to be published.
 --
 -- Room is what is missing to `most_in_flight`: published and not done. Work that failed is hidden in the queue until its
 -- next receive and counts a tenth, so that a few tools that always fail do not stop the others of their organisation, and
@@ -37,18 +37,17 @@ CROSS JOIN LATERAL (
 ORDER BY (f.in_flight + w.place - 1) / :share::int, w.oldest, o.queue, o.org_id, w.place
 LIMIT :limit::int
 
--- name: lock_unpublished
--- What another publisher has locked is left to it.
-SELECT o.queue, o.key
-FROM json_to_recordset(:rows::json) AS r (queue text, key text)
-JOIN mcp.outbox o ON o.queue = r.queue AND o.key = r.key
-WHERE o.published_at IS NULL AND o.dead_at IS NULL
-FOR UPDATE OF o SKIP LOCKED
-
 -- name: mark_published
+-- What another publisher has locked is left to it.
 UPDATE mcp.outbox o SET published_at = clock_timestamp()
-FROM json_to_recordset(:rows::json) AS r (queue text, key text)
-WHERE o.queue = r.queue AND o.key = r.key
+FROM (
+    SELECT u.queue, u.key
+    FROM json_to_recordset(:rows::json) AS r (queue text, key text)
+    JOIN mcp.outbox u ON u.queue = r.queue AND u.key = r.key
+    WHERE u.published_at IS NULL AND u.dead_at IS NULL
+    FOR UPDATE OF u SKIP LOCKED) unpublished
+WHERE o.queue = unpublished.queue AND o.key = unpublished.key
+RETURNING o.queue, o.key
 
 -- name: enqueue
 SELECT mcp.enqueue(:queue, :keys::text[])
