@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import math
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import term_weights
-from skillroute.domain.term_weights import weight
+from skillroute.domain.term_weights import TEXTS, UNKNOWN, counts, weight
+
+
+@pytest.mark.parametrize("term", ["the", "retrieve", "stand", "xylograph", ""])
+def test_a_weight_is_the_inverse_document_frequency_of_bm25(term: str) -> None:
+    count = counts().get(term, UNKNOWN)
+    assert weight(term) == pytest.approx(math.log(1 + (TEXTS - count + 0.5) / (count + 0.5)))
 
 
 @pytest.mark.parametrize(
-    ("term", "of_10_000"), [("the", 6553), ("what", 261), ("register", 20), ("zebra", 10), ("", 10)]
+    ("common", "rare"), [("the", "retrieve"), ("retrieve", "calendar"), ("calendar", "poker"), ("poker", "xylograph")]
 )
-def test_a_weight_is_the_inverse_document_frequency_of_bm25(term: str, of_10_000: int) -> None:
-    assert weight(term) == pytest.approx(math.log(1 + (10_000 - of_10_000 + 0.5) / (of_10_000 + 0.5)))
+def test_the_rarer_a_word_the_more_it_weighs(common: str, rare: str) -> None:
+    assert weight(common) < weight(rare)
 
 
-def test_the_table_is_sorted_and_says_each_word_once() -> None:
-    entries = [entry.split(":") for entry in term_weights._TABLE.split()]
-    counts = [int(count) for _, count in entries]
-    assert counts == sorted(counts, reverse=True)
-    assert len({word for word, _ in entries}) == len(entries)
-    assert counts[0] < 10_000 and counts[-1] > term_weights._UNKNOWN
-    assert all(word == word.casefold() and word.isalnum() for word, _ in entries)
+def test_the_table_is_sorted_and_has_each_word_once() -> None:
+    file = files("skillroute.domain").joinpath("term_counts.txt")
+    lines = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
+    found = [int(count) for _, count in lines]
+    assert found == sorted(found, reverse=True)
+    assert len({word for word, _ in lines}) == len(lines) == len(counts()) == 4000
+    assert found[0] < TEXTS and found[-1] > UNKNOWN > 0
+    assert all(word == word.casefold() and word.isalnum() for word, _ in lines)
 
 
 @given(st.text())
