@@ -122,7 +122,8 @@ def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
 
 def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidate]:
     best = max((hit.score for hit in hits), default=0.0)
-    scale = (_BELOW_EXACT_NAMES if exact else 1.0) / best if best > 0.0 else 0.0
-    scores = {hit.key: hit.score * scale for hit in hits} | dict.fromkeys(exact, 1.0)
+    most = _BELOW_EXACT_NAMES if exact else 1.0
+    # Divided first: the best itself is exactly 1.
+    scores = {hit.key: hit.score / best * most for hit in hits if best > 0.0} | dict.fromkeys(exact, 1.0)
     named = set(exact)
     return by_rank(Candidate(key, min(1.0, score), None, key in named) for key, score in scores.items())
