@@ -1,7 +1,5 @@
-"""The same random operations on both engines give the same answers, scores included.
-
-BM25 scores agree because `EdgeIndex` asks for document frequencies over the living points, as the client's local mode
-counts them. A server counts deleted points until it has optimised them away, so it may rank by slightly other scores.
+"""The same random operations on both engines give the same answers, scores included; and so does an index that holds
+nothing but what passes the filter.
 """
 
 from __future__ import annotations
@@ -100,3 +98,47 @@ def test_both_engines_answer_alike(
                 edge.search_text(collection, text, where=where, limit=limit),
                 local.search_text(collection, text, where=where, limit=limit),
             )
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    held=st.lists(records, max_size=12),
+    deleted=st.lists(keys, max_size=3),
+    where=filters,
+    asked=st.lists(questions, min_size=1, max_size=5),
+)
+@pytest.mark.parametrize("engine", ["edge", "local"])
+def test_what_does_not_pass_the_filter_changes_nothing(
+    request: pytest.FixtureRequest,
+    engine: str,
+    held: list[IndexRecord],
+    deleted: list[str],
+    where: IndexFilter,
+    asked: list[tuple[list[float], str, IndexFilter, int, float | None]],
+) -> None:
+    """Decision 30: neither scores nor cuts depend on records that the caller may not see."""
+    make: MakeIndex = request.getfixturevalue(f"make_{engine}")
+
+    def answers(index: VectorIndex) -> list[list[IndexHit]]:
+        return [
+            hits
+            for vector, text, _, limit, threshold in asked
+            for hits in (
+                index.search(Collection.TOOLS, vector, where=where, limit=limit, threshold=threshold),
+                index.search_text(Collection.TOOLS, text, where=where, limit=limit),
+            )
+        ]
+
+    # GIVEN an index with everything, some of it deleted
+    index = make()
+    index.upsert(Collection.TOOLS, held)
+    index.delete(Collection.TOOLS, deleted)
+    passing = set(index.match(Collection.TOOLS, where=where, limit=1000))
+    found = answers(index)
+
+    # WHEN another holds nothing but what passes the filter
+    index = make()
+    index.upsert(Collection.TOOLS, [each for each in {r.key: r for r in held}.values() if each.key in passing])
+
+    # THEN it answers the same
+    assert answers(index) == found

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.domain.term_weights import weight
 from skillroute.errors import IndexUnavailable
 from skillroute.ports import VectorIndex
 from skillroute.storage.index import schema
@@ -161,18 +162,44 @@ class TestSearchText:
         index.upsert(TOOLS, [record("1", EAST, "current weather"), record("2", EAST, "stock quotes")])
         assert keys(index.search_text(TOOLS, "weather in Oslo", where=ALL, limit=5)) == ["1"]
 
-    def test_scores_are_bm25(self, index: VectorIndex) -> None:
-        # GIVEN three documents of two words, two of which share one
+    def test_scores_are_bm25_with_fixed_weights_of_words(self, index: VectorIndex) -> None:
+        # GIVEN documents of two words, two of which share one
         index.upsert(
             TOOLS, [record("1", None, "rain wind"), record("2", None, "rain sun"), record("3", None, "moon tide")]
         )
         # WHEN searching for the shared word
         hits = index.search_text(TOOLS, "rain", where=ALL, limit=5)
-        # THEN the score is idf · tf(k + 1) / (tf + k(1 - b + b · length / expected length))
-        idf = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
-        expected = idf * 2.2 / (1 + 1.2 * (1 - 0.75 + 0.75 * 2 / 20))
+        # THEN the score is weight · tf(k + 1) / (tf + k(1 - b + b · length / expected length))
+        expected = weight("rain") * 2.2 / (1 + 1.2 * (1 - 0.75 + 0.75 * 2 / 20))
         assert keys(hits) == ["1", "2"]
         assert [hit.score for hit in hits] == pytest.approx([expected] * 2, abs=1e-5)
+
+    def test_how_many_records_have_a_word_does_not_count(self, index: VectorIndex) -> None:
+        """Decision 30: what others say must not show in a score, not even once it is deleted."""
+        mine = only(org_id=["b"])
+        index.upsert(
+            TOOLS, [record("1", None, "rain wind", {"org_id": "b"}), record("2", None, "sun", {"org_id": "b"})]
+        )
+        before = index.search_text(TOOLS, "rain sun", where=mine, limit=5)
+        others = [str(number) for number in range(10, 60)]
+        index.upsert(TOOLS, [record(key, None, "rain", {"org_id": "a"}) for key in others])
+        assert index.search_text(TOOLS, "rain sun", where=mine, limit=5) == before
+        index.delete(TOOLS, others)
+        assert index.search_text(TOOLS, "rain sun", where=mine, limit=5) == before
+        assert keys(before) == ["2", "1"]
+
+    def test_a_common_word_counts_for_less_than_a_rare_one(self, index: VectorIndex) -> None:
+        # Though here it is the other way round.
+        index.upsert(TOOLS, [record(str(n), None, text) for n, text in enumerate(["retrieve", "zebra", "zebra"])])
+        assert keys(index.search_text(TOOLS, "retrieve a zebra", where=ALL, limit=5)) == ["1", "2", "0"]
+
+    @pytest.mark.parametrize(
+        ("one", "other"), [("retrieve", "retrieves"), ("Retrieve", "RETRIEVING"), ("café", "cafe")]
+    )
+    def test_inflections_of_a_word_count_alike(self, index: VectorIndex, one: str, other: str) -> None:
+        index.upsert(TOOLS, [record("1", None, one)])
+        asked = [index.search_text(TOOLS, text, where=ALL, limit=1)[0].score for text in (one, other)]
+        assert asked[0] == asked[1]
 
     def test_rare_and_repeated_words_count_for_more(self, index: VectorIndex) -> None:
         texts = ["rain", "rain", "rain wind", "wind wind rain", "stocks"]

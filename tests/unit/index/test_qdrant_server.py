@@ -31,6 +31,7 @@ class Server:
     def __init__(self) -> None:
         self.exists = True
         self.dimension = 3
+        self.modifier = "none"
         self.indexed = ["type", "server"]
         self.create_status = 200
         self.on_count: Callable[[httpx.Request], httpx.Response] = lambda request: answer({"count": 7})
@@ -58,7 +59,10 @@ class Server:
         return [body for _, path, body in self.asked if path == "/points/query" and isinstance(body, dict)]
 
     def _info(self) -> dict[str, object]:
-        params = {"vectors": {"dense": {"size": self.dimension, "distance": "Cosine"}}}
+        params = {
+            "vectors": {"dense": {"size": self.dimension, "distance": "Cosine"}},
+            "sparse_vectors": {"bm25": {"modifier": self.modifier}},
+        }
         return {
             "status": "green",
             "optimizer_status": "ok",
@@ -105,7 +109,7 @@ def test_a_missing_collection_is_made_with_both_vectors(server: Server, index: Q
     assert created == [
         {
             "vectors": {"dense": {"size": 3, "distance": "Cosine"}},
-            "sparse_vectors": {"bm25": {"modifier": "idf"}},
+            "sparse_vectors": {"bm25": {}},
             # registry-search-design, Performance Considerations: m=16, efConstruction=128
             "hnsw_config": {"m": 16, "ef_construct": 128},
         }
@@ -184,6 +188,14 @@ def test_a_collection_of_another_dimension_is_refused(server: Server, index: Qdr
     server.dimension = 4
     with pytest.raises(IndexUnavailable, match="3 dimensions"):
         index.count(TOOLS)
+
+
+def test_a_collection_that_counts_words_is_refused(server: Server, index: QdrantIndex) -> None:
+    """Decision 30: its scores would tell how many records of others have a word."""
+    server.modifier = "idf"
+    with pytest.raises(IndexUnavailable, match=r"modifier idf.*drop"):
+        index.search_text(TOOLS, "mail", where=IndexFilter(), limit=5)
+    assert server.queries() == []
 
 
 def test_a_collection_that_was_dropped_is_made_again(server: Server, index: QdrantIndex) -> None:

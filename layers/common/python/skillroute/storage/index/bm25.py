@@ -1,9 +1,12 @@
 """Texts as BM25 sparse vectors, the same for both engines.
 
-The vector holds the part of BM25 that a text alone decides (term frequency, saturated and set against its length); the
-engine multiplies by the inverse document frequency (`Modifier.Idf`). k1 = 1.2 and b = 0.75 are Lucene's.
+A document's vector holds the part of BM25 that a text alone decides (term frequency, saturated and set against its
+length), a query's how much each of its words says; the engine adds up the products. k1 = 1.2 and b = 0.75 are Lucene's.
+The weights of words are fixed (`domain.term_weights`), so a score depends on the two texts and on nothing else in the
+index (docs/adr/0025).
 
-Chosen by recall@5 over three judged sets (text: name, split name, description; 1,500 queries each; qdrant-edge 0.9):
+Chosen by recall@5 over three judged sets (text: name, split name, description; 1,500 queries each; qdrant-edge 0.9;
+words weighed by how many of the set's tools have them):
 
 =====================================  ========  =========  =====
 analysis, expected length              metatool  sealtools  bfcl
@@ -31,9 +34,13 @@ MB at its first Chinese text, 145 ms and 15 MB at its first Japanese one.
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
+
+from skillroute.domain import term_weights
 
 _K1 = 1.2
 _B = 0.75
@@ -53,23 +60,19 @@ class Bm25Encoder:
     """
 
     def __init__(self) -> None:
-        self._model = Bm25(
-            Bm25Config(
-                k=_K1,
-                b=_B,
-                avg_len=_EXPECTED_TOKENS,
-                tokenizer=TokenizerType.Multilingual,
-                language="english",
-            )
-        )
+        self._model = _model()
 
     def document(self, text: str) -> SparseVector | None:
         """Encode a text to be found."""
         return _unless_empty(self._model.embed_document(_encodable(text)))
 
     def query(self, text: str) -> SparseVector | None:
-        """Encode a text to find by: every distinct word weighs 1."""
-        return _unless_empty(self._model.embed_query(_encodable(text)))
+        """Encode a text to find by: every distinct word weighs what it does at large, with its inflections."""
+        found = _unless_empty(self._model.embed_query(_encodable(text)))
+        if found is None:
+            return None
+        weights, unknown = _weights(), term_weights.weight_of(term_weights.UNKNOWN)
+        return SparseVector(found.indices, [weights.get(place, unknown) for place in found.indices])
 
 
 def terms_vector(values: Mapping[str, float]) -> SparseVector | None:
@@ -82,6 +85,37 @@ def terms_vector(values: Mapping[str, float]) -> SparseVector | None:
         index = zlib.crc32(term.encode("utf-8", "replace"))
         by_index[index] = max(value, by_index.get(index, 0.0))
     return SparseVector(list(by_index), list(by_index.values())) if by_index else None
+
+
+@cache
+def _model() -> Bm25:
+    return Bm25(
+        Bm25Config(
+            k=_K1,
+            b=_B,
+            avg_len=_EXPECTED_TOKENS,
+            tokenizer=TokenizerType.Multilingual,
+            language="english",
+        )
+    )
+
+
+def weights_by_place(counts: Mapping[str, int]) -> dict[int, float]:
+    """Return the weights of words, of which so many texts have each, by their places in a vector.
+
+    Words of one stem have one place, and are as common as all of them together.
+    """
+    by_place: Counter[int] = Counter()
+    for word, count in counts.items():
+        for place in _model().embed_query(word).indices:
+            by_place[place] += count
+    return {place: term_weights.weight_of(min(count, term_weights.TEXTS)) for place, count in by_place.items()}
+
+
+@cache
+def _weights() -> Mapping[int, float]:
+    """Return the weights of the words of the table; made at the first query of a process, in 15 ms."""
+    return weights_by_place(term_weights.counts())
 
 
 def _unless_empty(vector: SparseVector) -> SparseVector | None:

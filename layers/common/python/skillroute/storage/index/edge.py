@@ -26,10 +26,6 @@ from skillroute.storage.index import schema
 from skillroute.storage.index.points import IndexPoint, PointIndex, Scored
 from skillroute.storage.index.schema import Conditions, PointId
 
-# Document frequencies over the living points. The default reads the index, which goes on counting deleted ones, so that
-# two replicas with different pasts would rank differently. Costs 0.1 ms at 10,000 points.
-_LIVING = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter()))
-
 # What `optimize` builds. Searches keep as many candidates as building did, 128 (docs/adr/0018); the threshold is Edge's
 # own, in kB: filters that fewer vectors pass are answered by reading those.
 _GRAPH = edge.HnswIndexConfig(schema.HNSW_M, schema.HNSW_EF_CONSTRUCT, full_scan_threshold=10_000)
@@ -79,7 +75,7 @@ class EdgeIndex(PointIndex):
     def _open(self, path: Path, collection: Collection) -> edge.EdgeShard:
         config = edge.EdgeConfig(
             vectors={schema.DENSE: edge.EdgeVectorParams(size=self._dimension, distance=edge.Distance.Cosine)},
-            sparse_vectors={schema.BM25: _sparse_params(collection)},
+            sparse_vectors={schema.BM25: edge.EdgeSparseVectorParams()},  # no IDF: docs/adr/0025
             hnsw_config=_GRAPH,
             payload_memory=edge.Memory.Cached,
             wal_enabled=False,
@@ -111,14 +107,12 @@ class EdgeIndex(PointIndex):
         limit: int,
         above: float | None,
     ) -> list[Scored]:
-        dense = isinstance(query, list)
         request = edge.QueryRequest(
-            query=edge.Query.Nearest(query, using=schema.DENSE if dense else schema.BM25),
+            query=edge.Query.Nearest(query, using=schema.DENSE if isinstance(query, list) else schema.BM25),
             limit=limit,
             filter=_filter(conditions),
             score_threshold=above,
             with_payload=False,
-            params=None if dense or collection in schema.OWN_WEIGHTS else _LIVING,
         )
         with _translated(collection):
             return [(_id(point.id), point.score) for point in self._shards[collection].query(request)]
@@ -164,11 +158,6 @@ def _translated(collection: Collection) -> Iterator[None]:
 def _vectors(point: IndexPoint) -> dict[str, Any]:
     vectors = {schema.DENSE: point.dense, schema.BM25: point.sparse}
     return {name: vector for name, vector in vectors.items() if vector is not None}
-
-
-def _sparse_params(collection: Collection) -> edge.EdgeSparseVectorParams:
-    weighed = collection in schema.OWN_WEIGHTS
-    return edge.EdgeSparseVectorParams() if weighed else edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
 
 
 def _filter(conditions: Conditions) -> edge.Filter | None:

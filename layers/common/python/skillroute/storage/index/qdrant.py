@@ -33,8 +33,6 @@ class QdrantIndex(PointIndex):
     Collections and their payload indexes are made on first use, where they are missing. BM25 vectors are computed here,
     by Edge's encoder, so that a server needs no inference service and both engines index the same words.
 
-    Document frequencies are the server's own: it counts deleted points until its optimiser has removed them.
-
     Parameters
     ----------
     client : QdrantClient
@@ -118,11 +116,7 @@ class QdrantIndex(PointIndex):
         if not self._client.collection_exists(name):
             self._create(collection, name)
         info = self._client.get_collection(name)
-        vectors = info.config.params.vectors
-        params = vectors.get(schema.DENSE) if isinstance(vectors, dict) else None
-        if params is None or params.size != self._dimension:
-            tell_mismatch(self._dimension, None if params is None else params.size)
-            raise IndexUnavailable(f"collection {name} holds no vectors of {self._dimension} dimensions")
+        self._check(name, info.config.params)
         for field in schema.KEYWORD_FIELDS[collection]:
             if field not in info.payload_schema:
                 self._client.create_payload_index(name, field, self._models.PayloadSchemaType.KEYWORD)
@@ -130,6 +124,20 @@ class QdrantIndex(PointIndex):
             if field not in info.payload_schema:
                 self._client.create_payload_index(name, field, self._models.PayloadSchemaType.FLOAT)
         self._ready.add(collection)
+
+    def _check(self, name: str, params: models.CollectionParams) -> None:
+        """Refuse a collection that was made for other vectors, or that weighs words by itself (docs/adr/0025)."""
+        dense = params.vectors.get(schema.DENSE) if isinstance(params.vectors, dict) else None
+        if dense is None or dense.size != self._dimension:
+            tell_mismatch(self._dimension, None if dense is None else dense.size)
+            raise IndexUnavailable(f"collection {name} holds no vectors of {self._dimension} dimensions")
+        words = (params.sparse_vectors or {}).get(schema.BM25)
+        if words is not None and words.modifier == self._models.Modifier.IDF:
+            tell_mismatch("no modifier", "modifier idf")
+            raise IndexUnavailable(
+                f"collection {name} weighs words by how common they are in it (modifier idf): drop all collections of "
+                "its model, and the next process that starts fills them anew"
+            )
 
     def _create(self, collection: Collection, name: str) -> None:
         from qdrant_client.http.exceptions import UnexpectedResponse  # noqa: PLC0415
@@ -139,11 +147,7 @@ class QdrantIndex(PointIndex):
             self._client.create_collection(
                 name,
                 vectors_config={schema.DENSE: m.VectorParams(size=self._dimension, distance=m.Distance.COSINE)},
-                sparse_vectors_config={
-                    schema.BM25: m.SparseVectorParams(
-                        modifier=m.Modifier.NONE if collection in schema.OWN_WEIGHTS else m.Modifier.IDF
-                    )
-                },
+                sparse_vectors_config={schema.BM25: m.SparseVectorParams()},  # no IDF: docs/adr/0025
                 hnsw_config=m.HnswConfigDiff(m=schema.HNSW_M, ef_construct=schema.HNSW_EF_CONSTRUCT),
             )
         except UnexpectedResponse as error:

@@ -38,9 +38,6 @@ KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
 NUMBER_FIELDS: Mapping[Collection, tuple[str, ...]] = {Collection.MAIL: ("created_ts",)}
 """Payload fields with an index over numbers, as doubles: microseconds since the epoch fit until the year 2255."""
 
-OWN_WEIGHTS = frozenset({Collection.MAIL})
-"""Collections whose terms are weighed by whoever asks; in the others the engine knows how rare a word is."""
-
 PointId = int | str
 """A number, or a UUID in its usual spelling: the two kinds of id that Qdrant knows."""
 
