@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -363,6 +362,18 @@ class TestKeywordSearch:
         assert database.read(lambda s: s.registry.found([first]))[first].tool_count == 2
 
 
+@pytest.mark.parametrize("org", ["acme", 'say "acme"', "it's, {acme}", "back\\slash", "NULL", "ünï☃ x", "doc"])
+def test_an_organisation_of_any_name_finds_its_own_and_what_is_global(database: PostgresDatabase, org: str) -> None:
+    put(database, server("/own"), org=org, tools={"docs": "Query the docs."})
+    put(database, server("/global"), tools={"docs": "Query the docs."})
+    put(database, server("/others"), org=f"{org}2", tools={"docs": "Query the docs."})
+    mine = replace(EVERYTHING, org_id=org)
+    assert boosts(search(database, "docs", "query", scope=mine)) == {"/own": 2.0, "/global": 2.0}
+    assert boosts(search(database, "docs", "query")) == {"/global": 2.0}
+    hits = database.read(lambda s: s.registry.keyword_search(["docs", "gone"], mine, limit=None, by_coverage=True)).hits
+    assert {hit.path: hit.coverage for hit in hits} == {"/own": 0.1, "/global": 0.1}
+
+
 WORDS = st.text(alphabet="abcdeABC_Ééß☃ -.%\n", max_size=20)
 
 
@@ -426,7 +437,7 @@ _IDS = "'{1,2,3,4000}'"
 _SEARCH = {
     "boosts": "'{5,3,2,1.5,1}'", "half": "4", "org_id": "NULL", "include_disabled": "false", "kind": "NULL",
     "tags": "'{}'", "limit": "100", "names": "'{}'", "by_coverage": "false",
-    "keywords": "'" + json.dumps([{"word": "docs", "trigrams": ["doc", "ocs"]}]) + "'",
+    "words": "'{docs}'", "trigrams": """'{"{doc,ocs}"}'""", "keyword_count": "1",
 }  # fmt: skip
 _OF_IDS = {"ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'"}
 
@@ -474,3 +485,37 @@ def test_no_table_is_read_from_end_to_end(large: Sql) -> None:
             assert bool(re.search(r"\$\d", plan)) is (mode == "generic"), plan
             assert index in plan
             assert "Seq Scan" not in plan, plan
+
+
+@pytest.mark.parametrize("mode", ["generic", "custom"])
+def test_a_search_reads_no_words_of_other_organisations(large: Sql, mode: str) -> None:
+    """Decision 30: else its time tells how many of them have a word, and grows with them."""
+    # GIVEN a word that thousands of A's servers have and one of B's
+    large("UPDATE mcp.registry_words SET org_id = 'a'")
+    large("UPDATE mcp.registry_words SET org_id = 'b \"B\"' WHERE entity_id = 1")
+    large("ANALYZE mcp.registry_words")
+    # WHEN B looks for it
+    query, in_order = to_statement(statement("keyword_search"))
+    large(f"PREPARE keyword_search AS {query}")
+    large(f"SET plan_cache_mode = force_{mode}_plan")
+    mine = _SEARCH | {
+        "org_id": "'b \"B\"'",
+        "words": "'{docs,docs}'",
+        "trigrams": """ARRAY['{doc,ocs}', '{"docb \\"B\\"","ocsb \\"B\\""}']""",
+    }
+    [[plan]] = large(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE keyword_search ({', '.join(in_order(mine))})")
+    # THEN the rows that any part of the plan reads are B's
+    read = [part for part in _parts(plan[0]["Plan"]) if part.get("Relation Name") == "registry_words"]
+    own = large("SELECT count(*) FROM mcp.registry_words WHERE org_id LIKE 'b%'")[0][0]
+    assert read
+    for part in read:
+        rows = (
+            part["Actual Rows"] + part.get("Rows Removed by Filter", 0) + part.get("Rows Removed by Index Recheck", 0)
+        )
+        assert rows * part["Actual Loops"] <= 2 * own, plan
+
+
+def _parts(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from _parts(part)

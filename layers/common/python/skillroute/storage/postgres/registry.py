@@ -32,6 +32,7 @@ from skillroute.ports import (
     ToolHit,
 )
 from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.converters import array
 from skillroute.storage.postgres.items import embeddings_as_json, to_task
 
 _BOOSTS = f"{{{','.join(str(BOOSTS[place]) for place in sorted(Place))}}}"
@@ -158,9 +159,16 @@ class PostgresRegistry:
         names: Sequence[str] = (),
         by_coverage: bool = False,
     ) -> KeywordHits:
+        looked_for = [
+            (word, array([trigram + org for trigram in _trigrams(word)]))
+            for word in keywords
+            for org in dict.fromkeys(("", scope.org_id or ""))
+        ]
         rows = self._run(
             "keyword_search",
-            keywords=json.dumps([{"word": word, "trigrams": _trigrams(word)} for word in keywords]),
+            words=[word for word, _ in looked_for],
+            trigrams=[trigrams for _, trigrams in looked_for],
+            keyword_count=len(keywords),
             boosts=_BOOSTS,
             half=HALF_COVERED,
             by_coverage=by_coverage,

@@ -39,10 +39,11 @@ CREATE INDEX registry_entities_tag_keys ON mcp.registry_entities USING gin (tag_
 CREATE INDEX registry_entities_path ON mcp.registry_entities (kind, path, id);
 CREATE INDEX registry_entities_without_embedding ON mcp.registry_entities (id) WHERE embedding IS NULL;
 
--- Every three characters in a row within a word, once each. (PostgreSQL's pg_trgm pads words and is not everywhere.)
-CREATE FUNCTION mcp.trigrams(words text) RETURNS text[]
+-- Every three characters in a row within a word, once each, with the organisation behind them: what one says is never
+-- looked at for another. (PostgreSQL's pg_trgm pads words and is not everywhere.)
+CREATE FUNCTION mcp.trigrams(org_id text, words text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT array_agg(DISTINCT substr(word, start, 3))
+    SELECT array_agg(DISTINCT substr(word, start, 3) || coalesce(org_id, ''))
     FROM unnest(string_to_array(words, ' ')) AS word, generate_series(1, length(word) - 2) AS start
 $$;
 
@@ -65,7 +66,7 @@ CREATE TABLE mcp.registry_words (
 -- Deleting a tool looks here.
 CREATE INDEX registry_words_tool_id ON mcp.registry_words (tool_id) WHERE tool_id IS NOT NULL;
 -- Rows that GIN has not sorted in yet are read one by one by every search, so there must not be many.
-CREATE INDEX registry_words_trigrams ON mcp.registry_words USING gin (mcp.trigrams(words))
+CREATE INDEX registry_words_trigrams ON mcp.registry_words USING gin (mcp.trigrams(org_id, words))
     WITH (gin_pending_list_limit = 128);
 
 CREATE FUNCTION mcp.enable_registry_words() RETURNS trigger

@@ -1,5 +1,6 @@
 -- The keyword side of registry search. A keyword is found where all of its trigrams are and it is part of a word; the
--- index over trigrams serves the first, and leaves little to the second.
+-- index over trigrams serves the first, and leaves little to the second. Each keyword comes once for what is global and
+-- once for the caller's organisation, for the index holds trigrams with the organisation that they are of.
 
 -- name: keyword_search
 -- The best of each kind and those that the query names, and how many of each kind there are in all. Paths, which are
@@ -7,11 +8,11 @@
 -- read faster than rows.
 WITH found AS (
     SELECT w.entity_id, w.kind = 'server' AS is_server, sum((:boosts::float8[])[w.place]) AS boost
-    FROM json_to_recordset(:keywords::json) AS k (word text, trigrams text[])
+    FROM unnest(:words::text[], :trigrams::text[]) AS k (word, trigrams)
     CROSS JOIN LATERAL (
         SELECT w.entity_id, w.place, w.kind
         FROM mcp.registry_words w
-        WHERE mcp.trigrams(w.words) @> k.trigrams AND strpos(w.words, k.word) > 0
+        WHERE mcp.trigrams(w.org_id, w.words) @> k.trigrams::text[] AND strpos(w.words, k.word) > 0
           AND (w.org_id IS NULL OR w.org_id = :org_id::text)
           AND (w.is_enabled OR :include_disabled::boolean)
           AND (:kind::text IS NULL OR w.kind = :kind::text)
@@ -21,7 +22,7 @@ WITH found AS (
     SELECT entity_id, is_server, sum(boost) AS boost,
            -- Rounded, for sums of fractions depend on their order, and what is equal must tie.
            CASE WHEN :by_coverage::boolean
-                THEN round((sum(boost / (boost + :half::float8)) / json_array_length(:keywords::json))::numeric, 9)
+                THEN round((sum(boost / (boost + :half::float8)) / :keyword_count::int)::numeric, 9)
                 ELSE 0 END AS coverage
     FROM found
     GROUP BY entity_id, is_server
