@@ -106,6 +106,16 @@ def _tune(results: Json) -> str:
     return by_weight + "\n\n### By set\n\n" + table(results["rows"])
 
 
+def _lexical_weights(results: Json) -> str:
+    about = (
+        "Words weighed by how many records of the index have them, by how many that the caller sees have them, or by a "
+        "fixed table ([ADR 25](adr/0025-no-index-counts-words.md)); what the rows are stands in "
+        "`benchmarks/lexical_weights.py`. Differences have 95 % intervals of paired resamples of the queries."
+    )
+    titles = {"quality": "How well tools are found", "latency": "Milliseconds of a search for the best 100"}
+    return "\n\n".join([about, *_titled(titles, results)])
+
+
 _CLASSIFICATION = {
     "quality": "Held out: the other half of servers and families",
     "uncalibrated": "Before calibration: the mean cosine as the confidence",
@@ -280,6 +290,7 @@ def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
 
 _SECTIONS = {
     "retrieval": ("Retrieval quality", _retrieval),
+    "lexical_weights": ("The weights of words in lexical search", _lexical_weights),
     "latency": ("Latency and throughput", _latency),
     "ingest": ("Import, index, cold start, memory", _ingest),
     "cold_start": ("Cold start in the container", _cold_start),
