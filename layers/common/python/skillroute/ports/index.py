@@ -37,7 +37,10 @@ class VectorIndex(Protocol):
         ...
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
-        """Return the records that share a word with `text`, by BM25 descending, then by key."""
+        """Return the records that share a word with `text`, by BM25 descending, then by key.
+
+        The weights of words are fixed: a score depends on the two texts, and on no other record.
+        """
         ...
 
     def search_terms(
