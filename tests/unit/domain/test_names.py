@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain import names
-from skillroute.domain.names import LONGEST_NAME_WORDS, name_key, possible_names
+from skillroute.domain.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key, possible_names
 
 
 def test_the_examples_in_its_docstrings_are_true() -> None:
@@ -76,3 +76,17 @@ def test_a_long_query_gives_a_bounded_number_of_names_each_once() -> None:
     found = possible_names(" ".join(f"w{n}" for n in range(500)))
     assert len(found) <= 200 * LONGEST_NAME_WORDS
     assert len(possible_names("a a a")) == 3
+
+
+def test_what_is_longer_than_any_name_is_not_looked_for() -> None:
+    word = "x" * LONGEST_KEY
+    assert possible_names(f"{word} a {word}y b") == [word, "a", "b"]
+
+
+def test_a_name_of_the_largest_size_is_looked_for_whatever_folding_makes_of_it() -> None:
+    name = "\u0390" * 256
+    assert name_key(name) in possible_names(f"use {name}, please")
+
+
+def test_punctuation_within_a_word_stays_however_much_it_is() -> None:
+    assert name_key(f"*a{'*' * 300}b*") == f"a{'*' * 300}b"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.message_text import SearchText, impacts, search_vector
-from skillroute.domain.secret_masking import MASK, without_secrets
+from skillroute.domain.secret_masking import _FORMS, _ROUNDS, MASK, _masked, without_secrets
 
 OPAQUE = "Zq7" + "aB3x" * 10  # an invented key, long enough for every issuer
 
@@ -308,6 +308,24 @@ PIECES = (
 def test_masking_twice_changes_nothing(text: str) -> None:
     masked = without_secrets(text)
     assert without_secrets(masked) == masked
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=8).map("".join),
+    st.sampled_from([str, str.upper, str.title, lambda text: text.replace("i", "\u0131").replace("s", "\u017f")]),
+)
+def test_no_form_is_passed_over_that_would_be_found(text: str, spelt: Callable[[str], str]) -> None:
+    # GIVEN a text in which names are spelt in any case
+    text = spelt(text)
+    # WHEN it is masked, THEN all is gone that is gone where every form is looked for, whatever its hints say
+    assert without_secrets(text) == _with_every_form(text)
+
+
+def _with_every_form(text: str) -> str:
+    for _ in range(_ROUNDS):
+        for form in _FORMS:
+            text = form.pattern.sub(_masked, text)
+    return text
 
 
 def seconds(work: Callable[[], object]) -> float:

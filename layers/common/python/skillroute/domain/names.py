@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 LONGEST_NAME_WORDS = 12
 """Runs of more words are not looked for. Names of tools are one word nearly always, those of prompts a few."""
 
+LONGEST_KEY = 3 * 256
+"""Characters: a name has 256 at most, and case folding makes three of one. Longer runs are not looked for."""
+
 _MOST_QUERY_WORDS = 200
-_EDGE_PUNCTUATION = re.compile(r"^[^\w]+|[^\w]+$")
+# A word without the punctuation at its edges. It matches where the first letter is or nowhere, so the time grows with
+# the word's length; "[^\w]+$" began anew at each character of what stands before a letter (docs/adr/0030).
+_CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
 
 
 def name_key(name: str) -> str:
@@ -32,15 +38,22 @@ def possible_names(query: str) -> list[str]:
     >>> possible_names("use create_event, please")
     ['use', 'use create_event', 'use create_event please', 'create_event', 'create_event please', 'please']
     """
-    words = _words(query)[:_MOST_QUERY_WORDS]
-    runs = (
-        " ".join(words[start:end])
-        for start in range(len(words))
-        for end in range(start + 1, min(start + LONGEST_NAME_WORDS, len(words)) + 1)
-    )
-    return list(dict.fromkeys(runs)) or [query.casefold()]
+    words = _words(query)
+    if not words:
+        return [query.casefold()]
+    return list(dict.fromkeys(_runs(words[:_MOST_QUERY_WORDS])))
+
+
+def _runs(words: list[str]) -> Iterator[str]:
+    for start in range(len(words)):
+        run = ""
+        for word in words[start : start + LONGEST_NAME_WORDS]:
+            run = f"{run} {word}" if run else word
+            if len(run) > LONGEST_KEY:
+                break
+            yield run
 
 
 def _words(text: str) -> list[str]:
-    stripped = (_EDGE_PUNCTUATION.sub("", word) for word in text.casefold().split())
-    return [word for word in stripped if word]
+    cores = (_CORE.search(word) for word in text.casefold().split())
+    return [core[0] for core in cores if core]

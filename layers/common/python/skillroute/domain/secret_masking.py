@@ -14,6 +14,7 @@ Every pattern is linear in the length of a text: what can repeat without end is 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 MASK = " … "
 """Stands in the searched text where a secret was; no word."""
@@ -22,8 +23,11 @@ MASK = " … "
 _SEAM = "\x1e"
 
 # What names a value that nobody else should know, in whatever way names are written (apiKey, API_KEY, "api key"), also
-# at the end of a longer name: DB_PASSWORD, PGPASSWORD, accessToken.
+# at the end of a longer name: DB_PASSWORD, PGPASSWORD, accessToken. Their first two letters are looked at first: at
+# nearly every place of a text that takes a third of the time that trying each name would.
 _NAMES = (
+    r"(?=[pP][aAwWrR]|[kK\u212a][eE]|[zZ][uU]|[cC][oOrRlL]|[mM][oOaA]|[sS\u017f][eEhHiI\u0130\u0131]|[wW][aA]"
+    r"|[lL][öÖiI\u0130\u0131]|[tT][oO]|[aA][pPuUcC]|[eE][nN]|[пП密パ비])"
     r"(?i:pass[ _-]?words?|passwd|pass[ _-]?phrase|pass[ _-]?code|pa(?:ss|ß)wort|kennwort|zugangsdaten"
     r"|contrase(?:ñ|n\u0303|n)as?|mot\ de\ passe|senha|wachtwoord|lösenord|пароль|密码|密碼|パスワード|비밀번호"
     r"|secrets?|token|credentials?"
@@ -52,76 +56,116 @@ _OPAQUE = r"(?=[\w.~+/=-]*(?:[0-9=]|[a-z][A-Z]))"
 _ROUNDS = 4
 """How often all are looked for, at most: what was taken out may have hidden the beginning of another."""
 
-# What each takes out is all of it but its first group.
-_PATTERNS = (
+# What a text must hold, in lower case, to hold a name.
+_NAME_HINTS = (
+    "pass", "paßwort", "kennwort", "zugangsdaten", "contrase", "senha", "wachtwoord", "lösenord", "пароль", "密码",
+    "密碼", "パスワード", "비밀번호", "secret", "token", "credential", "key", "connection", "pwd", "pw", "clave",
+)  # fmt: skip
+# Case folds these to ASCII letters in patterns; lower case leaves them.
+_LIKE_ASCII = str.maketrans({"\u0130": "i", "\u0131": "i", "\u017f": "s"})
+
+
+class _Form(NamedTuple):
+    """A form that secrets have. What the pattern finds is taken out, all of it but its first group.
+
+    `hints` are what a text must hold one of, in lower case, for the pattern to find anything: looking for words costs
+    a hundredth of what the pattern does. None at all: the pattern is always tried.
+    """
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _form(hints: tuple[str, ...], pattern: str, flags: re.RegexFlag = re.NOFLAG) -> _Form:
+    return _Form(hints, re.compile(pattern, flags))
+
+
+_FORMS = (
     # Blocks, and what is left of one whose end or whose beginning was cut off.
-    re.compile(
+    _form(
+        ("-----begin",),
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
         re.DOTALL,
     ),
-    re.compile(
+    _form(
+        ("-----end",),
         r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{16,}+(?:[ \t]{0,8}+\r?\n[>| \t]{0,16}+[A-Za-z0-9+/=]++){0,60}+"
-        r"\s{1,8}+[>| \t]{0,16}+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+        r"\s{1,8}+[>| \t]{0,16}+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
     ),
     # Keys with the mark of who issues them.
-    re.compile(
+    _form(
+        (),
         r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{12,}"
         r"|gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|gl(?:pat|dt|rt|cbt)-[\w-]{12,}"
         r"|xox[abceoprs]-[\w-]{8,}|xapp-[\w-]{8,}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8,}|whsec_[A-Za-z0-9]{8,}"
         r"|sk-[A-Za-z0-9][\w-]{14,}|AIza[\w-]{20,}|ya29\.[\w-]{12,}|npm_[A-Za-z0-9]{20,}|pypi-[\w-]{20,}"
         r"|(?:hf|gsk|r8|lin_api|dckr_pat|figd|dop_v1|doo_v1|sbp|shpat|shpss|atlasv1)_[\w-]{16,}|xai-[\w-]{20,}"
         r"|(?<!-)SG\.[\w-]{12,}\.[\w-]{12,}|(?:AC|SK)[a-f0-9]{32}|key-[a-f0-9]{32}|NRAK-[A-Z0-9]{20,}|ATATT3[\w=-]{20,}"
-        r"|hv[sb]\.[\w-]{20,}|tskey-[\w-]{12,}|sq0(?:atp|csp)-[\w-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}"
-        r"|[0-9]{8,10}:[\w-]{35}(?![\w-])|[\w~.-]{3}8Q~[\w~.-]{31,})"
+        r"|hv[sb]\.[\w-]{20,}|tskey-[\w-]{12,}|sq0(?:atp|csp)-[\w-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,})",
     ),
+    _form((":",), r"(?<![A-Za-z0-9])[0-9]{8,10}:[\w-]{35}(?![\w-])"),
+    _form(("8q~",), r"(?<![A-Za-z0-9])[\w~.-]{3}8Q~[\w~.-]{31,}"),
     # A JWT, also after other words: looked for once from where a run of its characters begins.
-    re.compile(r"(?<![\w-])((?:(?!(?<![A-Za-z0-9])eyJ)[\w-])*+)eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)*+"),
-    re.compile(r"((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks)/)[\w/-]+"),
+    _form(("eyj",), r"(?<![\w-])((?:(?!(?<![A-Za-z0-9])eyJ)[\w-])*+)eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)*+"),
+    _form(
+        ("hooks.slack.com/", "discord"),
+        r"((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks)/)[\w/-]+",
+    ),
     # Authorization: Bearer ..., Token ...; Bearer ... and Basic ... where they say something that is no word.
-    re.compile(
+    _form(
+        ("authori",),
         r"""(\bauthori[sz]ation["'`]?\s*+[:=]\s*+["'`]?)(?:(?:basic|bearer|token|api-?key|digest|negotiate|aws4-hmac-sha256)"""
         rf"""\s++[^\s…"'`][^\n"'`]*+|{_OPAQUE}[\w.~+/=-]{{8,}}+)""",
         re.IGNORECASE,
     ),
-    re.compile(
-        rf"\b((?i:bearer)\s+){_OPAQUE}[\w.~+/=-]{{8,}}+|\b((?i:basic)\s+){_OPAQUE}[A-Za-z0-9+/]{{12,}}+={{0,2}}"
+    _form(
+        ("bearer", "basic"),
+        rf"\b((?i:bearer)\s+){_OPAQUE}[\w.~+/=-]{{8,}}+|\b((?i:basic)\s+){_OPAQUE}[A-Za-z0-9+/]{{12,}}+={{0,2}}",
     ),
-    re.compile(r"(\b(?:set-)?cookie:\s*+)[^\s=…]{1,200}+=[^\n]*+", re.IGNORECASE),
+    _form(("cookie:",), r"(\b(?:set-)?cookie:\s*+)[^\s=…]{1,200}+=[^\n]*+", re.IGNORECASE),
     # scheme://user:password@host, where a password may hold a slash, but what begins like a port is one; ?sig=..., what
     # is long and random in ?key=..., -u user:password, login NAME password ...
-    re.compile(r"(?<=://)[^\s/:@]*+:(?:[^\s/]+(?=@)|(?![0-9]{1,5}/)[^\s]{1,200}(?=@[\w.\[]))"),
-    re.compile(
-        r"([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token))=)[^\s&#…]++", re.IGNORECASE
+    _form(("://",), r"(?<=://)[^\s/:@]*+:(?:[^\s/]+(?=@)|(?![0-9]{1,5}/)[^\s]{1,200}(?=@[\w.\[]))"),
+    _form(
+        ("sig=", "signature=", "credential=", "security-token="),
+        r"([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token))=)[^\s&#…]++",
+        re.IGNORECASE,
     ),
-    re.compile(
+    _form(
+        ("key=", "auth="),
         r"([?&](?i:key|auth)=)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-]))"
-        r"(?=[\w.~%-]{0,64}[0-9])(?=[\w.~%-]{0,64}[A-Za-z])[\w.~%-]{20,}+"
+        r"(?=[\w.~%-]{0,64}[0-9])(?=[\w.~%-]{0,64}[A-Za-z])[\w.~%-]{20,}+",
     ),
-    re.compile(r"((?<!\S)(?:-u|--user)[ =]+)[^\s:…]++:\S++"),
-    re.compile(r"(\blogin\s+\S{1,100}\s+password\s+)(?!…)\S++"),
+    _form(("-u", "--user"), r"((?<!\S)(?:-u|--user)[ =]+)[^\s:…]++:\S++"),
+    _form(("login",), r"(\blogin\s+\S{1,100}\s+password\s+)(?!…)\S++"),
     # --password ..., <password>...</password>
-    re.compile(rf"((?<!\S)--?(?:[A-Za-z0-9]+[._-]){{0,4}}{_NAMES}[ \t]++)(?!-){_VALUE}"),
-    re.compile(rf"(<[\w:.-]{{0,64}}{_NAMES}[\w.-]{{0,64}}(?:\s[^<>]{{0,200}})?>)(?!\s*+…)[^<]++"),
+    _form(_NAME_HINTS, rf"((?<!\S)--?(?:[A-Za-z0-9]+[._-]){{0,4}}{_NAMES}[ \t]++)(?!-){_VALUE}"),
+    _form(_NAME_HINTS, rf"(<[\w:.-]{{0,64}}{_NAMES}[\w.-]{{0,64}}(?:\s[^<>]{{0,200}})?>)(?!\s*+…)[^<]++"),
     # Several in a line, and what may have blanks in it.
-    re.compile(
-        rf"((?i:passwords|pass[ _-]?phrase|secrets|credentials|zugangsdaten|contraseñas){_IS})"
-        r"(?![…\"'`\[{|>])\S[^\n]*+"
+    _form(
+        ("passwords", "phrase", "secrets", "credentials", "zugangsdaten", "contrase"),
+        rf"((?=[pPsSſcCzZ])(?i:passwords|pass[ _-]?phrase|secrets|credentials|zugangsdaten|contraseñas){_IS})"
+        r"(?![…\"'`\[{|>])\S[^\n]*+",
     ),
     # Tokens are also counted: those that are no number.
-    re.compile(
+    _form(
+        ("tokens",),
         rf"((?i:tokens){_IS})(?!\s*…)(?:{_QUOTED}|\[(?![0-9\s,.]*+\])[^\]\n]*+\]?"
-        r"|(?=\S{0,64}[0-9])(?=\S{0,64}[A-Za-z])(?![0-9.,]{1,20}[A-Za-z]{1,3}(?!\w))[^\n]++)"
+        r"|(?=\S{0,64}[0-9])(?=\S{0,64}[A-Za-z])(?![0-9.,]{1,20}[A-Za-z]{1,3}(?!\w))[^\n]++)",
     ),
     # name=value, name: value, "name": "value", NAME => value; "the PIN is ..." where it looks like one.
-    re.compile(rf"({_NAMES}{_TAIL}{_IS}){_VALUE}"),
-    re.compile(rf"({_NAMES}\s+(?:is|was|are|ist|war|lautet|es|est)\s++)(?!\s*…)(?:{_QUOTED}|(?=\S*[0-9]){_BARE})"),
-    # The password for NAME is ..., | password | ... | likewise.
-    re.compile(
-        rf"({_NAMES}\s(?:for|of|to|on|für|von)\s[^\n:;=…]{{1,40}}?(?:\s(?:is|was|ist|war|lautet)\s++|{_IS}))"
-        rf"(?!\s*…)(?:{_QUOTED}|(?=\S{{0,64}}[0-9]){_BARE})"
+    _form(_NAME_HINTS, rf"({_NAMES}{_TAIL}{_IS}){_VALUE}"),
+    _form(
+        _NAME_HINTS, rf"({_NAMES}\s+(?:is|was|are|ist|war|lautet|es|est)\s++)(?!\s*…)(?:{_QUOTED}|(?=\S*[0-9]){_BARE})"
     ),
-    re.compile(rf"(\|[ *_`]{{0,4}}{_NAMES}[ *_`]{{0,40}}\|[ `]{{0,40}})(?=[^\s|]{{0,64}}[0-9])[^\s|]++"),
-    re.compile(r"((?<![A-Za-z])(?i:pin|otp|tan)\s*(?:[:=]|is|ist)\s*)[0-9]{4,}"),
+    # The password for NAME is ..., | password | ... | likewise.
+    _form(
+        _NAME_HINTS,
+        rf"({_NAMES}\s(?:for|of|to|on|für|von)\s[^\n:;=…]{{1,40}}?(?:\s(?:is|was|ist|war|lautet)\s++|{_IS}))"
+        rf"(?!\s*…)(?:{_QUOTED}|(?=\S{{0,64}}[0-9]){_BARE})",
+    ),
+    _form(("|",), rf"(\|[ *_`]{{0,4}}{_NAMES}[ *_`]{{0,40}}\|[ `]{{0,40}})(?=[^\s|]{{0,64}}[0-9])[^\s|]++"),
+    _form(("pin", "otp", "tan"), r"((?<![A-Za-z])(?i:pin|otp|tan)\s*(?:[:=]|is|ist)\s*)[0-9]{4,}"),
 )
 
 
@@ -137,8 +181,11 @@ def without_secrets(text: str) -> str:
     """
     for _ in range(_ROUNDS):
         before = text
-        for pattern in _PATTERNS:
-            text = pattern.sub(_masked, text)
+        # Taking out brings no words together, so what is not there now is not there at the end of the round either.
+        lower = text.translate(_LIKE_ASCII).lower()
+        for hints, pattern in _FORMS:
+            if not hints or any(hint in lower for hint in hints):
+                text = pattern.sub(_masked, text)
         if text == before:
             break
     return text
