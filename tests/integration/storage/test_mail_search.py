@@ -180,6 +180,14 @@ class TestContaining:
         right = mail.message("2", f"x{odd}y")
         assert containing(database, odd) == [right]
 
+    def test_of_a_very_long_word_what_tells_it_from_others_is_compared(
+        self, database: PostgresDatabase, mail: Mail
+    ) -> None:
+        right = mail.message("1", "x" * 3000)
+        mail.message("2", f"{'x' * 100}y{'x' * 100}")
+        assert containing(database, "x" * 2500) == [right]
+        assert containing(database, f"{'x' * 128}%") == [right]
+
 
 class TestFilters:
     @pytest.fixture(autouse=True)

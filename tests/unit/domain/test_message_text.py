@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from skillroute.domain.message_text import (
     MAX_LEXEME_BYTES,
+    MAX_TERMS,
     SearchText,
     folded,
     impacts,
@@ -293,6 +294,15 @@ def test_queries_are_trimmed_and_folded(text: str, expected: str) -> None:
     assert folded(folded(text)) == expected
 
 
+def test_of_a_query_with_very_many_terms_the_rarest_are_looked_for_in_its_order() -> None:
+    # GIVEN a pasted text of words that are in every eighth text or rarer, and of more that nobody else has
+    common = ["game", "weather", "movie"]
+    rare = [f"pol-{number}" for number in range(MAX_TERMS + 10)]
+    # WHEN it is cut, THEN what is looked for is bounded, common words go first, and the order stays
+    assert query(" ".join([*common, *rare])) == rare[:MAX_TERMS]
+    assert query(" ".join([*common, *rare[:5]])) == [*common, *rare[:5]]
+
+
 def test_what_neither_postgresql_nor_json_can_hold_is_refused() -> None:
     assert storable("ok 😀\n") == "ok 😀\n"
     for text in ("a\0", "\ud800", "\udfff!"):
@@ -325,6 +335,9 @@ def seconds(work: Callable[[], object]) -> float:
         "é",
         "e\u0301",
         "\u0301",
+        "\u0316\u0301",
+        "\uff9e\u0301",
+        "\ufdfa",
         "日",
         "日-",
         "日a",

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.registry import AgentSkill, EntityContent, ServerTool, tag_key
-from skillroute.domain.registry_text import EntitySaid, Place, PlacedWords, embedding_text, placed_words, words_of
+from skillroute.domain.registry_text import (
+    MAX_KEYWORD,
+    MAX_WORD,
+    EntitySaid,
+    Place,
+    PlacedWords,
+    embedding_text,
+    placed_words,
+    words_of,
+)
 
 SERVER = EntityContent(
     "server",
@@ -81,6 +90,19 @@ def test_a_run_of_word_characters_is_in_the_words_exactly_when_it_is_in_the_text
     for keyword in (text + other)[:3], other[:3]:
         if keyword and words_of(keyword) == keyword:
             assert (keyword in words_of(text)) == (keyword in text.lower())
+
+
+@given(st.text("ab_\u3042", min_size=300, max_size=700), st.data())
+def test_a_keyword_is_found_wherever_it_lies_in_a_very_long_word(word: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(word) - 1))
+    words = words_of(word)
+    assert word[start : start + MAX_KEYWORD] in words
+    # AND no stored word is so long that PostgreSQL would take seconds to cut it
+    assert max(map(len, words.split())) <= MAX_WORD
+
+
+def test_the_longest_name_and_the_longest_path_are_one_word() -> None:
+    assert words_of("x" * MAX_WORD) == "x" * MAX_WORD
 
 
 def test_tags_are_compared_without_case_and_blanks() -> None:

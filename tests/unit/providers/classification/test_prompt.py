@@ -134,6 +134,24 @@ def test_a_summary_ends_before_it_is_too_long() -> None:
     assert long == f"{'a' * 100}: string"
 
 
+def test_a_type_of_thousands_is_read_as_far_as_it_is_shown() -> None:
+    # GIVEN an argument of as many types as an item has room for, beside as many other keys
+    class Counted(dict[str, Any]):
+        copies = 0
+
+        def __iter__(self) -> Any:  # of its own, so that a copy asks for the keys
+            return super().__iter__()
+
+        def keys(self) -> Any:
+            Counted.copies += 1
+            return super().keys()
+
+    schema = Counted({"type": ["string", "integer"] * 5_000, **{f"x-{number}": number for number in range(5_000)}})
+    # WHEN it is summarised, THEN both are named once, and the keys are copied for none of them
+    assert schema_summary({"properties": {"a": schema}}) == "a: string|integer"
+    assert Counted.copies == 0
+
+
 def test_types_that_nest_without_an_end_are_not_followed() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(60):

@@ -70,6 +70,13 @@ class TestAssistance:
         expected = {"applied_filter_hints": [], "did_you_mean": [{"given": given_, "suggestion": suggestion}]}
         assert assistance(f"{given_}:x approval") == expected
 
+    def test_of_a_query_of_colons_each_hint_is_told_once_in_its_order(self) -> None:
+        text = " ".join(["form:x", "from:a", "from:b", "form:y", "frm:z", "sender:q"] * 300)
+        assert assistance(text) == {
+            "applied_filter_hints": [{"field": "from", "value": "a"}, {"field": "from", "value": "b"}],
+            "did_you_mean": [{"given": "form", "suggestion": "from"}, {"given": "frm", "suggestion": "from"}],
+        }
+
     @pytest.mark.parametrize("name", ["imprtnc", "threadful", "sender", "subject"])
     def test_three_letters_are_too_many(self, name: str) -> None:
         assert assistance(f"{name}:x") is None

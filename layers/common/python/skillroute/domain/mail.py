@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
+
+from skillroute.domain.normal_form import nfkc
 
 DocKind = Literal["message", "agent", "project"]
 Importance = Literal["low", "normal", "high", "urgent"]
@@ -183,7 +184,7 @@ def agent_key(name: str) -> str:
     >>> agent_key("BlueLake") == agent_key(" bluelake ")
     True
     """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+    return nfkc(nfkc(name).casefold()).strip()
 
 
 def content_hash(content: MailContent) -> str:

@@ -13,6 +13,13 @@ from typing import NamedTuple
 
 from skillroute.domain.registry import EntityContent, ServerTool
 
+MAX_KEYWORD = 64
+"""Characters of a keyword that are looked for; a longer one is cut, and no name is that long."""
+
+MAX_WORD = 256
+"""Characters of a stored word. A longer one is stored in pieces that overlap, so that every keyword is whole in one of
+them: PostgreSQL cuts trigrams out of a word by counting characters from its beginning."""
+
 _WORD = re.compile(r"\w+")
 
 
@@ -90,14 +97,19 @@ def placed_words(said: EntitySaid) -> Iterator[PlacedWords]:
 
 
 def words_of(text: str) -> str:
-    """Return the distinct words of a text in lower case, sorted, with a blank between two.
+    """Return the distinct words of a text in lower case, sorted, with a blank between two; very long ones in pieces.
 
     Examples
     --------
     >>> words_of("Query-docs: query the DOCS of get_user")
     'docs get_user of query the'
     """
-    return " ".join(sorted(set(_WORD.findall(text.lower()))))
+    return " ".join(sorted({piece for word in set(_WORD.findall(text.lower())) for piece in _pieces(word)}))
+
+
+def _pieces(word: str) -> Iterator[str]:
+    step = MAX_WORD - MAX_KEYWORD + 1
+    yield from (word[start : start + MAX_WORD] for start in range(0, max(1, len(word) - MAX_KEYWORD + 1), step))
 
 
 def _titled(name: str, description: str) -> str:

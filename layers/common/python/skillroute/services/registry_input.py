@@ -27,7 +27,7 @@ MAX_PATH = 256
 
 _SHOWN = 64  # characters of a key in the name of a place
 _NOT_IN_PATHS = re.compile(r"[^\w./-]+")
-_BESIDE_SLASHES = re.compile(r"[-/]*/[-/]*")
+_BESIDE_SLASHES = re.compile(r"[-/]++")
 
 
 _Input = TypeVar("_Input", bound=EntityInput)
@@ -155,7 +155,7 @@ def _validated(model: type[_Input], raw: Mapping[str, Any], kind: EntityKind) ->
 def _path(given: EntityInput) -> str:
     """Return the path that was given, or one made of the name: the same for the same document, always."""
     if given.path is None:
-        made = _BESIDE_SLASHES.sub("/", _NOT_IN_PATHS.sub("-", given.name.lower())).strip("-./")
+        made = _BESIDE_SLASHES.sub(_one_slash, _NOT_IN_PATHS.sub("-", given.name.lower())).strip("-./")
         if not made:
             raise InvalidInput("path", "cannot be made of the name; give one")
         path = f"/{made}"
@@ -170,6 +170,10 @@ def _path(given: EntityInput) -> str:
     if len(path) > MAX_PATH:
         raise InvalidInput("path", f"is {len(path)} characters; at most {MAX_PATH} are allowed")
     return path
+
+
+def _one_slash(found: re.Match[str]) -> str:
+    return "/" if "/" in found[0] else found[0]
 
 
 def _distinct(tags: list[str] | tuple[()]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ MAX_DESCRIPTION_LENGTH = 2000
 _LONGEST_SUMMARY = 1000
 _LONGEST_ARGUMENT = 100
 _DEEPEST_TYPE = 4
+_MOST_TYPES = 32  # of one union: of what is cut after 100 characters, more are not seen
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _FORMATS = {"date-time": "datetime", "date": "date", "time": "time"}
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e"})
@@ -134,10 +135,15 @@ def _type(schema: object, depth: int = 0) -> str:
         return "any"
     alternatives = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(alternatives, list):
-        return _union(_type(alternative, depth + 1) for alternative in alternatives)
-    kind = schema.get("type")
+        return _union(_type(alternative, depth + 1) for alternative in alternatives[:_MOST_TYPES])
+    return _type_of_kind(schema, schema.get("type"), depth)
+
+
+def _type_of_kind(schema: Mapping[str, Any], kind: object, depth: int) -> str:
+    if depth == _DEEPEST_TYPE:
+        return "any"
     if isinstance(kind, list):
-        return _union(_type({**schema, "type": one}, depth + 1) for one in kind)
+        return _union(_type_of_kind(schema, one, depth + 1) for one in kind[:_MOST_TYPES])
     if kind == "array":
         items = _type(schema.get("items"), depth + 1)
         return f"({items})[]" if "|" in items else f"{items}[]"

@@ -43,18 +43,21 @@ def assistance(text: str) -> dict[str, Any] | None:
     >>> assistance("deploy form:BlueLake")
     {'applied_filter_hints': [], 'did_you_mean': [{'given': 'form', 'suggestion': 'from'}]}
     """
-    hints: list[dict[str, str]] = []
-    meant: list[dict[str, str]] = []
+    # Keys of dictionaries, since each is told once and a query of colons has thousands.
+    hints: dict[tuple[str, str], None] = {}
+    meant: dict[str, str | None] = {}
     for name, written in _HINT.findall(text):
         value = written.strip(_AROUND)
         field = name.lower()
         if field in HINT_FIELDS:
-            hints += [{"field": field, "value": value}] if value else []
-        elif (near := _nearest(field)) is not None:
-            meant.append({"given": name, "suggestion": near})
-    if not hints and not meant:
+            hints[field, value] = None
+        elif name not in meant:
+            meant[name] = _nearest(field)
+    applied = [{"field": field, "value": value} for field, value in hints if value]
+    did_you_mean = [{"given": name, "suggestion": near} for name, near in meant.items() if near is not None]
+    if not applied and not did_you_mean:
         return None
-    return {"applied_filter_hints": _distinct(hints), "did_you_mean": _distinct(meant)}
+    return {"applied_filter_hints": applied, "did_you_mean": did_you_mean}
 
 
 def guidance(given: ToolArguments) -> dict[str, Any]:
@@ -97,9 +100,10 @@ def _what_helps(outcome: SearchOutcome) -> str:
 
 
 def _nearest(name: str) -> str | None:
-    distances = {field: edit_distance(name, field) for field in HINT_FIELDS}
-    near = min(HINT_FIELDS, key=distances.__getitem__)
-    return near if distances[near] <= MAX_DISTANCE else None
+    # Each letter that one has more than the other is one to insert or to delete.
+    near = [field for field in HINT_FIELDS if abs(len(field) - len(name)) <= MAX_DISTANCE]
+    distances = {field: edit_distance(name, field) for field in near}
+    return min((field for field in near if distances[field] <= MAX_DISTANCE), key=distances.__getitem__, default=None)
 
 
 def edit_distance(one: str, other: str) -> int:
@@ -117,7 +121,3 @@ def edit_distance(one: str, other: str) -> int:
         for j, against in enumerate(other, 1):
             row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != against)))
     return row[-1]
-
-
-def _distinct(found: list[dict[str, str]]) -> list[dict[str, str]]:
-    return [each for at, each in enumerate(found) if each not in found[:at]]

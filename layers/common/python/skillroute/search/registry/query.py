@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from skillroute.domain.names import possible_names
 from skillroute.domain.registry import tag_key
 from skillroute.domain.registry_search import MAX_TAG, MAX_TAGS
+from skillroute.domain.registry_text import MAX_KEYWORD
 
 MIN_KEYWORD = 3
 """Characters; shorter words are in everything."""
-
-MAX_KEYWORD = 64
-"""Characters that are looked for; a longer word is cut, and no name is that long."""
 
 MAX_KEYWORDS = 12
 """So that a query of a thousand words costs no more than a long sentence. The longest stay: rare words are long."""

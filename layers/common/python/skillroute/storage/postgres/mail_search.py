@@ -12,6 +12,9 @@ from skillroute.domain.message_text import search_query
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.queries import statement
 
+_LONGEST_PATTERN = 128
+"""Characters of a word that ILIKE looks for."""
+
 _FOUND: dict[DocKind, str] = {"message": "found_messages", "agent": "found_agents", "project": "found_projects"}
 
 
@@ -89,5 +92,9 @@ def _conditions(where: MailFilter) -> dict[str, object]:
 
 
 def _literal(term: str) -> str:
-    """Escape what ILIKE would take for a pattern."""
-    return re.sub(r"([\\%_])", r"\\\1", term)
+    """Escape what ILIKE would take for a pattern, of as much as tells one word from the others.
+
+    ILIKE compares the whole pattern at each place of a text, so a pattern of 10,000 letters a costs that many looks at
+    each letter of a text of letters a.
+    """
+    return re.sub(r"([\\%_])", r"\\\1", term[:_LONGEST_PATTERN])
