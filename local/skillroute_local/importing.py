@@ -14,7 +14,9 @@ from skillroute_local.documents import Problem, Row, read_lines, read_objects
 BATCH = 100
 """Items of one call: some 300 ms of embedding, so that the progress bar moves. A server's tools count as well."""
 
-_MAX_BATCH_BYTES = 4 * 1024 * 1024
+_MAX_BATCH_BYTES = {"items": 4 * 1024 * 1024, "servers": 4 * 1024 * 1024, "agents": 4 * 1024 * 1024}
+_MAX_MAIL_BYTES = 512 * 1024
+"""Of a call: half of what the routes take, since JSON may write a character in more bytes than the file."""
 
 
 @dataclass(slots=True)
@@ -54,7 +56,8 @@ def import_file(
     progress : callable
         Told how many bytes of the file each batch had.
     """
-    for batch in _batches(_rows(kind, path, report.fail)):
+    max_bytes = _MAX_BATCH_BYTES.get(kind, _MAX_MAIL_BYTES)
+    for batch in _batches(_rows(kind, path, report.fail), max_bytes):
         answer = client.put(kind, [row.value for row in batch])
         report.waiting_for_model |= bool(answer["degraded"])
         for result in answer["results"]:
@@ -82,12 +85,12 @@ def _rows(kind: Written, path: Path, problem: Problem) -> Iterator[Row]:
     return read_objects(path, "agents" if kind == "mail_agents" else kind, problem)
 
 
-def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+def _batches(rows: Iterator[Row], max_bytes: int) -> Iterator[list[Row]]:
     batch: list[Row] = []
     items = size = 0
     for row in rows:
         weight = _items_in(row)
-        if batch and (items + weight > BATCH or size + row.size > _MAX_BATCH_BYTES):
+        if batch and (items + weight > BATCH or size + row.size > max_bytes):
             yield batch
             batch, items, size = [], 0, 0
         batch.append(row)

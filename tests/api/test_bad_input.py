@@ -175,6 +175,62 @@ def test_a_body_of_10_megabytes_whose_length_is_not_announced_is_413(
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "unit"),
+    [
+        ("PUT", CATALOGUE, "[0]"),
+        ("PUT", "/api/v1/servers", "{}"),
+        ("PUT", "/api/v1/mail/messages", '""'),
+        ("POST", SEARCH, "0"),
+        ("POST", "/api/v1/skills", "[[]]"),
+    ],
+)
+def test_a_body_of_very_many_values_is_422_however_small_they_are(
+    client: TestClient, method: str, path: str, unit: str
+) -> None:
+    """A value of one byte costs as much time as one of a hundred: decision 36."""
+    body = f'{{"items": [{",".join([unit] * (1_000_000 // (len(unit) + 1)))}]}}'
+    assert "values" in refused(raw(client, body, method, path))
+
+
+def test_a_body_of_a_single_thing_is_smaller_than_one_of_many(client: TestClient) -> None:
+    body = json.dumps({"query": "x" * 1_100_000})
+    assert "1048576 bytes" in refused(raw(client, body), 413)
+    assert raw(client, json.dumps([item(description="x" * 1_100_000)]), "PUT", CATALOGUE).status_code == 200
+
+
+def test_an_object_of_thousands_of_fields_is_refused_as_one(client: TestClient) -> None:
+    for method, path in (("POST", SEARCH), ("PUT", CATALOGUE)):
+        response = raw(client, json.dumps({f"x{number}": 0 for number in range(5_000)}), method, path)
+        assert "5000 fields" in refused(response)
+        assert len(response.content) < 1_000
+
+
+def test_of_very_many_wrong_fields_the_first_are_named(client: TestClient) -> None:
+    response = post(client, **{f"x{number}": 0 for number in range(400)})
+    assert "300 more problems" in refused(response)
+    assert len(response.json()["detail"]) == 101
+
+
+def test_the_name_of_a_wrong_field_is_shortened(client: TestClient) -> None:
+    long = "x" * 900_000
+    for response in (
+        post(client, **{long: 0}),
+        raw(client, json.dumps([{"name": "a", "tags": [], long: "\0"}]), "PUT", CATALOGUE),
+    ):
+        assert response.status_code in {200, 422}
+        assert len(response.content) < 5_000
+
+
+def test_a_message_of_thousands_of_fields_fails_as_one(client: TestClient) -> None:
+    """Beside others, which are written."""
+    message = {f"x{number}": 0 for number in range(1_000)}
+    response = client.put("/api/v1/mail/messages", json={"messages": [message]})
+    [result] = response.json()["results"]
+    assert (result["status"], result["error"]["field"]) == ("failed", "message")
+    assert "1000 fields" in result["error"]["message"]
+
+
+@pytest.mark.parametrize(
     "params",
     [
         {},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skillroute.web.body import TEXTS
 from skillroute_local.client import Client
 from skillroute_local.documents import read_objects
 from skillroute_local.importing import BATCH, ImportReport, import_file
@@ -59,6 +60,17 @@ def test_a_call_holds_a_hundred_items(tmp_path: Path) -> None:
 
     with imported(file, "items") as client:
         assert [len(call) for call in client.calls] == [BATCH, BATCH, 1]
+
+
+def test_a_call_of_messages_has_as_many_bytes_as_its_route_takes(tmp_path: Path) -> None:
+    file = tmp_path / "messages.jsonl"
+    file.write_text(
+        "".join(json.dumps({"key": str(n), "body": "x" * 90_000}) + "\n" for n in range(30)), encoding="utf-8"
+    )
+
+    with imported(file, "messages") as client:
+        assert [len(call) for call in client.calls] == [5] * 6
+        assert all(len(json.dumps(call)) < TEXTS.max_bytes for call in client.calls)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain import tool_text
 from skillroute.domain.tool_text import (
+    MAX_ARGUMENTS,
     VIEW_WEIGHTS,
     ToolSaid,
     argument_descriptions,
@@ -85,6 +86,19 @@ def test_arguments_come_in_the_schema_s_order() -> None:
     schema = {"properties": {"z": {"description": "last"}, "a": {"description": "first"}}}
     assert argument_names(schema) == ["z", "a"]
     assert argument_descriptions(schema) == ["last", "first"]
+
+
+def test_of_a_schema_with_thousands_of_arguments_the_first_are_read() -> None:
+    schema = {"properties": {f"a{number}": {"description": str(number)} for number in range(1_000)}}
+    assert argument_names(schema) == [f"a{number}" for number in range(MAX_ARGUMENTS)]
+    assert argument_descriptions(schema) == [str(number) for number in range(MAX_ARGUMENTS)]
+    assert argument_names({"properties": {"x" * 9_000: {}}}) == ["x" * MAX_ARGUMENTS]
+
+
+def test_what_is_embedded_and_what_words_are_counted_in_is_bounded() -> None:
+    said = ToolSaid("name", "word " * 50_000, ["argument"], ["word " * 50_000])
+    assert len(embedding_views(said)[0]) == 8_000
+    assert len(lexical_text(said)) == 64_000
 
 
 def test_the_examples_in_the_documentation_are_true() -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from skillroute.domain.hashing import content_hash
 from skillroute.domain.items import ItemContent, ItemKey
 from skillroute.errors import InvalidInput
-from skillroute.services.item_input import MAX_BYTES, MAX_DEPTH, check_json, read_item
+from skillroute.services.item_input import MAX_BYTES, read_item
+from skillroute.services.json_input import MAX_DEPTH, check_json
 from skillroute.services.sync_tools import indexed_text
 
 any_text = st.text(st.characters(), max_size=8)  # lone surrogates and NUL included

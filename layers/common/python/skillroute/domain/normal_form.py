@@ -11,8 +11,8 @@ MAX_MARKS = 30
 MAX_GROWTH = 2
 """How much longer a long text may become: one character can be written out as 18, a text of them is no language."""
 
-_ROOM = 256
-"""Characters that any text may grow by: short ones are written out whole."""
+_ROOM = 18 * 256
+"""Characters that any text may grow by: names are written out whole."""
 
 # What can be a mark: no letter, nothing of the first pages. The two letters are marks once they are normalised.
 _MANY_MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")

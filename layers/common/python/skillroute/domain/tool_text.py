@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 # Names that camelCase would break: "git hub" is neither what people type nor what the model learned.
@@ -34,6 +35,13 @@ _VERBS = frozenset({
 })
 # fmt: on
 _LONGEST_GIST = 200
+_LONGEST_WHOLE = 8_000
+"""Characters: no embedding model reads more (providers.embedding.wire)."""
+_LONGEST_WORDS = 64_000
+"""Characters that BM25 counts words in: more than a description may have, and enough for any schema's arguments."""
+
+MAX_ARGUMENTS = 256
+"""Arguments of a schema that are read, and characters of an argument's name."""
 
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
 """How much each of `embedding_views` counts. The weights were chosen by measurement: docs/adr/0003."""
@@ -58,7 +66,10 @@ def split_name(name: str) -> str:
 
 
 def argument_names(input_schema: Mapping[str, Any] | None) -> list[str]:
-    """Return the names of a tool's top-level arguments, in the schema's order; none for a schema without any."""
+    """Return the names of a tool's top-level arguments, in the schema's order; none for a schema without any.
+
+    Of more than 256 the first are read, and of a longer name the first 256 characters.
+    """
     return [name for name, _ in _arguments(input_schema)]
 
 
@@ -118,14 +129,15 @@ def lexical_text(said: ToolSaid) -> str:
         *arguments,
         *said.argument_descriptions,
     ]
-    return " ".join(" ".join([*parts, *_server_words(said.server)]).split())
+    return " ".join(" ".join([*parts, *_server_words(said.server)]).split())[:_LONGEST_WORDS]
 
 
 def _whole(said: ToolSaid) -> str:
     title = ": ".join(part for part in (split_name(said.name) or said.name, _sentence(said.description)) if part)
     arguments = ", ".join(words for words in map(split_name, said.argument_names) if words)
     first = f"{title} ({arguments})" if arguments else title
-    return ". ".join([first, *filter(None, map(_sentence, said.argument_descriptions)), *_server_words(said.server)])
+    sentences = map(_sentence, said.argument_descriptions)
+    return ". ".join([first, *filter(None, sentences), *_server_words(said.server)])[:_LONGEST_WHOLE]
 
 
 def _subject(said: ToolSaid) -> str:
@@ -142,7 +154,8 @@ def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, An
     """Names and schemas of the top-level arguments. Schemas come from strangers: anything may be of any type."""
     properties = input_schema.get("properties") if isinstance(input_schema, Mapping) else None
     if isinstance(properties, Mapping):
-        yield from ((name, schema) for name, schema in properties.items() if isinstance(name, str))
+        named = ((name[:MAX_ARGUMENTS], schema) for name, schema in properties.items() if isinstance(name, str))
+        yield from islice(named, MAX_ARGUMENTS)
 
 
 def _sentence(text: str) -> str:

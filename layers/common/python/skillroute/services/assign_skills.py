@@ -19,7 +19,7 @@ from skillroute.domain.skills import (
 )
 from skillroute.errors import Conflict, InvalidInput, NotFound
 from skillroute.ports import Database, Session
-from skillroute.services.item_input import check_json
+from skillroute.services.json_input import check_json
 from skillroute.services.owned import own_item, visible_item
 
 

@@ -14,7 +14,7 @@ from skillroute.errors import Conflict, EmbeddingUnavailable
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Database, Embedder, IndexedText, Session
 from skillroute.services.embedding import claim_model, embed_views
-from skillroute.services.item_input import check_json
+from skillroute.services.json_input import check_json
 
 
 @dataclass(frozen=True, slots=True)

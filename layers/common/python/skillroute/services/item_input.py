@@ -5,19 +5,14 @@ Each item is read on its own, so that one that is wrong never spoils the others.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from skillroute.domain.items import ItemContent, ItemKey, ItemType
 from skillroute.errors import InvalidInput
-
-MAX_DEPTH = 64
-"""Levels of nesting in a schema, annotations or metadata. Real schemas stay below 20."""
+from skillroute.services.json_input import check_json
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
@@ -82,8 +77,7 @@ def read_item(raw: object) -> ItemContent:
     """
     if not isinstance(raw, Mapping):
         raise InvalidInput("item", "must be an object")
-    check_json(raw)
-    size = len(json.dumps(raw, ensure_ascii=False).encode("utf-8"))  # after the check: it is shallow, and encodes
+    size = check_json(raw)
     if size > MAX_BYTES:
         raise InvalidInput("item", f"is {size} bytes as JSON; at most {MAX_BYTES} are allowed")
     try:
@@ -91,56 +85,3 @@ def read_item(raw: object) -> ItemContent:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise InvalidInput(".".join(map(str, first["loc"])) or "item", first["msg"]) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a value stands: its key, and the place of what holds it. Spelt out only for a message."""
-
-    key: object
-    parent: _Place | None
-
-    def __str__(self) -> str:
-        keys: list[str] = []
-        place: _Place | None = self
-        while place is not None:
-            keys.append(str(place.key)[:64])
-            place = place.parent
-        keys.reverse()
-        return ".".join(keys if len(keys) <= 6 else [*keys[:3], "..."])
-
-
-def check_json(value: object) -> None:
-    """Refuse what JSON can carry but PostgreSQL or an answer cannot: NUL, lone surrogates, NaN, endless nesting.
-
-    Raises
-    ------
-    InvalidInput
-        Names the place.
-    """
-    # A list of what is left instead of recursion: the input may be nested as deeply as the sender likes.
-    left: list[tuple[_Place | None, object, int]] = [(None, value, 0)]
-    while left:
-        place, current, depth = left.pop()
-        if depth > MAX_DEPTH:
-            raise InvalidInput(str(place), f"is nested deeper than {MAX_DEPTH} levels")
-        if isinstance(current, str):
-            _check_text(place, current)
-        elif isinstance(current, float) and not math.isfinite(current):
-            raise InvalidInput(str(place or "item"), "NaN and Infinity are not JSON numbers")
-        elif isinstance(current, Mapping):
-            for key, inner in current.items():
-                _check_text(_Place("<key>", place), key)
-                left.append((_Place(key, place), inner, depth + 1))
-        elif isinstance(current, list):
-            left.extend((_Place(position, place), inner, depth + 1) for position, inner in enumerate(current))
-
-
-def _check_text(place: _Place | None, text: str) -> None:
-    if "\x00" in text:
-        raise InvalidInput(str(place or "item"), "NUL characters are not allowed")
-    # Lone surrogates are the only text that UTF-8 cannot carry.
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidInput(str(place or "item"), "lone surrogates are not allowed") from None

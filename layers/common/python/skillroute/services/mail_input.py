@@ -25,7 +25,7 @@ from skillroute.domain.mail import (
 )
 from skillroute.errors import InvalidInput
 from skillroute.ports import MailKind
-from skillroute.services.item_input import check_json
+from skillroute.services.json_input import check_json
 
 MAX_NAME = 256
 """Characters of a name, of an agent's also in the form that names are compared by: NFKC can make 18 of one."""
@@ -34,6 +34,7 @@ MAX_RECIPIENTS = 100
 """Agents of one role."""
 
 _MAX_PROJECTS = 1000
+_MAX_FIELDS = 50
 
 
 def _agent_name(name: str) -> str:
@@ -195,6 +196,8 @@ def read_mail(kind: MailKind, raw: object, *, now_ts: int) -> MailGiven:
     """
     if not isinstance(raw, Mapping):
         raise InvalidInput(kind, "must be an object")
+    if len(raw) > _MAX_FIELDS:  # each unknown one would be an error of its own
+        raise InvalidInput(kind, f"has {len(raw)} fields; none takes more than {_MAX_FIELDS}")
     try:
         check_json(raw)
     except InvalidInput as error:

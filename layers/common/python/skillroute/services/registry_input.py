@@ -5,7 +5,6 @@ Each is read on its own, so that one that is wrong never spoils the others.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from pydantic import ValidationError
 from skillroute.domain.items import ItemContent, ItemKey
 from skillroute.domain.registry import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.errors import InvalidInput
-from skillroute.services.item_input import MAX_BYTES, check_json, read_item
+from skillroute.services.item_input import MAX_BYTES, read_item
+from skillroute.services.json_input import check_json
 from skillroute.services.registry_shapes import AgentInput, EntityInput, ServerInput, capability_names
 
 MAX_ENTITIES = 100
@@ -135,10 +135,9 @@ def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
         if inner is not None:
             without_tools["server"] = _without(inner, "tools")
     try:
-        check_json(without_tools)
+        size = check_json(without_tools)
     except InvalidInput as error:
         raise (InvalidInput(kind, error.message) if error.field == "item" else error) from None
-    size = len(json.dumps(without_tools, ensure_ascii=False).encode("utf-8"))  # after the check: it is shallow, encodes
     if size > MAX_BYTES:
         raise InvalidInput(kind, f"is {size} bytes as JSON without its tools; at most {MAX_BYTES} are allowed")
     return raw

@@ -17,7 +17,7 @@ from skillroute.ports import Database, Session
 from skillroute.services.assign_skills import assign
 from skillroute.services.change_skill import ChangeSkill
 from skillroute.services.create_skill import PrepareSkill, store
-from skillroute.services.item_input import check_json
+from skillroute.services.json_input import check_json
 from skillroute.services.suggest_skills import enough
 
 _FULL_CONFIDENCE = 1.0

@@ -11,7 +11,7 @@ from skillroute.domain.search import Text
 from skillroute.services.catalogue import Catalogue
 from skillroute.services.sync_tools import SyncTools
 from skillroute.web.auth import Access
-from skillroute.web.body import SafeJsonRoute
+from skillroute.web.body import BulkJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, ItemId, Limit, Offset, page_response
 from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
@@ -19,7 +19,7 @@ from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
 
 def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> APIRouter:
     """Return the routes over the catalogue."""
-    router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 

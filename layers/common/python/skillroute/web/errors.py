@@ -37,6 +37,13 @@ STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
 )
 
 
+MOST_PROBLEMS = 100
+"""Wrong fields that a 422 names."""
+
+LONGEST_TOLD = 2000
+"""Characters of a field's name, or of a message, that an answer holds."""
+
+
 def add_error_handlers(app: FastAPI) -> None:
     """Teach an app the error table."""
     app.add_exception_handler(SkillrouteError, _skillroute_error)
@@ -70,7 +77,9 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
 
 def _validation_error(_: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    detail = [problem(each["loc"], each["msg"], each["type"]) for each in problems]
+    detail = [problem(each["loc"], each["msg"], each["type"]) for each in problems[:MOST_PROBLEMS]]
+    if len(problems) > MOST_PROBLEMS:
+        detail.append(problem(["body"], f"{len(problems) - MOST_PROBLEMS} more problems are not named", "too_many"))
     return JSONResponse({"detail": detail}, 422)
 
 
@@ -80,5 +89,11 @@ def _unexpected(_: Request, error: Exception) -> JSONResponse:
 
 
 def _encodable(part: Any) -> Any:
-    # A field's name comes from the caller and may hold lone surrogates, which no answer can carry.
-    return part.encode("utf-8", "replace").decode("utf-8") if isinstance(part, str) else part
+    # A field's name comes from the caller: it may be a megabyte, or hold lone surrogates, which no answer can carry.
+    return shortened(part) if isinstance(part, str) else part
+
+
+def shortened(text: str) -> str:
+    """Return of a text that the caller chose what an answer says of it."""
+    cut = text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 3]}..."
+    return cut.encode("utf-8", "replace").decode("utf-8")

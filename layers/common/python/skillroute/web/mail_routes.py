@@ -15,7 +15,7 @@ from skillroute.ports import MailKind
 from skillroute.services.mail import Mail
 from skillroute.services.sync_mail import SyncMail
 from skillroute.web.auth import Access
-from skillroute.web.body import SafeJsonRoute
+from skillroute.web.body import BulkTextsRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.web.mail_schemas import (
     AcknowledgeRequest,
@@ -54,7 +54,7 @@ def mail_routers(sync: SyncMail, mail: Mail, access: Access) -> list[APIRouter]:
 
 def _router(kind: MailKind) -> APIRouter:
     prefix = f"/api/v1/mail/{kind}s"
-    return APIRouter(prefix=prefix, tags=["mail"], route_class=SafeJsonRoute, responses=ERRORS)
+    return APIRouter(prefix=prefix, tags=["mail"], route_class=BulkTextsRoute, responses=ERRORS)
 
 
 def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:

@@ -11,7 +11,7 @@ from skillroute.domain.search import Text
 from skillroute.services.registry import Registry
 from skillroute.services.sync_registry import SyncRegistry
 from skillroute.web.auth import Access
-from skillroute.web.body import SafeJsonRoute
+from skillroute.web.body import BulkJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
 from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
 from skillroute.web.registry_schemas import (
@@ -33,7 +33,7 @@ _IS_ENABLED: dict[IsEnabled, bool | None] = {"true": True, "false": False, "all"
 
 def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
     """Return the routes over MCP servers."""
-    router = APIRouter(prefix="/api/v1/servers", tags=["registry"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/servers", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -91,7 +91,7 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
 
 def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
     """Return the routes over A2A agents."""
-    router = APIRouter(prefix="/api/v1/agents", tags=["registry"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/agents", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 

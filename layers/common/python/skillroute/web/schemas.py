@@ -11,6 +11,7 @@ from skillroute.domain.items import Item, ItemType, JsonObject
 from skillroute.services.item_input import ItemInput
 from skillroute.services.outcomes import Outcome, Report, Status
 from skillroute.services.sync_tools import MAX_ITEMS, ItemOutcome, SyncReport
+from skillroute.web.errors import shortened
 
 
 def _items_of(body: object) -> object:
@@ -55,7 +56,7 @@ class ItemProblem(BaseModel):
     @classmethod
     def of(cls, field: str, message: str) -> ItemProblem:
         """Return what the API says is wrong; a field's name comes from the caller and may not even be encodable."""
-        return cls(field=field.encode("utf-8", "replace").decode("utf-8"), message=message)
+        return cls(field=shortened(field), message=shortened(message))
 
 
 class Result(BaseModel):

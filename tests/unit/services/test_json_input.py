@@ -1,0 +1,57 @@
+"""What can be stored passes at once, what cannot is named with its place: both ways of looking agree."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skillroute.errors import InvalidInput
+from skillroute.services.json_input import MAX_DEPTH, check_json
+
+texts = st.text("a\\u0é", max_size=8) | st.sampled_from(["\x00", "\\u0000", "\\\\u0000", "\ud800", "\\\x00"])
+values = st.recursive(
+    st.none() | st.integers() | st.sampled_from([1.5, math.nan, math.inf]) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+)
+
+
+def can_be_stored(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" not in value and "\ud800" not in value
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(can_be_stored, value)) and all(map(can_be_stored, value.values()))
+    return all(map(can_be_stored, value)) if isinstance(value, list) else True
+
+
+@given(values)
+def test_exactly_what_cannot_be_stored_is_refused(value: Any) -> None:
+    if can_be_stored(value):
+        assert check_json(value) == len(json.dumps(value, ensure_ascii=False).encode())
+    else:
+        with pytest.raises(InvalidInput):
+            check_json(value)
+
+
+@pytest.mark.parametrize("depth", [1, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 5_000])
+@pytest.mark.parametrize("innermost", [0, "a", [], {}, [0]])
+def test_levels_are_counted_down_to_the_innermost_value(depth: int, innermost: Any) -> None:
+    value = innermost
+    for number in range(depth):
+        value = [value] if number % 2 else {"a": value}
+    if depth + (innermost == [0]) <= MAX_DEPTH:
+        assert check_json(value)
+    else:
+        with pytest.raises(InvalidInput, match="deeper"):
+            check_json(value)
+
+
+def test_the_first_thing_that_is_wrong_is_named() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_json({"a": [1, {"b": "\x00"}], "c": math.nan})
+    assert refused.value.field == "a.1.b"
