@@ -110,11 +110,11 @@ def test_a_project_is_given_back(client: TestClient, atlas: int) -> None:
 def test_a_product_and_an_agent_are_given_back_with_their_projects(client: TestClient, kind: str, atlas: int) -> None:
     [result] = put(client, kind, thing(kind, "x") | {"description": "d", "projects": ["atlas"]})["results"]
     found = client.get(f"/api/v1/mail/{kind}/{result['id']}").json()
-    assert (found["name"], found["description"], found["projects"], found["project_ids"]) == (
-        "x", "d", ["atlas"], [atlas],
+    assert (found["name"], found["description"], found["projects"], found["project_ids"], found["project_count"]) == (
+        "x", "d", ["atlas"], [atlas], 1,
     )  # fmt: skip
     assert set(found) == {
-        "id", "org_id", "name", "description", "projects", "project_ids", "created_at", "updated_at",
+        "id", "org_id", "name", "description", "projects", "project_ids", "project_count", "created_at", "updated_at",
         "contact" if kind == "agents" else "key",
     }  # fmt: skip
 

@@ -129,15 +129,16 @@ def _items(
     offset, total = 0, 1
     while offset < total:
 
-        def page(session: Session, offset: int = offset) -> tuple[list[Item], int, dict[int, Vector | None]]:
+        def page(session: Session, offset: int = offset) -> tuple[int, int, list[tuple[Item, Vector | None]]]:
             items, total = session.items.page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
             own = [item for item in items if item.org_id == org_id and item.is_active]
             profiles = session.classifications.tools([item.id for item in own], model)
-            return own, total, {id_: each.tool.embedding for id_, each in profiles.items()}
+            vectors = {id_: each.tool.embedding for id_, each in profiles.items()}
+            return len(items), total, [(item, vectors.get(item.id)) for item in own]
 
-        own, total, vectors = database.read(page)
-        yield from ((item, vectors.get(item.id)) for item in own)
-        offset += _PAGE
+        number, total, own = database.read(page)
+        yield from own
+        offset += number or total  # a page may end before its limit, by its bytes; an empty one is the end
         step(min(offset, total), total)
 
 

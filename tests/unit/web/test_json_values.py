@@ -53,4 +53,4 @@ def test_a_text_full_of_commas_is_one_value() -> None:
 
 
 def test_more_strings_than_values_could_have_are_too_many() -> None:
-    assert has_more_values('[' + '"a",' * 100, 10)
+    assert has_more_values("[" + '"a",' * 100, 10)

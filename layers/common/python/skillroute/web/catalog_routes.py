@@ -13,7 +13,7 @@ from skillroute.services.sync_tools import SyncTools
 from skillroute.web.auth import Access
 from skillroute.web.body import BulkJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, ItemId, Limit, Offset, page_response
+from skillroute.web.paging import PAGE_DOC, ItemId, Page
 from skillroute.web.schemas import ItemOut, UpsertBody, UpsertResponse
 
 
@@ -31,21 +31,20 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> API
         """
         return UpsertResponse.of(sync(body.items, caller))
 
-    @router.get("", response_model=list[ItemOut], summary="List items", responses=TOTAL_DOC)
+    @router.get("", response_model=list[ItemOut], summary="List items", responses=PAGE_DOC)
     def list_items(
         caller: AsReader,
+        page: Page,
         type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
         server: Annotated[Text | None, Query(max_length=256)] = None,
         name: Annotated[Text | None, Query(max_length=256)] = None,
         tag: Annotated[Text | None, Query(max_length=64)] = None,
         skill_id: Annotated[Text | None, Query(max_length=64)] = None,
-        limit: Limit = 100,
-        offset: Offset = 0,
     ) -> Response:
         """Return a page of items by id; all conditions must hold."""
         where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
-        items, total = catalogue.page(where, caller, limit=limit, offset=offset)
-        return page_response([ItemOut.of(item) for item in items], total, ItemOut)
+        items, total = catalogue.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(ItemOut.of, items), total)
 
     @router.get("/{item_id}", summary="Get an item", responses=NOT_FOUND)
     def get_item(item_id: ItemId, caller: AsReader) -> ItemOut:

@@ -29,7 +29,7 @@ from skillroute.web.mail_schemas import (
     PutProductsBody,
     PutProjectsBody,
 )
-from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
+from skillroute.web.paging import PAGE_DOC, Page
 
 _MAX_ID = 2**63 - 1
 ProjectFilter = Annotated[int | None, Query(ge=1, le=_MAX_ID, description="The id of a project.")]
@@ -70,13 +70,11 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """
         return PutMailResponse.of(sync("project", body.projects, caller))
 
-    @router.get("", response_model=list[MailProjectOut], summary="List projects", responses=TOTAL_DOC)
-    def list_projects(
-        key: KeyFilter = None, limit: Limit = 100, offset: Offset = 0, caller: Caller = reader
-    ) -> Response:
+    @router.get("", response_model=list[MailProjectOut], summary="List projects", responses=PAGE_DOC)
+    def list_projects(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
         """Return a page of projects by key."""
-        found, total = mail.projects(caller, key=key, limit=limit, offset=offset)
-        return page_response([MailProjectOut.of(each) for each in found], total, MailProjectOut)
+        found, total = mail.projects(caller, key=key, limit=page.limit, offset=page.offset)
+        return page.response(map(MailProjectOut.of, found), total)
 
     _add_one(router, "project", MailProjectOut.of, MailProjectOut, mail, access)
     return router
@@ -94,13 +92,11 @@ def _product_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """
         return PutMailResponse.of(sync("product", body.products, caller))
 
-    @router.get("", response_model=list[MailProductOut], summary="List products", responses=TOTAL_DOC)
-    def list_products(
-        key: KeyFilter = None, limit: Limit = 100, offset: Offset = 0, caller: Caller = reader
-    ) -> Response:
+    @router.get("", response_model=list[MailProductOut], summary="List products", responses=PAGE_DOC)
+    def list_products(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
         """Return a page of products by key."""
-        found, total = mail.products(caller, key=key, limit=limit, offset=offset)
-        return page_response([MailProductOut.of(each) for each in found], total, MailProductOut)
+        found, total = mail.products(caller, key=key, limit=page.limit, offset=page.offset)
+        return page.response(map(MailProductOut.of, found), total)
 
     _add_one(router, "product", MailProductOut.of, MailProductOut, mail, access)
     return router
@@ -119,17 +115,16 @@ def _agent_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """
         return PutMailResponse.of(sync("agent", body.agents, caller))
 
-    @router.get("", response_model=list[MailAgentOut], summary="List mail agents", responses=TOTAL_DOC)
+    @router.get("", response_model=list[MailAgentOut], summary="List mail agents", responses=PAGE_DOC)
     def list_mail_agents(
+        page: Page,
         name: NameFilter = None,
         project_id: ProjectFilter = None,
-        limit: Limit = 100,
-        offset: Offset = 0,
         caller: Caller = reader,
     ) -> Response:
         """Return a page of agents by name; all conditions must hold."""
-        found, total = mail.agents(caller, name=name, project_id=project_id, limit=limit, offset=offset)
-        return page_response([MailAgentOut.of(each) for each in found], total, MailAgentOut)
+        found, total = mail.agents(caller, name=name, project_id=project_id, limit=page.limit, offset=page.offset)
+        return page.response(map(MailAgentOut.of, found), total)
 
     _add_one(router, "agent", MailAgentOut.of, MailAgentOut, mail, access)
     return router
@@ -149,8 +144,9 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """
         return PutMailResponse.of(sync("message", body.messages, caller))
 
-    @router.get("", response_model=list[MessageOut], summary="List messages", responses=TOTAL_DOC)
+    @router.get("", response_model=list[MessageOut], summary="List messages", responses=PAGE_DOC)
     def list_messages(
+        page: Page,
         key: KeyFilter = None,
         project_id: ProjectFilter = None,
         thread_id: ThreadFilter = None,
@@ -158,8 +154,6 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         recipient: NameFilter = None,
         importance: Importance | None = None,
         ack_required: bool | None = None,
-        limit: Limit = 100,
-        offset: Offset = 0,
         caller: Caller = reader,
     ) -> Response:
         """Return a page of messages, the newest first; all conditions must hold. A recipient is in to, cc or bcc."""
@@ -172,8 +166,8 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
             ack_required=ack_required,
             key=key,
         )
-        found, total = mail.messages(where, caller, limit=limit, offset=offset)
-        return page_response([MessageOut.of(each) for each in found], total, MessageOut)
+        found, total = mail.messages(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(MessageOut.of, found), total)
 
     @router.post("/{message_id}/acknowledge", summary="Acknowledge a message", responses=NOT_FOUND)
     def acknowledge_message(body: AcknowledgeRequest, message_id: int = one, caller: Caller = writer) -> MessageOut:

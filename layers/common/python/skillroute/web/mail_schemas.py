@@ -61,6 +61,12 @@ PutMailAgentsBody = Annotated[PutMailAgentsRequest, bare_list_of("agents")]
 PutMessagesBody = Annotated[PutMessagesRequest, bare_list_of("messages")]
 
 
+MOST_PROJECTS = 5_000
+"""Projects of one product or agent that an answer names; with the longest keys they are 1.5 MB."""
+
+ProjectCount = Annotated[int, Field(description=f"How many there are in all; the first {MOST_PROJECTS} are named.")]
+
+
 class AcknowledgeRequest(_Request):
     """Who has taken note."""
 
@@ -112,6 +118,7 @@ class MailProductOut(MailProjectOut):
 
     projects: list[str]
     project_ids: list[int]
+    project_count: ProjectCount
 
     @classmethod
     def of(cls, stored: StoredProduct) -> MailProductOut:  # type: ignore[override]
@@ -122,8 +129,9 @@ class MailProductOut(MailProjectOut):
             key=content.key,
             name=content.name,
             description=content.description,
-            projects=list(content.projects),
-            project_ids=list(stored.project_ids),
+            projects=list(content.projects[:MOST_PROJECTS]),
+            project_ids=list(stored.project_ids[:MOST_PROJECTS]),
+            project_count=len(stored.project_ids),
         )
 
 
@@ -137,6 +145,7 @@ class MailAgentOut(BaseModel):
     contact: str
     projects: list[str]
     project_ids: list[int]
+    project_count: ProjectCount
     created_at: datetime
     updated_at: datetime
 
@@ -149,8 +158,9 @@ class MailAgentOut(BaseModel):
             name=content.name,
             description=content.description,
             contact=content.contact,
-            projects=list(content.projects),
-            project_ids=list(stored.project_ids),
+            projects=list(content.projects[:MOST_PROJECTS]),
+            project_ids=list(stored.project_ids[:MOST_PROJECTS]),
+            project_count=len(stored.project_ids),
         )
 
 

@@ -13,7 +13,7 @@ from skillroute.services.sync_registry import SyncRegistry
 from skillroute.web.auth import Access
 from skillroute.web.body import BulkJsonRoute
 from skillroute.web.docs import ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
+from skillroute.web.paging import PAGE_DOC, Page
 from skillroute.web.registry_schemas import (
     AgentOut,
     ServerOut,
@@ -49,19 +49,18 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         """
         return UpsertServersResponse.of(sync("server", body.servers, caller))
 
-    @router.get("", response_model=list[ServerOut], summary="List servers", responses=TOTAL_DOC)
+    @router.get("", response_model=list[ServerOut], summary="List servers", responses=PAGE_DOC)
     def list_servers(
         caller: AsReader,
+        page: Page,
         path: PathQuery = None,
         tag: TagQuery = None,
         is_enabled: IsEnabled = "all",
-        limit: Limit = 100,
-        offset: Offset = 0,
     ) -> Response:
         """Return a page of servers by path; all conditions must hold."""
         where = _filter("server", path, tag, is_enabled)
-        servers, total = registry.page(where, caller, limit=limit, offset=offset)
-        return page_response([ServerOut.of(server) for server in servers], total, ServerOut)
+        servers, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(ServerOut.of, servers), total)
 
     @router.get("/{server_id}", summary="Get a server", responses=NOT_FOUND)
     def get_server(server_id: ServerId, caller: AsReader) -> ServerOut:
@@ -103,19 +102,18 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         """
         return UpsertAgentsResponse.of(sync("agent", body.agents, caller))
 
-    @router.get("", response_model=list[AgentOut], summary="List agents", responses=TOTAL_DOC)
+    @router.get("", response_model=list[AgentOut], summary="List agents", responses=PAGE_DOC)
     def list_agents(
         caller: AsReader,
+        page: Page,
         path: PathQuery = None,
         tag: TagQuery = None,
         is_enabled: IsEnabled = "all",
-        limit: Limit = 100,
-        offset: Offset = 0,
     ) -> Response:
         """Return a page of agents by path; all conditions must hold."""
         where = _filter("agent", path, tag, is_enabled)
-        agents, total = registry.page(where, caller, limit=limit, offset=offset)
-        return page_response([AgentOut.of(agent) for agent in agents], total, AgentOut)
+        agents, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(AgentOut.of, agents), total)
 
     @router.get("/{agent_id}", summary="Get an agent", responses=NOT_FOUND)
     def get_agent(agent_id: AgentId, caller: AsReader) -> AgentOut:

@@ -14,7 +14,7 @@ from skillroute.services.read_skills import ReadSkills
 from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, Limit, Offset, SkillId, page_response
+from skillroute.web.paging import PAGE_DOC, Page, SkillId
 from skillroute.web.skill_schemas import (
     SkillCreate,
     SkillOut,
@@ -38,18 +38,17 @@ def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, acc
         """Create a skill; until it has tools it is found by its description. Deleted ids can be used again."""
         return SkillOut.of(create(NewSkill(**body.model_dump()), caller))
 
-    @router.get("", response_model=list[SkillOut], summary="List skills", responses=TOTAL_DOC)
+    @router.get("", response_model=list[SkillOut], summary="List skills", responses=PAGE_DOC)
     def list_skills(
         caller: AsReader,
+        page: Page,
         is_active: IsActive = "true",
         parent_domain: Annotated[Text | None, Query(max_length=64)] = None,
-        limit: Limit = 100,
-        offset: Offset = 0,
     ) -> Response:
         """Return a page of skills by name."""
         where = SkillFilter(is_active=_IS_ACTIVE[is_active], parent_domain=parent_domain)
-        skills, total = read.page(where, caller, limit=limit, offset=offset)
-        return page_response([SkillOut.of(skill) for skill in skills], total, SkillOut)
+        skills, total = read.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(SkillOut.of, skills), total)
 
     @router.get("/{skill_id}", summary="Get a skill", responses=NOT_FOUND)
     def get_skill(skill_id: SkillId, caller: AsReader) -> SkillOut:
@@ -78,11 +77,11 @@ def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, acc
         "/{skill_id}/tools",
         response_model=list[SkillToolOut],
         summary="List a skill's tools",
-        responses=NOT_FOUND | TOTAL_DOC,
+        responses=NOT_FOUND | PAGE_DOC,
     )
-    def list_tools(skill_id: SkillId, caller: AsReader, limit: Limit = 100, offset: Offset = 0) -> Response:
+    def list_tools(skill_id: SkillId, caller: AsReader, page: Page) -> Response:
         """Return a page of a skill's tools, the surest first."""
-        members, total = read.tools(skill_id, caller, limit=limit, offset=offset)
-        return page_response([SkillToolOut.of(member) for member in members], total, SkillToolOut)
+        members, total = read.tools(skill_id, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(SkillToolOut.of, members), total)
 
     return router

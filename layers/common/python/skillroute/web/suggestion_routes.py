@@ -11,7 +11,7 @@ from skillroute.services.review_suggestions import ReviewSuggestions
 from skillroute.web.auth import Access
 from skillroute.web.body import SafeJsonRoute
 from skillroute.web.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.web.paging import TOTAL_DOC, Limit, Offset, page_response
+from skillroute.web.paging import PAGE_DOC, Page
 from skillroute.web.skill_schemas import Merge, Rejection, ReviewResponse, SuggestionEdits, SuggestionOut
 
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -24,16 +24,15 @@ def suggestion_router(review: ReviewSuggestions, access: Access) -> APIRouter:
     )
     AsReviewer = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
 
-    @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=TOTAL_DOC)
+    @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=PAGE_DOC)
     def list_suggestions(
         caller: AsReviewer,
+        page: Page,
         status: SuggestionStatus = SuggestionStatus.PENDING,
-        limit: Limit = 100,
-        offset: Offset = 0,
     ) -> Response:
         """Return a page of suggestions of a status, by id."""
-        suggestions, total = review.page(status, caller, limit=limit, offset=offset)
-        return page_response([SuggestionOut.of(suggestion) for suggestion in suggestions], total, SuggestionOut)
+        suggestions, total = review.page(status, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(SuggestionOut.of, suggestions), total)
 
     @router.post("/{suggestion_id}/approve", summary="Approve a suggestion", responses=NOT_FOUND | CONFLICT)
     def approve(suggestion_id: SuggestionId, caller: AsReviewer, body: SuggestionEdits | None = None) -> ReviewResponse:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from skillroute.domain.answer_size import PAGE_BYTES
 from skillroute.domain.embedding import EmbeddingModel, Vector, to_bytes
 from skillroute.domain.items import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
 from skillroute.ports import EmbeddingTask, ItemRow, ItemState, Written
@@ -33,7 +34,7 @@ class PostgresItems:
             org_id=org_id,
             model=model.name if model else None,
             dimension=model.dimension if model else None,
-            rows=json.dumps([_to_row(row) for row in rows]),
+            rows=json.dumps([_to_row(row) for row in rows], ensure_ascii=False),
         )
         return {
             ItemKey(server, type_, name): Written(id_, created, embedded)
@@ -54,7 +55,9 @@ class PostgresItems:
             "skill_id": where.skill_id,
         }
         total: int = self._run("count_items", **conditions)[0][0]
-        rows = self._run("list_items", **conditions, limit=limit, offset=offset) if offset < total else []
+        if offset >= total:
+            return [], total
+        rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return [_to_item(row) for row in rows], total
 
     def delete(self, item_id: int, org_id: str | None) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from skillroute.domain.answer_size import PAGE_BYTES
 from skillroute.domain.caller import Caller
 from skillroute.domain.mail import (
     MailAgent,
@@ -107,7 +108,7 @@ class PostgresMail(PostgresMailDocuments):
             }
             for row in rows
         ]
-        self._run("put_messages", org_id=org_id, rows=json.dumps(as_json))
+        self._run("put_messages", org_id=org_id, rows=json.dumps(as_json, ensure_ascii=False))
         recipients = _recipients(rows)
         dropped = self._run("drop_recipients", ids=[row.id for row in rows], rows=json.dumps(recipients))
         # Who has taken note stays so in another role or place.
@@ -215,7 +216,7 @@ class PostgresMail(PostgresMailDocuments):
             "ack_required": where.ack_required,
             **_seen(org_id, allowed),
         }
-        rows = self._run("list_messages", id=id_, limit=limit, offset=offset, **conditions)
+        rows = self._run("list_messages", id=id_, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
         total: int = len(rows) if id_ is not None else self._run("count_messages", **conditions)[0][0]
         return [_to_message(row) for row in rows], total
 
@@ -232,9 +233,9 @@ class PostgresMail(PostgresMailDocuments):
 
     def _page(self, statement: str, limit: int, offset: int, **conditions: object) -> tuple[list[list[Any]], int]:
         """Return a page's rows without the total that each of them ends with, and the total."""
-        rows = self._run(statement, limit=limit, offset=offset, **conditions)
+        rows = self._run(statement, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
         # Beyond the end no row says how many there are.
-        some = rows or (self._run(statement, limit=1, offset=0, **conditions) if offset else [])
+        some = rows or (self._run(statement, limit=1, offset=0, max_bytes=0, **conditions) if offset else [])
         return [row[:-1] for row in rows], some[0][-1] if some else 0
 
 

@@ -29,7 +29,7 @@ class PostgresMailDocuments:
             org_id=org_id,
             model=model.name if model else None,
             dimension=model.dimension if model else None,
-            rows=json.dumps([_to_row(document, vector) for document, vector in documents]),
+            rows=json.dumps([_to_row(document, vector) for document, vector in documents], ensure_ascii=False),
         )
 
     def tasks(self, ids: Sequence[int]) -> list[EmbeddingTask]:

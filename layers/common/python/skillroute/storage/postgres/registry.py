@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from skillroute.domain.answer_size import PAGE_BYTES
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.items import JsonObject
 from skillroute.domain.names import name_key
@@ -58,7 +59,7 @@ class PostgresRegistry:
             tag_keys=[tag_key(tag) for tag in content.tags],
             capabilities=list(content.capabilities),
             skills=json.dumps([skill._asdict() for skill in content.skills]),
-            document=json.dumps(content.document),
+            document=json.dumps(content.document, ensure_ascii=False),
             is_enabled=is_enabled,
             content_hash=content_hash,
         )
@@ -81,7 +82,9 @@ class PostgresRegistry:
             "is_enabled": where.is_enabled,
         }
         total: int = self._run("count_entities", **conditions)[0][0]
-        rows = self._run("list_entities", **conditions, limit=limit, offset=offset) if offset < total else []
+        if offset >= total:
+            return [], total
+        rows = self._run("list_entities", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return [_to_entity(row) for row in rows], total
 
     def delete(self, kind: EntityKind, entity_id: int, org_id: str | None) -> bool:
@@ -222,7 +225,8 @@ class PostgresRegistry:
 
 
 def _words_as_json(words: Iterable[PlacedWords]) -> str:
-    return json.dumps([{"place": int(place), "tool_id": tool_id, "words": said} for place, tool_id, said in words])
+    rows = [{"place": int(place), "tool_id": tool_id, "words": said} for place, tool_id, said in words]
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def _trigrams(keyword: str) -> list[str]:

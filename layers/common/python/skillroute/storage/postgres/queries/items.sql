@@ -59,22 +59,34 @@ CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
 WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
 
 -- name: list_items
+-- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
        t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
-FROM mcp.tools t
+FROM (
+    SELECT id, row_number() OVER by_id AS nth, sum(
+        octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER by_id AS upto
+    FROM (
+        SELECT t.* FROM mcp.tools t
+        WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
+          AND (:type::text IS NULL OR t.type = :type::text)
+          AND (:server::text IS NULL OR t.server = :server::text)
+          AND (:name::text IS NULL OR t.name = :name::text)
+          AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
+          AND (:skill_id::text IS NULL OR EXISTS (
+                SELECT FROM mcp.tool_skill_assignments a
+                JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
+                WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+        ORDER BY t.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
+    WINDOW by_id AS (ORDER BY id ROWS UNBOUNDED PRECEDING)
+) page
+JOIN mcp.tools t ON t.id = page.id
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
-WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
-  AND (:type::text IS NULL OR t.type = :type::text)
-  AND (:server::text IS NULL OR t.server = :server::text)
-  AND (:name::text IS NULL OR t.name = :name::text)
-  AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
-  AND (:skill_id::text IS NULL OR EXISTS (
-        SELECT FROM mcp.tool_skill_assignments a
-        JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
-        WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY t.id
-LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_items
 SELECT count(*)

@@ -155,71 +155,113 @@ RETURNING id
 
 -- name: list_projects
 -- plan: custom
-SELECT p.id, p.org_id, p.key, p.name, p.description, p.created_at, p.updated_at, count(*) OVER ()
-FROM mcp.mail_projects p
-WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
-  AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
-  AND (:allowed::bigint[] IS NULL OR p.id = ANY (:allowed::bigint[]))
-ORDER BY p.key COLLATE "C", p.id
-LIMIT :limit::int OFFSET :offset::bigint
+-- This and the lists below are cut by rows, then by bytes, as `list_items` is.
+SELECT page.id, page.org_id, page.key, page.name, page.description, page.created_at, page.updated_at, page.total
+FROM (
+    SELECT page.*, row_number() OVER by_key AS nth, sum(octet_length(description)) OVER by_key AS upto
+    FROM (
+        SELECT p.*, count(*) OVER () AS total
+        FROM mcp.mail_projects p
+        WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
+          AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
+          AND (:allowed::bigint[] IS NULL OR p.id = ANY (:allowed::bigint[]))
+        ORDER BY p.key COLLATE "C", p.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
+    WINDOW by_key AS (ORDER BY key COLLATE "C", id ROWS UNBOUNDED PRECEDING)
+) page
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
+ORDER BY page.key COLLATE "C", page.id
 
 -- name: list_products
 -- plan: custom
-SELECT p.id, p.org_id, p.key, p.name, p.description, p.created_at, p.updated_at,
-       coalesce(l.ids, '{}'), coalesce(l.keys, '{}'), count(*) OVER ()
-FROM mcp.mail_products p
-LEFT JOIN LATERAL (
-    SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids, array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
-    FROM mcp.mail_product_projects k
-    JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
-    WHERE k.product_id = p.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
-) l ON true
-WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
-  AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
-  AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
-ORDER BY p.key COLLATE "C", p.id
-LIMIT :limit::int OFFSET :offset::bigint
+SELECT page.id, page.org_id, page.key, page.name, page.description, page.created_at, page.updated_at, page.ids, page.keys,
+       page.total
+FROM (
+    SELECT page.*, row_number() OVER by_key AS nth,
+           sum(octet_length(description) + octet_length(array_to_string(keys, ',')) + 20 * cardinality(ids))
+               OVER by_key AS upto
+    FROM (
+        SELECT p.*, coalesce(l.ids, '{}') AS ids, coalesce(l.keys, '{}') AS keys, count(*) OVER () AS total
+        FROM mcp.mail_products p
+        LEFT JOIN LATERAL (
+            SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids,
+                   array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
+            FROM mcp.mail_product_projects k
+            JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
+            WHERE k.product_id = p.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
+        ) l ON true
+        WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
+          AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
+          AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
+        ORDER BY p.key COLLATE "C", p.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
+    WINDOW by_key AS (ORDER BY key COLLATE "C", id ROWS UNBOUNDED PRECEDING)
+) page
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
+ORDER BY page.key COLLATE "C", page.id
 
 -- name: list_agents
 -- plan: custom
-SELECT a.id, a.org_id, a.name, a.description, a.contact, a.created_at, a.updated_at,
-       coalesce(l.ids, '{}'), coalesce(l.keys, '{}'), count(*) OVER ()
-FROM mcp.mail_agents a
-LEFT JOIN LATERAL (
-    SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids, array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
-    FROM mcp.mail_memberships k
-    JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
-    WHERE k.agent_id = a.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
-) l ON true
-WHERE (a.org_id IS NULL OR a.org_id = :org_id::text)
-  AND (:id::bigint IS NULL OR a.id = :id::bigint) AND (:name_key::text IS NULL OR a.name_key = :name_key::text)
-  AND (:project_id::bigint IS NULL OR :project_id::bigint = ANY (l.ids))
-  AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
-ORDER BY a.name_key COLLATE "C", a.id
-LIMIT :limit::int OFFSET :offset::bigint
+SELECT page.id, page.org_id, page.name, page.description, page.contact, page.created_at, page.updated_at, page.ids,
+       page.keys, page.total
+FROM (
+    SELECT page.*, row_number() OVER by_name AS nth,
+           sum(octet_length(description) + octet_length(contact) + octet_length(array_to_string(keys, ','))
+               + 20 * cardinality(ids)) OVER by_name AS upto
+    FROM (
+        SELECT a.*, coalesce(l.ids, '{}') AS ids, coalesce(l.keys, '{}') AS keys, count(*) OVER () AS total
+        FROM mcp.mail_agents a
+        LEFT JOIN LATERAL (
+            SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids,
+                   array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
+            FROM mcp.mail_memberships k
+            JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
+            WHERE k.agent_id = a.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
+        ) l ON true
+        WHERE (a.org_id IS NULL OR a.org_id = :org_id::text)
+          AND (:id::bigint IS NULL OR a.id = :id::bigint) AND (:name_key::text IS NULL OR a.name_key = :name_key::text)
+          AND (:project_id::bigint IS NULL OR :project_id::bigint = ANY (l.ids))
+          AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
+        ORDER BY a.name_key COLLATE "C", a.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
+    WINDOW by_name AS (ORDER BY name_key COLLATE "C", id ROWS UNBOUNDED PRECEDING)
+) page
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
+ORDER BY page.name_key COLLATE "C", page.id
 
 -- name: list_messages
 -- plan: custom
--- The page is cut before its recipients are looked up.
+-- The page is cut before its recipients are looked up; whoever has acknowledged a message is named twice.
 SELECT m.id, m.org_id, m.project_id, m.key, p.key, s.name, m.subject, m.body, d.created_ts, d.thread_id, d.importance,
        d.ack_required, (d.embedding IS NOT NULL), m.updated_at, r.recipients
 FROM (
-    SELECT d.* FROM mcp.mail_documents d
-    WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
-      AND (:id::bigint IS NULL OR d.id = :id::bigint)
-      AND (:key::text IS NULL OR d.id = ANY (ARRAY(
-        SELECT m.id FROM mcp.mail_messages m
-        WHERE m.key = :key::text AND (m.org_id IS NULL OR m.org_id = :org_id::text))))
-      AND (:allowed::bigint[] IS NULL OR d.project_ids && :allowed::bigint[])
-      AND (:project_id::bigint IS NULL OR d.project_ids @> ARRAY[:project_id::bigint])
-      AND (:thread_id::text IS NULL OR d.thread_id = :thread_id::text)
-      AND (:sender::text IS NULL OR d.sender_key = :sender::text)
-      AND (:recipient::text IS NULL OR :recipient::text = ANY (d.recipient_keys))
-      AND (:importance::text IS NULL OR d.importance = :importance::text)
-      AND (:ack_required::boolean IS NULL OR d.ack_required = :ack_required::boolean)
-    ORDER BY d.created_ts DESC, d.id
-    LIMIT :limit::int OFFSET :offset::bigint
-) d
+    SELECT d.id, row_number() OVER newest AS nth,
+           sum(octet_length(m.subject) + octet_length(m.body) + 2 * octet_length(array_to_string(d.recipient_keys, ',')))
+               OVER newest AS upto
+    FROM (
+        SELECT d.id, d.created_ts, d.recipient_keys FROM mcp.mail_documents d
+        WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
+          AND (:id::bigint IS NULL OR d.id = :id::bigint)
+          AND (:key::text IS NULL OR d.id = ANY (ARRAY(
+            SELECT m.id FROM mcp.mail_messages m
+            WHERE m.key = :key::text AND (m.org_id IS NULL OR m.org_id = :org_id::text))))
+          AND (:allowed::bigint[] IS NULL OR d.project_ids && :allowed::bigint[])
+          AND (:project_id::bigint IS NULL OR d.project_ids @> ARRAY[:project_id::bigint])
+          AND (:thread_id::text IS NULL OR d.thread_id = :thread_id::text)
+          AND (:sender::text IS NULL OR d.sender_key = :sender::text)
+          AND (:recipient::text IS NULL OR :recipient::text = ANY (d.recipient_keys))
+          AND (:importance::text IS NULL OR d.importance = :importance::text)
+          AND (:ack_required::boolean IS NULL OR d.ack_required = :ack_required::boolean)
+        ORDER BY d.created_ts DESC, d.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) d
+    JOIN mcp.mail_messages m ON m.id = d.id
+    WINDOW newest AS (ORDER BY d.created_ts DESC, d.id ROWS UNBOUNDED PRECEDING)
+) page
+JOIN mcp.mail_documents d ON d.id = page.id
 JOIN mcp.mail_messages m ON m.id = d.id
 JOIN mcp.mail_projects p ON p.id = m.project_id
 JOIN mcp.mail_agents s ON s.id = m.sender_id
@@ -228,6 +270,7 @@ CROSS JOIN LATERAL (
     FROM mcp.mail_recipients o JOIN mcp.mail_agents a ON a.id = o.agent_id
     WHERE o.message_id = m.id
 ) r
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY d.created_ts DESC, d.id
 
 -- name: count_messages

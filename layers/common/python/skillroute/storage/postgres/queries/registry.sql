@@ -59,18 +59,29 @@ FROM mcp.registry_entities e
 WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
 
 -- name: list_entities
+-- Cut by rows, then by bytes, as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
-FROM mcp.registry_entities e
-WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
-  AND (:path::text IS NULL OR e.path = :path::text)
-  AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
-  AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+FROM (
+    SELECT id, row_number() OVER by_path AS nth,
+           sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER by_path AS upto
+    FROM (
+        SELECT e.* FROM mcp.registry_entities e
+        WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+          AND (:path::text IS NULL OR e.path = :path::text)
+          AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
+          AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+        ORDER BY e.path, e.id
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
+    WINDOW by_path AS (ORDER BY path, id ROWS UNBOUNDED PRECEDING)
+) page
+JOIN mcp.registry_entities e ON e.id = page.id
+WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY e.path, e.id
-LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_entities
 SELECT count(*) FROM mcp.registry_entities e

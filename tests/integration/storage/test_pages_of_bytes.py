@@ -1,0 +1,79 @@
+"""A page is cut by bytes where it is read, so that what does not fit is never in memory (decision 36)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from skillroute.domain.items import ItemFilter
+from skillroute.domain.mail import MessageFilter
+from skillroute.domain.registry import EntityContent, EntityFilter
+from skillroute.ports import Session
+from skillroute.storage.postgres import items, mail, registry
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.integration.storage.mail_rows import Mail
+from tests.integration.storage.rows import item_row
+
+Read = Callable[[Session, int], tuple[Sequence[Any], int]]
+LONG = "x" * 400
+
+LISTS: dict[str, Read] = {
+    "items": lambda s, offset: s.items.page(ItemFilter(), None, limit=100, offset=offset),
+    "servers": lambda s, offset: s.registry.page(EntityFilter("server"), None, limit=100, offset=offset),
+    "messages": lambda s, offset: s.mail.messages(MessageFilter(), None, None, limit=100, offset=offset),
+    "mail agents": lambda s, offset: s.mail.agents(None, None, limit=100, offset=offset),
+    "products": lambda s, offset: s.mail.products(None, None, limit=100, offset=offset),
+    "projects": lambda s, offset: s.mail.projects(None, None, limit=100, offset=offset),
+}
+
+
+@pytest.fixture
+def filled(database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> PostgresDatabase:
+    """Five of everything, with 400 bytes each and more, and pages that have room for 1,000."""
+    for module in (items, mail, registry):
+        monkeypatch.setattr(module, "PAGE_BYTES", 1_000)
+    rows = [
+        item_row("described", description=LONG),
+        item_row("taking", input_schema={"x": LONG}),
+        item_row("giving", output_schema={"x": LONG}),
+        item_row("annotated", annotations={"x": LONG}),
+        item_row("more", metadata={"x": LONG}),
+    ]
+    database.transact(lambda s: s.items.upsert(None, None, rows))
+    for number in range(5):
+        server = EntityContent("server", f"/s{number}", "A server", document={"x": LONG})
+        database.transact(lambda s, server=server: s.registry.upsert(None, server, repr(server), is_enabled=None))  # type: ignore[misc]
+    written = Mail(database)
+    for number in range(5):
+        written.project(f"p{number}{LONG[:120]}", description=LONG)
+        written.agent(f"a{number}", description=LONG)
+    for number in range(5):
+        written.product(f"x{number}", *(f"p{other}{LONG[:120]}" for other in range(3)))
+        written.message(f"m{number}", LONG)
+    return database
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_page_has_as_many_rows_as_fit_and_the_next_goes_on_behind_them(filled: PostgresDatabase, name: str) -> None:
+    read = LISTS[name]
+    everything: list[Any] = []
+    total = 1
+    while len(everything) < total:
+        page, total = filled.read(lambda s: read(s, len(everything)))  # noqa: B023 (called at once)
+        assert 1 <= len(page) <= 3
+        everything += page
+    ids = [row.id for row in everything]
+    assert len(set(ids)) == len(ids) == total >= 5
+    assert filled.read(lambda s: read(s, total)) == ([], total)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_row_that_is_larger_than_a_page_is_read_alone(
+    filled: PostgresDatabase, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (items, mail, registry):
+        monkeypatch.setattr(module, "PAGE_BYTES", 10)
+    rows, _ = filled.read(lambda s: LISTS[name](s, 0))
+    assert len(rows) == 1
