@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeVar
@@ -13,6 +13,7 @@ from skillroute.errors import SkillrouteError, StatementRejected
 from skillroute.storage.postgres.address import Address
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.lock_watch import LockWatch
+from skillroute.storage.postgres.roles import Login, grant_rights, make_login, prepare_groups
 
 T = TypeVar("T")
 
@@ -46,9 +47,16 @@ class LockLimits:
 
 
 def migrate(
-    address: str | Address, *, statement_timeout_s: float = 600.0, locks: LockLimits = LockLimits()
+    address: str | Address,
+    *,
+    logins: Sequence[Login] = (),
+    statement_timeout_s: float = 600.0,
+    locks: LockLimits = LockLimits(),
 ) -> list[str]:
     """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
+
+    The address's user owns the schema from then on. The roles that only read, and that read and write, are made beside
+    it, with their rights, and the logins that are given (docs/adr/0031).
 
     Raises
     ------
@@ -56,6 +64,8 @@ def migrate(
         Other sessions hold a table, or another process migrates, for longer than `locks` allows.
     MigrationError
         The database was migrated by a newer version, or an applied migration was edited afterwards.
+    RoleError
+        A role cannot be made, or a login may do more than it should.
     DatabaseUnavailable
         PostgreSQL cannot be reached.
     """
@@ -65,7 +75,7 @@ def migrate(
         connection.script(f"SET lock_timeout = {max(1, round(locks.attempt_s * 1000))}")
         pid = int(connection.script("SELECT pg_backend_pid()")[0][0])
         with LockWatch(address, pid, every_s=locks.attempt_s / 4) as watch:
-            return _migrated(connection, _Patience(watch, locks))
+            return _migrated(connection, _Patience(watch, locks), logins)
     finally:
         connection.close()  # and with it the lock
 
@@ -112,7 +122,7 @@ def _migrations() -> list[tuple[str, str, str]]:
     return sorted(found)
 
 
-def _migrated(connection: Connection, patiently: _Patience) -> list[str]:
+def _migrated(connection: Connection, patiently: _Patience, logins: Sequence[Login]) -> list[str]:
     """Apply the missing migrations, one process at a time, and return their names."""
     patiently(
         "the lock against concurrent migrations: this one",
@@ -127,6 +137,9 @@ def _migrated(connection: Connection, patiently: _Patience) -> list[str]:
 
     for name, sql, digest in fresh:
         patiently(f"migration {name}", lambda: apply(name, sql, digest))  # noqa: B023 (called at once)
+    patiently("granting the roles their rights", lambda: grant_rights(connection))
+    for login in logins:
+        make_login(connection, login)
     return [name for name, _, _ in fresh]
 
 
@@ -136,6 +149,7 @@ def _applied(connection: Connection) -> dict[str, str]:
         "CREATE TABLE IF NOT EXISTS mcp.migrations "
         "(name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
     )
+    prepare_groups(connection)
     return {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416 (rows are lists)
 
 

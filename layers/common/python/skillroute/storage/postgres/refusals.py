@@ -19,6 +19,7 @@ _UNAVAILABLE_CLASSES = ("08", "53", "58")
 _UNAVAILABLE_STATES = {"25006", "3D000", "57P01", "57P02", "57P03", "57P04", "57P05"}
 _NOT_MIGRATED_STATES = {"3F000", "42P01", "42703"}
 _TIMED_OUT = "57014"
+_NOT_PERMITTED = "42501"
 
 
 class ConnectionUnusable(DatabaseUnavailable):
@@ -62,6 +63,12 @@ class NotMigrated(DatabaseUnavailable):
     told = "the database's schema is not there or not up to date: run `skillroute migrate`"
 
 
+class NotPermitted(DatabaseUnavailable):
+    """PostgreSQL answers, and this login lacks the right to what it asked for. The connection is as good as before."""
+
+    told = "the database does not let Skillroute do this: run `skillroute migrate`"
+
+
 def refusal(error: DatabaseError) -> SkillrouteError:
     """Return what an error message of PostgreSQL means."""
     details: dict[str, Any] = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
@@ -70,6 +77,8 @@ def refusal(error: DatabaseError) -> SkillrouteError:
         return TookTooLong(f"PostgreSQL took too long: {message}")
     if state in _NOT_MIGRATED_STATES:
         return NotMigrated(f"the schema is not there ({message}): run `skillroute migrate`")
+    if state == _NOT_PERMITTED:
+        return NotPermitted(f"{message}: logins get their rights from `skillroute migrate`, run by the schema's owner")
     if state.startswith(_LOGIN_CLASS):
         return LoginRefused(f"PostgreSQL is not available: {message}")
     if state in _UNAVAILABLE_STATES or state.startswith(_UNAVAILABLE_CLASSES):

@@ -1,0 +1,17 @@
+-- Exactly these rights, whatever was granted before: by an older version, or by somebody at a prompt.
+DO $$
+DECLARE
+    reader text := current_database() || '_reader';
+    writer text := current_database() || '_writer';
+BEGIN
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA mcp FROM %I, %I', reader, writer);
+    EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA mcp FROM %I, %I', reader, writer);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA mcp TO %I, %I', reader, writer);
+    EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mcp TO %I', writer);
+    EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA mcp TO %I', writer);
+    -- What was migrated is the owner's to say.
+    EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON mcp.migrations FROM %I', writer);
+    -- The one thing that a search writes: how far it has brought a Qdrant server up to date.
+    EXECUTE format(
+        'GRANT INSERT (index_name), UPDATE (epoch, position, updated_at) ON mcp.index_positions TO %I', reader);
+END $$
