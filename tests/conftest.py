@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from skillroute.storage.postgres.roles import Group
     from skillroute_local.postgres import EmbeddedPostgres
 
     from tests.doubles import EdgeIndexes
 
 _TEMPLATE = "skillroute_template"
+_PASSWORD = "of-no-secret"
 _numbers = itertools.count(1)
 
 Empty = Callable[[], object]
@@ -71,12 +73,22 @@ def aws() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def migrated_template(postgres_server: EmbeddedPostgres) -> str:
-    """The name of a database with every migration applied and no rows."""
+    """The name of a database with every migration applied and no rows; `url_as` logs in with its groups' rights."""
     from skillroute.storage.postgres.migrate import migrate
+    from skillroute.storage.postgres.roles import Login
 
     _administer(postgres_server, f"CREATE DATABASE {_TEMPLATE}")
-    migrate(postgres_server.url_of(_TEMPLATE))
+    logins = [Login(group, f"tests_{group}", _PASSWORD) for group in ("reader", "writer")]
+    migrate(postgres_server.url_of(_TEMPLATE), logins=logins)
     return _TEMPLATE
+
+
+def url_as(group: Group, url: str) -> str:
+    """Return the URL of a copy of `migrated_template` with a login that has a group's rights, not the owner's."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"tests_{group}:{_PASSWORD}@{parts.hostname}:{parts.port}").geturl()
 
 
 @pytest.fixture

@@ -276,6 +276,11 @@ class FaultyDatabase:
         self.before_read()
         return self._inner.read(lambda session: work(_Watched(session, self.schema_loads)))  # type: ignore[arg-type]
 
+    def snapshot(self, work: Callable[[Session], T]) -> T:
+        self._called()
+        self.before_read()
+        return self._inner.snapshot(work)
+
     def transact(self, work: Callable[[Session], T]) -> T:
         self._called()
         self.before_transact()

@@ -1,4 +1,8 @@
-"""The Lambda handlers, called with every event of events/, as API Gateway, SQS and EventBridge Scheduler send them."""
+"""The Lambda handlers, called with every event of events/, as API Gateway, SQS and EventBridge Scheduler send them.
+
+Each logs in to the database as in a deployment: search with the rights of the reader, the others with the writer's
+(docs/adr/0031).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,11 @@ from typing import Any
 
 import pytest
 from skillroute.bootstrap import Parts
+from skillroute.storage.postgres.roles import Group
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
+from tests.conftest import url_as
 from tests.events import EVENTS, JWT, answer, delete_queues, event, function_module
 from tests.scenario import SIGNED, WITH_TOKENS, Step
 
@@ -24,11 +30,10 @@ def endpoint() -> Iterator[str]:
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch, database_url: str, endpoint: str) -> pytest.MonkeyPatch:
-    """What a function finds in its environment, but for who vouches for callers."""
+def environment(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> pytest.MonkeyPatch:
+    """What a function finds in its environment, but for its database and who vouches for callers."""
     for name, value in queue_environment(endpoint, ensure_queues(endpoint)).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("SKILLROUTE_DATABASE_URL", database_url)
     return monkeypatch
 
 
@@ -36,7 +41,7 @@ HandlerOf = Callable[[str], ModuleType]
 
 
 @pytest.fixture
-def handler_of(environment: pytest.MonkeyPatch) -> Iterator[HandlerOf]:
+def handler_of(environment: pytest.MonkeyPatch, database_url: str) -> Iterator[HandlerOf]:
     """A function's module by the function's name, loaded once a test; it embeds with the real model."""
     made: list[Parts] = []
     loaded: dict[str, ModuleType] = {}
@@ -47,6 +52,8 @@ def handler_of(environment: pytest.MonkeyPatch) -> Iterator[HandlerOf]:
 
     def load(function: str) -> ModuleType:
         if function not in loaded:
+            group: Group = "reader" if function == "search" else "writer"
+            environment.setenv("SKILLROUTE_DATABASE_URL", url_as(group, database_url))
             loaded[function] = function_module(function)
         return loaded[function]
 

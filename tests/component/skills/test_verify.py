@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from skillroute.domain.caller import LAPTOP
 from skillroute.domain.embedding import Vector, to_bytes
 from skillroute.domain.index import Collection, IndexRecord
 from skillroute.ports import VectorIndex
@@ -161,6 +162,18 @@ def test_a_tool_that_waits_is_no_finding(system: System) -> None:
 def test_a_skill_whose_aggregation_waits_may_be_behind(system: System) -> None:
     system.sql(f"UPDATE {ASSIGNED} SET confidence = 0.5 WHERE skill_key = 'mail' AND tool_id = 2")
     assert (system.waiting("aggregate"), findings(system)) == (["mail"], [])
+
+
+def test_whoever_holds_a_skill_or_a_server_does_not_keep_the_check_waiting(system: System) -> None:
+    # GIVEN a writer in the middle of a change
+    system.parts.sync_registry("server", [{"name": "post", "description": "Sends letters."}], LAPTOP)
+    with connected(system.url) as other:
+        other("BEGIN")
+        for table in ("skill_categories", "registry_entities"):
+            other(f"SELECT id FROM mcp.{table} FOR UPDATE")
+        # WHEN all is checked THEN nothing waits for that writer, who would keep it for longer than a statement may take
+        assert findings(system) == []
+        other("ROLLBACK")
 
 
 # What is not so any more is no finding

@@ -16,7 +16,7 @@ from skillroute.storage.postgres.address import Address
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.pool import Pool
 
-from tests.integration.storage.rows import Sql, connected, insert_tool, waits_for_a_lock
+from tests.integration.storage.rows import INSERT_SKILL, Sql, connected, insert_tool, waits_for_a_lock
 
 if TYPE_CHECKING:
     from skillroute_local.postgres import EmbeddedPostgres
@@ -294,6 +294,36 @@ class TestTransaction:
 
         assert pool.transact(work) == [[0]]
         assert sql("SELECT count(*) FROM mcp.outbox") == [[1]]
+
+
+class TestSnapshot:
+    def test_all_statements_see_the_moment_of_the_first_one(self, pool: Pool, sql: Sql) -> None:
+        def work(connection: Connection) -> tuple[int, int]:
+            before = count_skills(connection)
+            sql(INSERT_SKILL.format(name="meanwhile"))
+            return before, count_skills(connection)
+
+        assert pool.snapshot(work) == (0, 0)
+        assert pool.read(count_skills) == 1
+
+    def test_nothing_can_be_written(self, pool: Pool) -> None:
+        with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
+            pool.snapshot(lambda connection: connection.run("ensure_position", index_name="x"))
+        assert pool.read(count_skills) == 0
+
+    def test_after_an_error_the_connection_serves_on(self, pool: Pool, sql: Sql) -> None:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                pool.snapshot(lambda connection: count_skills(connection) / 0)
+            with pytest.raises(StatementRejected):
+                pool.snapshot(lambda connection: connection.script("SELECT 1 / 0"))
+            assert pool.read(count_skills) == 0
+        assert backends(sql) == 1
+
+    def test_a_connection_that_was_lost_between_two_is_replaced(self, pool: Pool, sql: Sql) -> None:
+        assert pool.snapshot(count_skills) == 0
+        terminate_all(sql)
+        assert pool.snapshot(count_skills) == 0
 
 
 class TestPool:

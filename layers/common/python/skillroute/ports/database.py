@@ -155,6 +155,10 @@ class Database(Protocol):
         """Run `work` with each statement on its own; it may run twice, so it must only read."""
         ...
 
+    def snapshot(self, work: Callable[[Session], T]) -> T:
+        """Run `work` with all of its statements seeing one moment; it may run twice, and can only read."""
+        ...
+
     def transact(self, work: Callable[[Session], T]) -> T:
         """Run `work` in one transaction; after a deadlock or a lost connection it runs again from its start."""
         ...

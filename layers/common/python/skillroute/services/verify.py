@@ -45,6 +45,8 @@ class Verify:
     What is written while it runs is looked at again before it counts as a finding, and what is written at every look
     is none. While the index is being built anew, the new one is waited for.
 
+    It only reads, and holds nobody up.
+
     Of more than `_VECTORS` items, and of more than `_TEXTS` documents of mail, a part is tried, always the same one:
     what a document is found by is made anew from what was written, which takes 0.26 ms each. A reindex looks at all.
 
@@ -98,18 +100,16 @@ class Verify:
             return []
         found = []
         for key in self._database.read(lambda session: session.skills.keys()):
-            # In a transaction that holds the skill, so that no aggregation comes between the two.
-            finding = self._database.transact(
+            # At one moment, so that no aggregation comes between the two.
+            finding = self._database.snapshot(
                 lambda session, key=key: self._embedding(session, key, model)  # type: ignore[misc]
             )
             found += [finding] if finding else []
         return found
 
     def _embedding(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Finding | None:
-        if not session.skills.lock(skill_key):
-            return None
         expected = self._aggregate.vector(session, skill_key, model)
-        # Read last: whatever changed the members meanwhile has queued the skill, and then it does not count.
+        # Whatever changed the members since the last aggregation has queued the skill, and then it does not count.
         stored = session.checks.skill_embedding(skill_key, model)
         if stored is None or expected is None:
             return None
@@ -131,16 +131,8 @@ class Verify:
         ]
 
     def _not_found(self, ids: Sequence[int]) -> list[int]:
-        seen = self._database.read(lambda session: not_found_by_what_they_say(session, ids))
-        if not seen:
-            return []
-
-        def held(session: Session) -> list[int]:
-            # Whoever changes them or their tools holds them first, so nothing changes between these statements.
-            session.registry.hold(seen)
-            return not_found_by_what_they_say(session, seen)
-
-        return self._database.transact(held)
+        # At one moment: what they say and what they are found by change in one transaction.
+        return self._database.snapshot(lambda session: not_found_by_what_they_say(session, ids))
 
     def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
         with self._replica.current() as index:

@@ -140,6 +140,18 @@ class Connection:
         with self.begun():
             yield
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let every statement of the block see the moment of the first one; none of them may write."""
+        with self.answering_within(self._connect_timeout_s):
+            self.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+        finally:
+            self._plans = None  # what was set since is undone
+            if not self.broken:
+                self.script("ROLLBACK")
+
     def close(self) -> None:
         """Close the socket; a connection that is gone already is no error."""
         if self.broken:  # else the message that ends the session could wait for a peer that reads nothing any more

@@ -74,5 +74,8 @@ class PostgresDatabase:
     def read(self, work: Callable[[Session], T]) -> T:
         return self._pool.read(lambda connection: work(PostgresSession(connection)))
 
+    def snapshot(self, work: Callable[[Session], T]) -> T:
+        return self._pool.snapshot(lambda connection: work(PostgresSession(connection)))
+
     def transact(self, work: Callable[[Session], T]) -> T:
         return self._pool.transact(lambda connection: work(PostgresSession(connection)))

@@ -80,6 +80,15 @@ class Pool:
         with self.borrowed() as lent:
             return work(lent)
 
+    def snapshot(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction that sees one moment and only reads. It may run twice."""
+
+        def at_one_moment(connection: Connection) -> T:
+            with connection.snapshot():
+                return work(connection)
+
+        return self.read(at_one_moment)
+
     def transact(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in one transaction; after a deadlock or a lost connection it runs again from its start.
 
