@@ -38,6 +38,7 @@ from tests.doubles import (
     WatchedEmbedder,
 )
 from tests.integration.storage.rows import Sql, connected
+from tests.restricted import RestrictedPool
 
 QUERY = "schedule a meeting with John"
 
@@ -74,8 +75,9 @@ class System:
         self._edges = edges
         self._index: FaultyIndex | None = None
         self.pool = Pool(url)
-        self.database = FaultyDatabase(PostgresDatabase(self.pool))
-        self.feed = FaultyFeed(PostgresFeed(self.pool))
+        restricted: Any = RestrictedPool(self.pool)
+        self.database = FaultyDatabase(PostgresDatabase(restricted))
+        self.feed = FaultyFeed(PostgresFeed(restricted))
         self.settings = LocalSettings(database_url=url, **settings)  # type: ignore[arg-type]
         self.classifier = ScriptedClassifier()
         self.chat = FakeChat()

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from tests.doubles import EdgeIndexes
 
-_TEMPLATE = "skillroute_template"
+TEMPLATE = "skillroute_template"
+"""The database that tests get copies of; its groups are theirs."""
+
 _PASSWORD = "of-no-secret"
 _numbers = itertools.count(1)
 
@@ -77,10 +79,10 @@ def migrated_template(postgres_server: EmbeddedPostgres) -> str:
     from skillroute.storage.postgres.migrate import migrate
     from skillroute.storage.postgres.roles import Login
 
-    _administer(postgres_server, f"CREATE DATABASE {_TEMPLATE}")
+    _administer(postgres_server, f"CREATE DATABASE {TEMPLATE}")
     logins = [Login(group, f"tests_{group}", _PASSWORD) for group in ("reader", "writer")]
-    migrate(postgres_server.url_of(_TEMPLATE), logins=logins)
-    return _TEMPLATE
+    migrate(postgres_server.url_of(TEMPLATE), logins=logins)
+    return TEMPLATE
 
 
 def url_as(group: Group, url: str) -> str:

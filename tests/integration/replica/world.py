@@ -18,6 +18,7 @@ from skillroute.storage.postgres.database import PostgresDatabase
 from skillroute.storage.postgres.feed import PostgresFeed, SharedPosition
 from skillroute.storage.postgres.pool import Pool
 
+from tests.conftest import url_as
 from tests.integration.storage.rows import EAST, MODEL, Sql, item_row
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
@@ -118,7 +119,7 @@ class WatchedFeed:
 
 
 class World:
-    """A database with writers, and replicas of one kind that follow it.
+    """A database with writers, and replicas of one kind that follow it, with the rights of a search (docs/adr/0031).
 
     Attributes
     ----------
@@ -131,6 +132,7 @@ class World:
     def __init__(self, url: str, *, edges: Edges | None = None, server: VectorIndex | None = None) -> None:
         self.url = url
         self.pool = Pool(url)
+        self.searching = Pool(url_as("reader", url))
         self.database = PostgresDatabase(self.pool)
         self.configured: EmbeddingModel | None = MODEL
         self.indexes: list[WatchedIndex] = []
@@ -150,17 +152,18 @@ class World:
         for connection in self._connections:
             connection.close()
         self.pool.close()
+        self.searching.close()
 
     # Replicas
 
     def embedded_replica(self, **options: Any) -> EmbeddedReplica:
-        self.feeds.append(WatchedFeed(self.pool))
+        self.feeds.append(WatchedFeed(self.searching))
         replica = EmbeddedReplica(self.feeds[-1], self._make_index, lambda: self.configured, **options)
         self._replicas.append(replica)
         return replica
 
     def shared_replica(self) -> SharedReplica:
-        self.feeds.append(WatchedFeed(self.pool))
+        self.feeds.append(WatchedFeed(self.searching))
         replica = SharedReplica(self.feeds[-1], self._open_server, lambda: self.configured)
         self._replicas.append(replica)
         return replica
@@ -169,7 +172,7 @@ class World:
         return self.embedded_replica() if self._server is None else self.shared_replica()
 
     def _open_server(self, model: EmbeddingModel) -> Opened:
-        return Opened(model, self._make_index(model), SharedPosition(self.pool, f"qdrant:{model.name}-"))
+        return Opened(model, self._make_index(model), SharedPosition(self.searching, f"qdrant:{model.name}-"))
 
     def _make_index(self, model: EmbeddingModel) -> WatchedIndex:
         if self.make_fault is not None:
