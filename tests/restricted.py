@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from skillroute.storage.postgres.connection import Connection, Pool
+from skillroute.storage.postgres.connection import Connection
+from skillroute.storage.postgres.pool import Pool
 
 from tests.conftest import TEMPLATE
 

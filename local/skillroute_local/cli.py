@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -18,8 +18,9 @@ from skillroute_local.commands.token import token as make_token
 from skillroute_local.commands.verify import verify
 from skillroute_local.home import Home
 
-if TYPE_CHECKING:
-    from skillroute.storage.postgres.address import Address
+# What a URL that is given goes before, and the logins that are made for a deployment.
+_OTHER_DATABASES = tuple(f"SKILLROUTE_DATABASE_{name}" for name in ("SECRET_ARN", "OWNER_SECRET_ARN", "USER"))
+_LOGINS = tuple(f"SKILLROUTE_DATABASE_{name}" for name in ("READER_SECRET_ARN", "WRITER_SECRET_ARN", "IAM_LOGINS"))
 
 app = typer.Typer(
     name="skillroute",
@@ -72,20 +73,24 @@ def migrate(
         typer.Option(help="postgresql://user:password@host:5432/name, before all that the environment says."),
     ] = None,
 ) -> None:
-    """Bring a database's schema up to date. `up` does this by itself."""
+    """Bring a database's schema and its roles up to date, as the login that owns them. `up` does this by itself.
+
+    Logins of functions are made from the secrets SKILLROUTE_DATABASE_READER_SECRET_ARN and _WRITER_SECRET_ARN, or for
+    tokens of RDS with SKILLROUTE_DATABASE_IAM_LOGINS=true.
+    """
+    from skillroute.bootstrap.secrets import make_owner_address, read_logins  # noqa: PLC0415
+    from skillroute.settings import MigrationSettings  # noqa: PLC0415
     from skillroute.storage.postgres.migrate import migrate as apply  # noqa: PLC0415
 
-    applied = apply(database_url or _address())
+    run = None if database_url else run_here()
+    if url := run.database_url if run else database_url:
+        os.environ |= dict.fromkeys(_OTHER_DATABASES, "") | {"SKILLROUTE_DATABASE_URL": url}
+    if run:  # the one that runs here has one login for all
+        os.environ |= dict.fromkeys(_LOGINS, "")
+    settings = MigrationSettings.load()
+    address = make_owner_address(settings)()  # a secret is read here, with the whole of its wait
+    applied = apply(address, logins=read_logins(settings, address.database))
     out.print("\n".join(f"applied {name}" for name in applied) or "up to date", highlight=False)
-
-
-def _address() -> str | Address:
-    """Return where the database is. A secret is read here, with the whole of its wait."""
-    from skillroute.bootstrap.secrets import make_address  # noqa: PLC0415
-    from skillroute.settings import DatabaseSettings  # noqa: PLC0415
-
-    run = run_here()
-    return run.database_url if run else make_address(DatabaseSettings.load())()
 
 
 def main() -> None:

@@ -130,7 +130,8 @@ def local_settings(database_url: str | None, home: Home | None = None) -> LocalS
         os.environ.setdefault("SKILLROUTE_INDEX_DIR", str(home.index_dir))
     if database_url is not None:
         os.environ["SKILLROUTE_DATABASE_URL"] = SecretStr(database_url).get_secret_value()
-        os.environ.pop("SKILLROUTE_DATABASE_SECRET_ARN", None)  # of a deployment that another command was about
+        for name in ("SECRET_ARN", "USER"):  # of a deployment that another command was about
+            os.environ.pop(f"SKILLROUTE_DATABASE_{name}", None)
     if os.environ.get("SKILLROUTE_AUTH") == "jwt":
         from skillroute_local.tokens import default_to_local_tokens  # noqa: PLC0415 (cryptography: 60 ms)
 

@@ -10,14 +10,17 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from botocore.session import Session
 from skillroute.bootstrap import Parts
+from skillroute.storage.postgres.refusals import NotPermitted
 from skillroute.storage.postgres.roles import Group
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
-from tests.conftest import url_as
+from tests.conftest import fresh_database, url_as
 from tests.events import EVENTS, JWT, answer, delete_queues, event, function_module
 from tests.scenario import SIGNED, WITH_TOKENS, Step
 
@@ -83,6 +86,36 @@ def test_every_event_is_answered_when_tokens_vouch(handler_of: HandlerOf, enviro
     for name, value in JWT.items():
         environment.setenv(name, value)
     run(WITH_TOKENS, handler_of)
+
+
+def test_the_relay_runs_as_the_writer_and_migrates_as_the_owner(
+    environment: pytest.MonkeyPatch, postgres_server: Any, migrated_template: str, aws: str
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        environment.setenv(name, "x")
+    environment.setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", aws)
+    migrate, invocation = {"command": "migrate"}, Invocation("skillroute-relay", 60)
+    with fresh_database(postgres_server, "template0") as url:
+        # GIVEN an empty database, and a relay that knows no other login than its own
+        environment.setenv("SKILLROUTE_DATABASE_URL", url_as("writer", url))
+        with pytest.raises(NotPermitted, match="run by the schema's owner"):
+            function_module("relay").handler(migrate, invocation)
+        # WHEN it is told the owner's secret
+        owner = urlsplit(url)
+        login = {"username": owner.username, "password": owner.password, "host": owner.hostname, "port": owner.port}
+        environment.setenv("SKILLROUTE_DATABASE_OWNER_SECRET_ARN", secret(aws, {**login, "dbname": owner.path[1:]}))
+        # THEN it migrates
+        relay = function_module("relay")
+        assert relay.handler(migrate, invocation)["applied"][0] == "0001_catalogue"
+        assert relay.handler(migrate, invocation)["applied"] == []
+
+
+def secret(endpoint: str, content: dict[str, Any]) -> str:
+    """Keep a secret in Secrets Manager, and return its ARN."""
+    client = Session().create_client("secretsmanager", region_name="us-east-1", endpoint_url=endpoint)
+    arn: str = client.create_secret(Name="owner", SecretString=json.dumps(content))["ARN"]
+    client.close()
+    return arn
 
 
 def test_every_event_is_used() -> None:

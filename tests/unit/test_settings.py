@@ -126,6 +126,18 @@ def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:
     assert SearchSettings.load().database_url is None
 
 
+def test_a_user_with_tokens_needs_no_secret_and_says_where_it_logs_in(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("SKILLROUTE_DATABASE_USER", "app_reader_iam")
+    with pytest.raises(ConfigurationError, match="set one of"):
+        SearchSettings.load()
+    environment.delenv("SKILLROUTE_DATABASE_URL")
+    environment.setenv("SKILLROUTE_DATABASE_HOST", "db.example")
+    with pytest.raises(ConfigurationError, match="needs SKILLROUTE_DATABASE_HOST and SKILLROUTE_DATABASE_NAME"):
+        SearchSettings.load()
+    environment.setenv("SKILLROUTE_DATABASE_NAME", "app")
+    assert SearchSettings.load().database_user == "app_reader_iam"
+
+
 @pytest.mark.parametrize("url", ["", None])
 def test_what_is_needed_and_missing_is_named(environment: pytest.MonkeyPatch, url: str | None) -> None:
     environment.delenv("SKILLROUTE_DATABASE_URL") if url is None else environment.setenv("SKILLROUTE_DATABASE_URL", url)

@@ -49,7 +49,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON."
 DATABASE = (
     "The database is that of the Skillroute that runs here. Another one is named by SKILLROUTE_DATABASE_URL, or by "
     "SKILLROUTE_DATABASE_SECRET_ARN: a secret of AWS Secrets Manager, read with the AWS credentials of the "
-    "environment. SKILLROUTE_DATABASE_HOST, _PORT, _NAME and _SSLMODE go before what the secret says."
+    "environment. SKILLROUTE_DATABASE_HOST, _PORT, _NAME and _SSLMODE go before what the secret says. "
+    "SKILLROUTE_DATABASE_USER with _HOST and _NAME logs in with tokens of RDS (IAM authentication) instead."
 )
 """Stands under the help of every command that works on a database itself."""
 
@@ -112,8 +113,8 @@ def progress_bar(figures: str) -> Progress:
 
 
 def names_a_database() -> bool:
-    """Tell whether the environment names a database, by its URL or by a secret. What is empty counts for nothing."""
-    return any(os.environ.get(f"SKILLROUTE_DATABASE_{name}") for name in ("URL", "SECRET_ARN"))
+    """Tell whether the environment names a database: by its URL, a secret or a user. What is empty does not count."""
+    return any(os.environ.get(f"SKILLROUTE_DATABASE_{name}") for name in ("URL", "SECRET_ARN", "USER"))
 
 
 def run_here() -> Run | None:

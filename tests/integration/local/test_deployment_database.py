@@ -13,7 +13,7 @@ from botocore.session import Session
 from skillroute_local.queue_server import ensure_queues
 from skillroute_local.up import local_settings
 
-from tests.conftest import fresh_database
+from tests.conftest import fresh_database, url_as
 from tests.e2e.processes import HASHING, cli
 from tests.integration.local.gateway import REGION, Gateway, take_credentials_away
 
@@ -52,10 +52,10 @@ def operator(postgres_server: Any, query: Query) -> Iterator[None]:
 
 
 @pytest.fixture
-def secret(aws: str, request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], str]:
+def secret(aws: str, request: pytest.FixtureRequest) -> Callable[..., str]:
     """Make a secret of this test's and return its ARN."""
 
-    def make(content: dict[str, Any]) -> str:
+    def make(content: dict[str, Any], suffix: str = "") -> str:
         client = Session().create_client(
             "secretsmanager",
             region_name=REGION,
@@ -63,7 +63,7 @@ def secret(aws: str, request: pytest.FixtureRequest) -> Callable[[dict[str, Any]
             aws_access_key_id="x",
             aws_secret_access_key="x",
         )
-        name = "".join(letter for letter in request.node.name if letter.isalnum())
+        name = "".join(letter for letter in request.node.name if letter.isalnum()) + suffix
         arn: str = client.create_secret(Name=name, SecretString=json.dumps(content))["ARN"]
         client.close()
         return arn
@@ -76,17 +76,22 @@ def deployment(
     operator: None,
     postgres_server: Any,
     environment: dict[str, str],
-    secret: Callable[[dict[str, Any]], str],
+    secret: Callable[..., str],
     request: pytest.FixtureRequest,
 ) -> Iterator[Deployment]:
-    """A database whose secret holds what RDS writes for a cluster: a user and a password. Empty, or `migrated`."""
-    template = "template0"
+    """A database whose secret holds what RDS writes for a cluster: a user and a password.
+
+    Empty, with the owner's login; or `migrated`, with the writer's.
+    """
+    template, user, password = "template0", OPERATOR, PASSWORD
     if getattr(request, "param", None) == "migrated":
         template = request.getfixturevalue("migrated_template")
+        login = urlsplit(url_as("writer", postgres_server.url))
+        user, password = str(login.username), str(login.password)
     with fresh_database(postgres_server, template) as url:
         parts = urlsplit(url)
         named = {
-            "SKILLROUTE_DATABASE_SECRET_ARN": secret({"username": OPERATOR, "password": PASSWORD}),
+            "SKILLROUTE_DATABASE_SECRET_ARN": secret({"username": user, "password": password}),
             "SKILLROUTE_DATABASE_HOST": str(parts.hostname),
             "SKILLROUTE_DATABASE_PORT": str(parts.port),
             "SKILLROUTE_DATABASE_NAME": parts.path.lstrip("/"),
@@ -110,6 +115,36 @@ def test_migrate_reaches_the_database_of_a_secret(deployment: Deployment, home: 
     owner = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'mcp'"
     assert query(deployment.url, owner) == [[OPERATOR]]
     assert not home.exists()
+
+
+def test_migrate_makes_the_logins_of_the_functions_from_their_secrets(
+    deployment: Deployment, home: Path, query: Query, secret: Callable[..., str]
+) -> None:
+    logins = {group: {"username": f"{group}_of_secrets", "password": f"{group}!"} for group in ("reader", "writer")}
+    named = {f"SKILLROUTE_DATABASE_{group.upper()}_SECRET_ARN": secret(logins[group], group) for group in logins}
+    try:
+        done = cli(home, "migrate", **deployment.settings, **named)
+
+        assert (done.returncode, done.stderr) == (0, "")
+        parts = urlsplit(deployment.url)
+        for group, login in logins.items():
+            who = f"{login['username']}:{login['password']}@{parts.hostname}:{parts.port}"
+            url = parts._replace(netloc=who).geturl()
+            assert query(url, "SELECT count(*) FROM mcp.tools") == [[0]]
+            may_write = "SELECT has_table_privilege('mcp.tools', 'INSERT')"
+            assert query(url, may_write) == [[group == "writer"]]
+    finally:
+        query(deployment.url, "DROP ROLE reader_of_secrets, writer_of_secrets")
+
+
+def test_a_functions_login_that_is_the_owners_is_one_line(deployment: Deployment, home: Path) -> None:
+    same = deployment.settings["SKILLROUTE_DATABASE_SECRET_ARN"]
+
+    done = cli(home, "migrate", **deployment.settings, SKILLROUTE_DATABASE_READER_SECRET_ARN=same)
+
+    assert done.returncode == 1
+    said = f"skillroute: the reader's login '{OPERATOR}' is the one that migrates: give it a user of its own\n"
+    assert done.stderr == said
 
 
 @pytest.mark.parametrize("deployment", ["migrated"], indirect=True)

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 from skillroute.errors import DatabaseUnavailable, SecretUnavailable
-from skillroute.storage.postgres.address import Address, SecretAddress
+from skillroute.storage.postgres.address import Address, SecretAddress, TokenAddress
 from skillroute.storage.postgres.connection import Connection
 from skillroute.storage.postgres.pool import Pool
 
@@ -166,6 +166,30 @@ def test_a_changed_password_is_read_again_when_the_old_one_is_refused(sql: Sql, 
         assert pool.read(whoami) == "rotated"
     assert secret.asked_again == 1
     pool.close()
+
+
+def test_a_token_that_is_refused_is_made_anew(sql: Sql, database_url: str) -> None:
+    # GIVEN a pool that logs in with tokens; RDS takes them where others take a password
+    address = Address.parse(database_url)
+    where = {"host": address.host, "port": address.port, "database": address.database, "sslmode": "disable"}
+    token = Kept("first")
+    pool = Pool(TokenAddress(token, user="rotated", **where))  # type: ignore[arg-type]
+    assert pool.read(whoami) == "rotated"
+
+    # WHEN it has ended, and a new connection is needed
+    sql("ALTER ROLE rotated PASSWORD 'second'")
+    token.now = "second"
+    with pool.borrowed():
+        # THEN it gets in
+        assert pool.read(whoami) == "rotated"
+    assert token.asked_again == 1
+    pool.close()
+
+
+def test_a_token_that_cannot_be_signed_is_an_unreachable_database() -> None:
+    source = TokenAddress(Away(), host="h", port=5432, user="u", database="d", sslmode="require")
+    with pytest.raises(DatabaseUnavailable, match="PostgreSQL cannot be reached: secret arn:x cannot be read"):
+        source()
 
 
 def test_a_login_that_stays_wrong_is_told_after_one_more_look(sql: Sql, database_url: str) -> None:

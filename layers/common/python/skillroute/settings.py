@@ -55,13 +55,16 @@ class _Settings(BaseSettings):
 
 
 class DatabaseSettings(_Settings):
-    """How to reach PostgreSQL: by a URL, or by a secret that the function reads when it connects."""
+    """How to reach PostgreSQL: by a URL, by a secret that is read on connecting, or with tokens of RDS."""
 
     database_url: SecretStr | None = Field(
         None, description="postgresql://user:password@host:port/database?sslmode=require"
     )
     database_secret_arn: str | None = Field(
         None, description="Secrets Manager secret: JSON with url, or with username, password and host, port, dbname."
+    )
+    database_user: str | None = Field(
+        None, description="Logs in with tokens of RDS (IAM authentication) instead of a secret; needs _HOST and _NAME."
     )
     database_host: str | None = Field(None, description="Goes before the secret's: a proxy stands before its host.")
     database_port: int | None = Field(None, ge=1, le=65535)
@@ -73,9 +76,26 @@ class DatabaseSettings(_Settings):
 
     @model_validator(mode="after")
     def _the_database_is_named_once(self) -> Self:
-        if (self.database_url is None) == (self.database_secret_arn is None):
-            raise ValueError("set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN")
+        if sum(each is not None for each in (self.database_url, self.database_secret_arn, self.database_user)) != 1:
+            raise ValueError(
+                "set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN, or SKILLROUTE_DATABASE_USER"
+            )
+        if self.database_user is not None and not (self.database_host and self.database_name):
+            raise ValueError("SKILLROUTE_DATABASE_USER needs SKILLROUTE_DATABASE_HOST and SKILLROUTE_DATABASE_NAME")
         return self
+
+
+class MigrationSettings(DatabaseSettings):
+    """Who migrates, and which logins are made then (docs/adr/0031)."""
+
+    database_owner_secret_arn: str | None = Field(
+        None, description="Secret of the login that owns the schema; the process's own login when not set."
+    )
+    database_reader_secret_arn: str | None = Field(None, description="Secret of the search function's login.")
+    database_writer_secret_arn: str | None = Field(None, description="Secret of the other functions' login.")
+    database_iam_logins: bool = Field(
+        False, description="Make logins for tokens of RDS: the database's name with _reader_iam and _writer_iam."
+    )
 
 
 class EmbeddingSettings(_Settings):
@@ -249,7 +269,7 @@ class AggregateSettings(CoreSettings):
     """Everything that the aggregate function reads."""
 
 
-class RelaySettings(CoreSettings):
+class RelaySettings(CoreSettings, MigrationSettings):
     """Everything that the relay function reads."""
 
     requeue_after_s: float = Field(4 * 3600.0, gt=0, description="When work whose message got lost is published again.")

@@ -13,7 +13,7 @@ from skillroute.bootstrap.providers import (
     make_notifier,
     make_queue,
 )
-from skillroute.bootstrap.secrets import make_address
+from skillroute.bootstrap.secrets import make_address, make_owner_address, read_logins
 from skillroute.errors import ConfigurationError, EmbeddingUnavailable, SkillrouteError
 from skillroute.observability import logger
 from skillroute.ports import (
@@ -180,11 +180,19 @@ class CoreParts:
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
 
     def migrate(self) -> list[str]:
-        """Bring the database's schema up to date; return the migrations that were applied."""
+        """Bring the database's schema and roles up to date, as the owner; return the migrations that were applied."""
+        from skillroute.settings import MigrationSettings
         from skillroute.storage.postgres.migrate import LockLimits, migrate
 
+        settings = self.of(MigrationSettings)
+        address = make_owner_address(settings)()
         # Less than the relay's own time: PostgreSQL goes on with a statement whose client is gone, and holds its locks.
-        return migrate(self.address(), statement_timeout_s=30.0, locks=LockLimits(total_s=15.0))
+        return migrate(
+            address,
+            logins=read_logins(settings, address.database),
+            statement_timeout_s=30.0,
+            locks=LockLimits(total_s=15.0),
+        )
 
     def after_commit(self) -> None:
         """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""

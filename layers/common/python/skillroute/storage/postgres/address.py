@@ -169,6 +169,25 @@ class SecretAddress:
             raise DatabaseUnavailable(f"the database's secret holds no usable URL: {error}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class TokenAddress:
+    """`AddressSource` of a user that logs in with tokens of RDS: the password is another one every few minutes."""
+
+    token: Secret
+    host: str
+    port: int
+    user: str
+    database: str
+    sslmode: str
+
+    def __call__(self, *, again: bool = False) -> Address:
+        try:
+            password = self.token.read(again=again)
+        except SecretUnavailable as error:
+            raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {error}") from error
+        return Address(self.host, self.port, self.user, password, self.database, self.sslmode)
+
+
 def _port(said: Any) -> int:
     try:
         return int(said or 5432)
