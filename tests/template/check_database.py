@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from tests.template.stack import Json, Resolver, Stack
@@ -77,7 +78,32 @@ def check_a_database_that_stays_awake(template: Json) -> None:
     (role,) = of_type(resources, "AWS::IAM::Role").values()
     (statement,) = role["Policies"][0]["PolicyDocument"]["Statement"]
     assert statement["Action"] == "secretsmanager:GetSecretValue"
-    assert statement["Resource"] == {"Fn::GetAtt": ["Cluster", "MasterUserSecret.SecretArn"]}
+    logins = [
+        {"Fn::GetAtt": ["Cluster", "MasterUserSecret.SecretArn"]},
+        {"Ref": "ReaderSecret"},
+        {"Ref": "WriterSecret"},
+    ]
+    assert statement["Resource"] == logins
+    assert [each["SecretArn"] for each in proxy["Auth"]] == logins
+    assert {each["IAMAuth"] for each in proxy["Auth"]} == {"DISABLED"}
+
+
+def check_logins(template: Json) -> None:
+    """Each of the two logins has a secret with a password that nobody chose; with tokens there is none."""
+    secrets = of_type(nested(template, DatabaseName="tools"), "AWS::SecretsManager::Secret")
+    users = {}
+    for name, secret in secrets.items():
+        made = secret["GenerateSecretString"]
+        assert made["GenerateStringKey"] == "password"
+        assert made["PasswordLength"] >= 32
+        # What RDS and a URL take as it is.
+        assert made["ExcludePunctuation"] is True
+        users[name] = json.loads(made["SecretStringTemplate"])["username"]
+    assert users == {"ReaderSecret": "tools_reader_login", "WriterSecret": "tools_writer_login"}
+    for logins, takes_tokens in (("secrets", False), ("iam", True)):
+        resources = nested(template, Logins=logins)
+        assert resources["Cluster"]["Properties"]["EnableIAMDatabaseAuthentication"] is takes_tokens
+        assert bool(of_type(resources, "AWS::SecretsManager::Secret")) is not takes_tokens
 
 
 def check_only_functions_get_in(template: Json) -> None:
@@ -134,6 +160,7 @@ def check_what_passes_between(stack: Stack, template: Json) -> None:
         given = stack.parameters
         assert each["Parameters"]["SnapshotArn"] == given["DatabaseSnapshotArn"]
         assert each["Parameters"]["EngineVersion"] == given["DatabaseEngineVersion"]
+        assert each["Parameters"]["Logins"] == given["DatabaseLogins"]
         here = given["RerankProvider"] == "bedrock" and given["RerankRegion"] in {"", "eu-central-1"}
         reached = given["VpcEndpoints"] == "true" and here
         assert each["Parameters"]["RerankEndpoint"] == ("true" if reached else "false")

@@ -157,6 +157,28 @@ def check_settings(stack: Stack) -> None:
                 assert (getattr(settings, each) or "") == stack.parameters[parameter], f"{name}: {each}"
 
 
+def check_logins(stack: Stack) -> None:
+    """Search logs in as the reader, the others as the writer; the relay knows the owner where it may migrate."""
+    given = stack.parameters
+    made, tokens = given["CreateDatabase"] == "aurora", given["DatabaseLogins"] == "iam"
+    database = "${Database.Outputs.DatabaseName}" if made else given["DatabaseName"]
+    secrets = {
+        each: {"Fn::GetAtt": ["Database", f"Outputs.{each}SecretArn"]} if made else given[f"Database{each}SecretArn"]
+        for each in ("Owner", "Reader", "Writer")
+    }
+    for name, function in functions(stack).items():
+        said, group = environment(function), "Reader" if name == "Search" else "Writer"
+        assert said["SKILLROUTE_DATABASE_SECRET_ARN"] == ("" if tokens else secrets[group]), name
+        user = f"{database}_{group.lower()}_iam" if tokens else ""
+        assert said["SKILLROUTE_DATABASE_USER"] == user, name
+    said, migrates = environment(functions(stack)["Relay"]), bool(secrets["Owner"])
+    assert said["SKILLROUTE_DATABASE_OWNER_SECRET_ARN"] == secrets["Owner"]
+    for group in ("Reader", "Writer"):
+        expected = secrets[group] if migrates and not tokens else ""
+        assert said[f"SKILLROUTE_DATABASE_{group.upper()}_SECRET_ARN"] == expected
+    assert said["SKILLROUTE_DATABASE_IAM_LOGINS"] == str(tokens).lower()
+
+
 def _field(variable: str) -> str:
     return variable.removeprefix("SKILLROUTE_").lower()
 

@@ -189,7 +189,7 @@ def check_dashboard(stack: Stack) -> None:
 
 def check_outputs(stack: Stack) -> None:
     # What it takes to reach the stack's own database from within its network, and to restore it.
-    of_database = {"DatabaseAddress", "DatabaseClusterId", "DatabasePasswordSecret", "FunctionsSecurityGroupId"}
+    of_database = {"DatabaseAddress", "DatabaseClusterId", "DatabaseOwnerSecret", "FunctionsSecurityGroupId"}
     has = of_database & set(stack.outputs)
     assert has == (of_database if stack.parameters["CreateDatabase"] == "aurora" else set())
     for name, output in stack.outputs.items():

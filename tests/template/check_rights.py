@@ -14,6 +14,7 @@ _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole
 _QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn"}
 _EMBEDS = {"Search", "Catalog", "Skills", "Classify", "Relay"}
 _CHATS = {"Skills", "Classify"}
+_WHO = ("Owner", "Writer", "Reader")
 _OF_NO_RESOURCE = {"bedrock:Rerank"}
 """What IAM grants on everything or not at all. Reranking needs the right to its model besides, which is named."""
 
@@ -41,7 +42,7 @@ def check_statements(stack: Stack) -> None:
             assert statement["Effect"] == "Allow"
             actions = _list(statement["Action"])
             for action in actions:
-                assert re.fullmatch(r"[a-z]+:[A-Z][A-Za-z]+", action), action
+                assert re.fullmatch(r"[a-z-]+:[A-Za-z]+", action), action
                 if action.startswith("kms:"):
                     via = {"kms:ViaService": "secretsmanager.*.amazonaws.com"}
                     assert statement.get("Condition") == {"StringLike": via}, "for secrets only"
@@ -60,15 +61,32 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"):
             reads = {f"{name}Queue.Arn"} if name in {"Classify", "Aggregate"} else set()
             assert rights.pop(action, set()) == reads, name
-        secrets = {given["DatabaseSecretArn"] or "Database.Outputs.SecretArn", given["QdrantApiKeySecretArn"]}
+        logins, users = _logins(stack, name)
+        assert rights.pop("rds-db:connect", set()) == users, name
+        secrets = {*logins, given["QdrantApiKeySecretArn"]}
         secrets |= {given["EmbeddingApiKeySecretArn"]} if name in _EMBEDS else set()
         secrets |= {given["ChatApiKeySecretArn"]} if name in _CHATS else set()
-        assert rights.pop("secretsmanager:GetSecretValue") == secrets - {""}, name
+        assert rights.pop("secretsmanager:GetSecretValue", set()) == secrets - {""}, name
         assert rights.pop("kms:Decrypt", set()) == {given["SecretsKmsKeyArn"]} - {""}, name
         assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
         reranks = name == "Search" and given["RerankProvider"] == "bedrock"
         assert rights.pop("bedrock:Rerank", set()) == ({"*"} if reranks else set()), name
         assert not rights, f"{name} may also {set(rights)}"
+
+
+def _logins(stack: Stack, name: str) -> tuple[set[str], set[str]]:
+    """Return the secrets and the users that a function may log in to the database with: search only reads."""
+    given, group = stack.parameters, "Reader" if name == "Search" else "Writer"
+    made = given["CreateDatabase"] == "aurora"
+    secret = {each: f"Database.Outputs.{each}SecretArn" if made else given[f"Database{each}SecretArn"] for each in _WHO}
+    # The relay migrates where it knows the owner, and makes the logins then.
+    owner = {secret["Owner"]} if name == "Relay" else set()
+    if given["DatabaseLogins"] == "secrets":
+        return owner | ({secret["Reader"]} if any(owner) else set()) | {secret[group]}, set()
+    resource = "${Database.Outputs.ResourceId}" if made else given["DatabaseResourceId"]
+    database = "${Database.Outputs.DatabaseName}" if made else given["DatabaseName"]
+    user = f"arn:aws:rds-db:eu-central-1:123456789012:dbuser:{resource}/{database}_{group.lower()}_iam"
+    return owner, {user}
 
 
 def _models(stack: Stack, name: str) -> set[str]:

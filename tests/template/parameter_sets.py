@@ -6,10 +6,16 @@ _SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:"
 _SNAPSHOT = "arn:aws:rds:eu-central-1:123456789012:cluster-snapshot:rds:skillroute-2026-11-21-03-07"
 _PROFILE = "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/"
 
+_LOGINS = {
+    "DatabaseReaderSecretArn": _SECRET + "reader-AbCdEf",
+    "DatabaseWriterSecretArn": _SECRET + "writer-AbCdEf",
+}
+
 PARAMETER_SETS: dict[str, dict[str, str]] = {
-    "the least": {"DatabaseSecretArn": _SECRET + "database-AbCdEf"},
+    "the least": _LOGINS,
     "tokens, and OpenAI-compatible models": {
-        "DatabaseSecretArn": _SECRET + "database-AbCdEf",
+        **_LOGINS,
+        "DatabaseOwnerSecretArn": _SECRET + "owner-AbCdEf",
         "DatabaseHost": "proxy.example.com",
         "DatabasePort": "5433",
         "DatabaseSslMode": "require",
@@ -79,11 +85,35 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "RelayEveryMinutes": "60",
         "Monitoring": "false",
     },
+    "a database that is there, with tokens of IAM": {
+        "DatabaseLogins": "iam",
+        "DatabaseHost": "db.example.com",
+        "DatabaseName": "tools",
+        "DatabaseResourceId": "cluster-ABC123",
+        "SecretsKmsKeyArn": "arn:aws:kms:eu-central-1:123456789012:key/11111111-2222-3333-4444-555555555555",
+    },
+    "Aurora with tokens of IAM": {
+        "CreateDatabase": "aurora",
+        "DatabaseLogins": "iam",
+        "DatabaseSslMode": "require",
+        "VpcId": "vpc-0123456789abcdef0",
+        "SubnetIds": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
+    },
 }
-LEAST, TOKENS, AURORA, QUIET = PARAMETER_SETS
+LEAST, TOKENS, AURORA, QUIET, IAM, AURORA_IAM = PARAMETER_SETS
+_NO_LOGINS = dict.fromkeys(_LOGINS, "")
+_IAM = {"DatabaseLogins": "iam", **_NO_LOGINS, "DatabaseHost": "db.example.com", "DatabaseName": "tools"}
 
 IMPOSSIBLE: list[tuple[str, dict[str, str]]] = [
-    ("CreateDatabase none needs DatabaseSecretArn", {"DatabaseSecretArn": ""}),
+    ("none needs DatabaseReaderSecretArn and DatabaseWriterSecretArn", {"DatabaseReaderSecretArn": ""}),
+    ("none needs DatabaseReaderSecretArn and DatabaseWriterSecretArn", {"DatabaseWriterSecretArn": ""}),
+    ("are of two logins", {"DatabaseReaderSecretArn": _LOGINS["DatabaseWriterSecretArn"]}),
+    ("DatabaseOwnerSecretArn is of a login of its own", {"DatabaseOwnerSecretArn": _LOGINS["DatabaseWriterSecretArn"]}),
+    ("DatabaseOwnerSecretArn is of a login of its own", {"DatabaseOwnerSecretArn": _LOGINS["DatabaseReaderSecretArn"]}),
+    ("DatabaseResourceId needs DatabaseLogins iam", {"DatabaseResourceId": "cluster-ABC123"}),
+    ("need DatabaseLogins secrets", {"DatabaseLogins": "iam"}),
+    ("iam needs DatabaseHost, DatabaseName and DatabaseResourceId", _IAM),
+    ("iam needs DatabaseProxy false", {**_IAM, "DatabaseProxy": "true"}),
     ("DatabaseProxy stands before a database that this stack makes", {"DatabaseProxy": "true"}),
     ("VpcEndpoints needs CreateDatabase aurora", {"VpcEndpoints": "true"}),
     ("VpcId needs CreateDatabase aurora", {"VpcId": "vpc-01234567"}),
@@ -93,9 +123,12 @@ IMPOSSIBLE: list[tuple[str, dict[str, str]]] = [
     ("JwtRequireOrg needs AuthMode jwt", {"JwtRequireOrg": "true"}),
     ("AuthMode jwt needs JwtIssuer", {"AuthMode": "jwt", "JwtAudience": "skillroute"}),
     ("AuthMode jwt needs JwtAudience", {"AuthMode": "jwt", "JwtIssuer": "https://issuer.example.com"}),
-    ("CreateDatabase aurora needs VpcId and SubnetIds", {"CreateDatabase": "aurora", "DatabaseSecretArn": ""}),
-    ("makes its own secret", {"CreateDatabase": "aurora", "VpcId": "vpc-01234567", "SubnetIds": "subnet-01234567"}),
-    ("leave DatabaseHost and DatabasePort empty", {"CreateDatabase": "aurora", "DatabaseHost": "db.example.com"}),
+    ("CreateDatabase aurora needs VpcId and SubnetIds", {"CreateDatabase": "aurora", **_NO_LOGINS}),
+    ("makes its own secrets", {"CreateDatabase": "aurora", "VpcId": "vpc-01234567", "SubnetIds": "subnet-01234567"}),
+    (
+        "leave DatabaseHost, DatabasePort and DatabaseResourceId empty",
+        {"CreateDatabase": "aurora", "DatabaseHost": "db.example.com"},
+    ),
     ("needs DatabaseProxy true", {"CreateDatabase": "aurora", "DatabaseSslMode": "verify-full"}),
     ("SubnetIds needs SecurityGroupIds", {"SubnetIds": "subnet-01234567"}),
     ("SecurityGroupIds needs SubnetIds", {"SecurityGroupIds": "sg-01234567"}),

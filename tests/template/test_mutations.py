@@ -6,12 +6,13 @@ import pytest
 
 from tests.template.mutate import Change, name, properties, put, variable
 from tests.template.mutations_of_operation import OF_OPERATION
-from tests.template.parameter_sets import AURORA, LEAST, PARAMETER_SETS, QUIET, TOKENS
+from tests.template.parameter_sets import AURORA, AURORA_IAM, IAM, LEAST, PARAMETER_SETS, QUIET, TOKENS
 from tests.template.stack import parsed, stack
 from tests.template.test_template import CHECKS
 
 _STATEMENT = "Policies/0/PolicyDocument/Statement"
 _SHARED = "PolicyDocument/Statement"
+_ATTACHED = "ManagedPolicyArns"
 
 MUTATIONS: list[tuple[str, str, Change]] = [
     # queues
@@ -130,6 +131,13 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ("check_settings", AURORA, variable("Search", "SKILLROUTE_RERANK_REGION", {"Ref": "AWS::NoValue"})),
     ("check_settings", LEAST, put("Globals/Function/Environment/Variables/SKILLROUTE_DATABASE_SSLMODE", "require")),
     ("check_settings", LEAST, put("Globals/Function/Environment/Variables/POWERTOOLS_METRICS_NAMESPACE", "Skillroute")),
+    ("check_logins", LEAST, variable("Search", "SKILLROUTE_DATABASE_SECRET_ARN")),
+    ("check_logins", AURORA, variable("Search", "SKILLROUTE_DATABASE_SECRET_ARN")),
+    ("check_logins", IAM, variable("Search", "SKILLROUTE_DATABASE_USER")),
+    ("check_logins", AURORA_IAM, put("Globals/Function/Environment/Variables/SKILLROUTE_DATABASE_USER", "")),
+    ("check_logins", TOKENS, variable("Relay", "SKILLROUTE_DATABASE_OWNER_SECRET_ARN", "")),
+    ("check_logins", AURORA_IAM, variable("Relay", "SKILLROUTE_DATABASE_IAM_LOGINS", "false")),
+    ("check_logins", LEAST, put("Conditions/RelayMakesSecretLogins", {"Fn::Equals": ["a", "a"]})),
     ("check_no_secret", LEAST, variable("Search", "SKILLROUTE_CHAT_API_KEY", "sk-1")),
     ("check_no_secret", LEAST, variable("Search", "SKILLROUTE_LOG_LEVEL", "{{resolve:secretsmanager:x}}")),
     ("check_versions", LEAST, properties("SearchFunction", "VersionDescription", "Search")),
@@ -155,7 +163,9 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ("check_statements", LEAST, properties("RelayRole", f"{_STATEMENT}/1/Action", "sqs:*")),
     ("check_statements", LEAST, properties("RelayRole", f"{_STATEMENT}/1/Resource", "*")),
     ("check_statements", AURORA, properties("ChatPolicy", f"{_SHARED}/2/Fn::If/1/Condition")),
-    ("check_statements", TOKENS, properties("DatabaseSecretPolicy", f"{_SHARED}/2/Fn::If/1/Condition")),
+    ("check_statements", TOKENS, properties("SecretsKeyPolicy", f"{_SHARED}/0/Condition")),
+    ("check_statements", IAM, properties("ReaderLoginPolicy", f"{_SHARED}/0/Fn::If/1/Action", "rds-db:*")),
+    ("check_statements", IAM, properties("ReaderLoginPolicy", f"{_SHARED}/0/Fn::If/1/Resource", "arn:aws:rds-db:*")),
     (
         "check_statements",
         AURORA,
@@ -169,7 +179,29 @@ MUTATIONS: list[tuple[str, str, Change]] = [
             "SearchRole", f"{_STATEMENT}/0/Action", ["logs:PutLogEvents", "logs:CreateLogStream", "s3:GetObject"]
         ),
     ),
-    ("check_functions_may_do_what_they_do", TOKENS, properties("DatabaseSecretPolicy", f"{_SHARED}/2")),
+    ("check_functions_may_do_what_they_do", TOKENS, properties("SearchRole", f"{_ATTACHED}/3")),
+    # search logs in as one that only reads, and nobody but the relay as the owner
+    (
+        "check_functions_may_do_what_they_do",
+        LEAST,
+        properties("SearchRole", f"{_ATTACHED}/2", {"Ref": "WriterLoginPolicy"}),
+    ),
+    (
+        "check_functions_may_do_what_they_do",
+        IAM,
+        properties("SearchRole", f"{_ATTACHED}/2", {"Ref": "WriterLoginPolicy"}),
+    ),
+    (
+        "check_functions_may_do_what_they_do",
+        AURORA_IAM,
+        properties("SkillsRole", f"{_ATTACHED}/2", {"Ref": "OwnerLoginPolicy"}),
+    ),
+    (
+        "check_functions_may_do_what_they_do",
+        AURORA_IAM,
+        properties("OwnerLoginPolicy", f"{_SHARED}/1/Fn::If/0", "CreatesDatabase"),
+    ),
+    ("check_functions_may_do_what_they_do", AURORA, put("Conditions/RelayMigrates", {"Fn::Equals": ["a", "b"]})),
     (
         "check_functions_may_do_what_they_do",
         TOKENS,

@@ -59,7 +59,7 @@ def test_parameters_and_outputs_that_the_operators_page_names_exist() -> None:
     )
     known = set(TEMPLATE["Parameters"]) | set(TEMPLATE["Outputs"]) | metrics
     of_aws = {"DatabaseConnectionsCurrentlySessionPinned"}
-    assert "DatabaseSecretArn" in named
+    assert "DatabaseReaderSecretArn" in named
     assert named - known - of_aws == set()
 
 
