@@ -9,12 +9,13 @@ RESULTS := .bench
 # The SAM CLI pins what it is made of so narrowly that it needs an environment of its own; SAM=sam takes another one.
 SAM ?= $(abspath .venv-sam/bin/sam)
 ARCHITECTURE ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
+BUILT = .aws-sam/built-$(ARCHITECTURE)
 SAM_CLI_TELEMETRY ?= 0
 export SAM SAM_CLI_TELEMETRY
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Installing again is needed only when the dependencies change.
 $(VENV)/.run: pyproject.toml
@@ -47,7 +48,13 @@ test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
 
 .PHONY: build
 build: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Build functions and layers into .aws-sam (ARCHITECTURE: arm64 or x86_64)
+	@rm -f .aws-sam/built-*
 	@$(SAM) build --parameter-overrides Architecture=$(ARCHITECTURE)
+	@touch $(BUILT)
+
+# For what needs a build and not a new one: builds when there is none for this processor, or when its sources are newer.
+$(BUILT): template.yaml samconfig.toml $(shell find functions infrastructure layers -type f -not -path '*/__pycache__/*')
+	@$(MAKE) --no-print-directory build
 
 .PHONY: validate
 validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI check the templates
@@ -57,7 +64,7 @@ validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI ch
 .PHONY: test-sam
 test-sam: $(VENV)/.dev ## Build, then call every function under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)
 	@docker info >/dev/null 2>&1 || { echo "make test-sam needs Docker, and it does not answer: start it, or run 'docker info' to see why"; exit 2; }
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory $(BUILT)
 	@$(BIN)/python -m pytest tests/sam -m sam -v
 
 .PHONY: check
@@ -77,15 +84,12 @@ lock: $(VENV)/.dev ## Pin what runs on Lambda (UPGRADE=1 takes the newest versio
 	@$(BIN)/python layers/lock.py $(if $(UPGRADE),--upgrade)
 
 .PHONY: layer-size
-layer-size: $(VENV)/.dev ## Build the layers for both processors, run the functions with them, weigh them
-	@$(BIN)/python layers/size.py
+layer-size: $(VENV)/.dev $(BUILT) ## Run the functions with the layers that make build built, and weigh them
+	@$(BIN)/python layers/size.py --built .aws-sam/build --architecture $(ARCHITECTURE)
 
-.PHONY: check-blas
-check-blas: ## Compile the committed BLAS anew and compare (installs the Zig compiler, 400 MB, for as long as that takes)
-	@$(PYTHON) -m venv $(RESULTS)/zig
-	@$(RESULTS)/zig/bin/python -m pip install -q --disable-pip-version-check "$$(grep ^ziglang== layers/inference/requirements-build.txt)"
-	@$(RESULTS)/zig/bin/python layers/inference/blas/build.py --check
-	@rm -rf $(RESULTS)/zig
+.PHONY: layer-size-all
+layer-size-all: $(VENV)/.dev ## Build the layers for both processors, without sam, then the same
+	@$(BIN)/python layers/size.py
 
 .PHONY: bench
 bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour and a half)

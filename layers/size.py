@@ -1,20 +1,24 @@
-"""Build every layer for both processors, run the functions with them, and weigh them: `make layer-size`.
+"""Run the functions with their layers, and weigh them: `make layer-size`; `make layer-size-all` for both processors.
 
-Exits with 1 when a function is too heavy or lacks something. Needs pip, and a Python 3.13 to run the functions and to
-make the bytecode, which is weighed too; neither sam nor Docker.
+    python layers/size.py --built .aws-sam/build --architecture x86_64     # what `sam build` built
+    python layers/size.py                                                  # builds the layers for both, without sam
+
+Exits with 1 when a function is too heavy or lacks something. Needs a Python 3.13 to run the functions and to make the
+bytecode, which is weighed too; no Docker.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +33,13 @@ FOLDERS = {
     if resource["Type"] == "AWS::Serverless::LayerVersion"
 }
 ARCHITECTURES = ("arm64", "x86_64")
+Built = Mapping[str, Path]  # by processor, the folder that holds a folder for each layer
 MB = 1_000_000
 AWS_LIMIT_MB = 250 * 1024 * 1024 / MB  # a function with its layers, unzipped
 
 FUNCTIONS = ("search", "catalog", "skills", "classify", "aggregate", "relay")
 # With a Qdrant server, all carry its client and, but for search, Qdrant Edge too, which encodes what is written to it.
-SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 215, 120, 245
+SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 180, 150, 245
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,21 @@ class Load:
 
 
 def main() -> None:
-    """Build, run and weigh."""
+    """Build what is not built, run and weigh."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--keep", type=Path, help="an empty folder for the built layers, which then stay")
+    parser.add_argument("--built", type=Path, help="the folder of layers that are built already, for one processor")
+    parser.add_argument("--architecture", choices=ARCHITECTURES, help="the processor of --built")
+    args = parser.parse_args()
+    if (args.built is None) != (args.architecture is None):
+        parser.error("--built and --architecture go together")
     with tempfile.TemporaryDirectory() as scratch:
-        built = (parser.parse_args().keep or Path(scratch) / "layers").resolve()
-        # A build is mostly pip's work on one core.
-        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            list(pool.map(lambda which: build(built, *which), [(a, name) for a in ARCHITECTURES for name in FOLDERS]))
+        if args.built:
+            built = {args.architecture: args.built.resolve()}
+        else:
+            built = {architecture: Path(scratch) / architecture for architecture in ARCHITECTURES}
+            # A build is mostly pip's work on one core.
+            with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+                list(pool.map(lambda which: build(built, *which), itertools.product(ARCHITECTURES, FOLDERS)))
         loads = [load_of(name, with_qdrant=wanted) for wanted in (False, True) for name in FUNCTIONS]
         faults = [*run_functions(loads, built, Path(scratch) / "runtime"), *weigh(loads, built)]
     if faults:
@@ -82,29 +94,28 @@ def load_of(function: str, *, with_qdrant: bool) -> Load:
     return Load(function, tuple(layers), WITH_QDRANT_LIMIT_MB if with_qdrant else limit_mb)
 
 
-def build(built: Path, architecture: str, layer: str) -> None:
+def build(built: Built, architecture: str, layer: str) -> None:
     """Build one layer as `sam build` does."""
     folder = FOLDERS[layer]
     if not isinstance(folder, str):
         folder = folder["Fn::Sub"].replace("${Architecture}", architecture)
-    target = built / architecture / layer
+    target = built[architecture] / layer
     target.mkdir(parents=True)
     variables = [f"ARTIFACTS_DIR={target}", f"PYTHON={sys.executable}"]
     command = ["make", "--silent", "--no-print-directory", f"build-{layer}", *variables]
     subprocess.run(command, cwd=ROOT / folder, check=True)
 
 
-def weigh(loads: Sequence[Load], built: Path) -> Iterator[str]:
+def weigh(loads: Sequence[Load], built: Built) -> Iterator[str]:
     """Print what each function weighs on each processor; yield what is too much."""
     print("\nwithout a Qdrant server, then with one:")
-    print(f"{'function':10} {'arm64 MB':>9} {'x86_64 MB':>9} {'limit':>6}  layers")
+    headings = " ".join(f"{f'{architecture} MB':>9}" for architecture in built)
+    print(f"{'function':10} {headings} {'limit':>6}  layers")
     for load in loads:
-        weights = [
-            sum(weight_mb(built / architecture / layer) for layer in load.layers) for architecture in ARCHITECTURES
-        ]
+        weights = [sum(weight_mb(folder / layer) for layer in load.layers) for folder in built.values()]
         columns = " ".join(f"{weight:9.1f}" for weight in weights)
         print(f"{load.function:10} {columns} {load.limit_mb:6}  {load.names}")
-        for architecture, weight in zip(ARCHITECTURES, weights, strict=True):
+        for architecture, weight in zip(built, weights, strict=True):
             if weight > min(load.limit_mb, AWS_LIMIT_MB):
                 yield f"{load.function} on {architecture} weighs {weight:.1f} MB, more than {load.limit_mb} MB"
 
@@ -114,17 +125,17 @@ def weight_mb(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / MB
 
 
-def run_functions(loads: Sequence[Load], built: Path, runtime: Path) -> Iterator[str]:
+def run_functions(loads: Sequence[Load], built: Built, runtime: Path) -> Iterator[str]:
     """Run every function with its layers for this machine's processor; yield what failed."""
     architecture = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     found = subprocess.run(["sh", str(ROOT / "layers" / "find-python.sh")], capture_output=True, text=True, check=False)
-    if found.returncode or architecture not in ARCHITECTURES or sys.platform != "linux":
-        print("The functions were not run: that takes Linux, on one of the two processors, and Python 3.13.")
+    if found.returncode or architecture not in built or sys.platform != "linux":
+        print(f"The functions were not run: that takes Linux, {' or '.join(built)}, and Python 3.13.")
         return
     borrow_runtime(runtime)
     check = [found.stdout.strip(), "-I", "-S", "-B", str(ROOT / "layers" / "check.py")]
     for load in loads:
-        layers = [str(built / architecture / layer) for layer in load.layers]
+        layers = [str(built[architecture] / layer) for layer in load.layers]
         child = subprocess.run(
             [*check, load.function, str(runtime), *layers],
             env={"PATH": os.defpath},

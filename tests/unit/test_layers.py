@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import io
 import itertools
-import platform
 import re
 import runpy
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -73,23 +74,18 @@ def drop_symbols() -> Any:
     return runpy.run_path(str(LAYERS / "drop_symbols.py"))["drop_symbols"]
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}, reason="the libraries are for Linux"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="the libraries are for Linux")
 def test_a_library_without_its_symbol_table_still_loads(drop_symbols: Any, tmp_path: Path) -> None:
-    library = tmp_path / "blas.so"
-    library.write_bytes(
-        (LAYERS / "inference" / "blas" / ("arm64.so" if platform.machine() == "aarch64" else "x86_64.so")).read_bytes()
-    )
+    installed = importlib.util.find_spec("tokenizers.tokenizers")
+    assert installed is not None and installed.origin is not None
+    library = tmp_path / "library.so"
+    shutil.copy(installed.origin, library)
     before = library.stat().st_size
     for _ in range(2):  # the second time there is nothing left to cut
         with library.open("r+b") as opened:
             drop_symbols(opened)
-        assert library.stat().st_size < before
-    dot = ctypes.CDLL(str(library)).scipy_cblas_sdot64_
-    dot.restype = ctypes.c_float
-    vector, one = (ctypes.c_float * 2)(3, 4), ctypes.c_int64(1)
-    assert dot(ctypes.c_int64(2), vector, one, vector, one) == 25
+        assert library.stat().st_size < 0.9 * before
+    assert ctypes.CDLL(str(library)).PyInit_tokenizers
 
 
 def test_what_is_no_library_keeps_its_symbols(drop_symbols: Any) -> None:
