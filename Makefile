@@ -37,9 +37,16 @@ setup: $(VENV)/.dev ## Install everything for development into .venv
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
 	@PORT=$(PORT) $(BIN)/skillroute up
 
+# Side by side, a database server each; four at most, for each takes up to 2 GB.
+PYTEST = $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
+
+.PHONY: test-all
+test-all: $(VENV)/.dev ## Run the tests at length: more examples, more kills, outages and races (hours)
+	@SKILLROUTE_SOAK=1 HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 .venv-sam/bin/sam:
 	@echo "installing the SAM CLI into .venv-sam"

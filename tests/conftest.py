@@ -6,6 +6,7 @@ Nothing starts before a test asks for it, so unit tests pay nothing.
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,12 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from skillroute.storage.postgres.roles import Group
     from skillroute_local.postgres import EmbeddedPostgres
 
     from tests.doubles import EdgeIndexes
+
+# How many examples a property is tried on. Nothing of it depends on how fast the machine is.
+_STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _STEADY, max_examples=40)
+settings.register_profile("thorough", _STEADY, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 TEMPLATE = "skillroute_template"
 """The database that tests get copies of; its groups are theirs."""

@@ -26,7 +26,7 @@ from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.domain.items import ItemSchemas
 from skillroute.domain.skills import AssignmentSource
-from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, SkillrouteError
+from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
 from skillroute.ports import ChangeFeed, Database, Embedder, Session, VectorIndex
 
 T = TypeVar("T")
@@ -199,31 +199,60 @@ class FaultyIndex:
 class EdgeIndexes:
     """Lends embedded indexes again and again, emptied: making one takes 0.3 s, a test does not.
 
-    Each is lent to one at a time: a replica that builds another index goes on answering from the one it has.
+    Each is lent to one at a time: a replica that builds another index goes on answering from the one it has. An open
+    index is 140 MB of mapped files and 32 threads, so of those that came back only the last few stay open.
     """
+
+    kept = 2
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._made: list[VectorIndex] = []
-        self._free: dict[int, list[VectorIndex]] = {}
+        self._made = 0
+        self._dimensions: dict[VectorIndex, int] = {}  # of all that are open
+        self._free: list[VectorIndex] = []
 
     def lend(self, model: EmbeddingModel) -> FaultyIndex:
-        from skillroute.storage.index.edge import EdgeIndex
+        index = self.take(model.dimension)
+        return FaultyIndex(index, on_close=lambda: self.give_back(index))
 
-        free = self._free.setdefault(model.dimension, [])
-        if not free:
-            directory = self._directory / f"{model.dimension}-{len(self._made)}"
-            directory.mkdir()
-            free.append(EdgeIndex(directory, model.dimension))
-            self._made.append(free[-1])
-        index = free.pop()
-        for collection in Collection:
-            index.delete(collection, index.match(collection, where=IndexFilter(), limit=100_000))
-        return FaultyIndex(index, on_close=lambda: free.append(index))
+    def take(self, dimension: int) -> VectorIndex:
+        """Return an empty index, which is then to be given back."""
+        for index in [index for index in reversed(self._free) if self._dimensions[index] == dimension]:
+            self._free.remove(index)
+            try:
+                for collection in Collection:
+                    index.delete(collection, index.match(collection, where=IndexFilter(), limit=100_000))
+            except IndexUnavailable:  # a test closed it
+                self._drop(index)
+            else:
+                return index
+        return self._make(dimension)
+
+    def give_back(self, index: VectorIndex) -> None:
+        """Take an index back with whatever is in it."""
+        self._free.append(index)
+        if len(self._free) > self.kept:
+            self._drop(self._free.pop(0))
 
     def close(self) -> None:
-        for index in self._made:
-            index.close()
+        """Close all that are open, lent or not."""
+        for index in list(self._dimensions):
+            self._drop(index)
+        self._free.clear()
+
+    def _make(self, dimension: int) -> VectorIndex:
+        from skillroute.storage.index.edge import EdgeIndex
+
+        self._made += 1
+        directory = self._directory / f"{dimension}-{self._made}"
+        directory.mkdir()
+        index = EdgeIndex(directory, dimension)
+        self._dimensions[index] = dimension
+        return index
+
+    def _drop(self, index: VectorIndex) -> None:
+        del self._dimensions[index]
+        index.close()
 
 
 class FaultyFeed:

@@ -10,15 +10,9 @@ import pytest
 from qdrant_client import QdrantClient
 from skillroute.storage.index.qdrant import QdrantIndex
 
-from tests.integration.replica.world import Edges, World
+from tests.doubles import EdgeIndexes
+from tests.integration.replica.world import World
 from tests.integration.storage.rows import MODEL
-
-
-@pytest.fixture(scope="session")
-def edges(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edges]:
-    edges = Edges(tmp_path_factory.mktemp("edges"))
-    yield edges
-    edges.close()
 
 
 @pytest.fixture
@@ -33,8 +27,8 @@ def qdrant() -> Iterator[QdrantIndex]:
 
 
 @pytest.fixture
-def embedded(database_url: str, edges: Edges) -> Iterator[World]:
-    with World(database_url, edges=edges) as world:
+def embedded(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[World]:
+    with World(database_url, edges=edge_indexes) as world:
         yield world
 
 

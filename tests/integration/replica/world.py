@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexRecord
 from skillroute.ports import IndexReplica, Session, VectorIndex
-from skillroute.storage.index.edge import EdgeIndex
 from skillroute.storage.index.embedded import EmbeddedReplica
 from skillroute.storage.index.shared import Opened, SharedReplica
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -19,6 +17,7 @@ from skillroute.storage.postgres.feed import PostgresFeed, SharedPosition
 from skillroute.storage.postgres.pool import Pool
 
 from tests.conftest import url_as
+from tests.doubles import EdgeIndexes
 from tests.integration.storage.rows import EAST, MODEL, Sql, item_row
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
@@ -58,31 +57,6 @@ class WatchedIndex:
     def __getattr__(self, name: str) -> Any:
         assert not self.closed, "an index was used after it had been closed"
         return getattr(self._inner, name)
-
-
-class Edges:
-    """Embedded indexes, lent and taken back: making one takes 0.3 s, emptying one does not."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._all: list[EdgeIndex] = []
-        self._free: dict[int, list[EdgeIndex]] = {}
-
-    def lend(self, dimension: int) -> WatchedIndex:
-        free = self._free.setdefault(dimension, [])
-        if not free:
-            directory = self._directory / str(len(self._all))
-            directory.mkdir()
-            self._all.append(EdgeIndex(directory, dimension))
-            free.append(self._all[-1])
-        index = free.pop()
-        for collection in Collection:
-            index.delete(collection, index.match(collection, where=ALL, limit=100_000))
-        return WatchedIndex(index, on_close=lambda: free.append(index))
-
-    def close(self) -> None:
-        for index in self._all:
-            index.close()
 
 
 class WatchedFeed:
@@ -129,7 +103,7 @@ class World:
         The one of the first replica; each has its own.
     """
 
-    def __init__(self, url: str, *, edges: Edges | None = None, server: VectorIndex | None = None) -> None:
+    def __init__(self, url: str, *, edges: EdgeIndexes | None = None, server: VectorIndex | None = None) -> None:
         self.url = url
         self.pool = Pool(url)
         self.searching = Pool(url_as("reader", url))
@@ -181,7 +155,8 @@ class World:
             self.indexes.append(WatchedIndex(self._server))
         else:
             assert self._edges is not None
-            self.indexes.append(self._edges.lend(model.dimension))
+            edges, index = self._edges, self._edges.take(model.dimension)
+            self.indexes.append(WatchedIndex(index, on_close=lambda: edges.give_back(index)))
         return self.indexes[-1]
 
     @property

@@ -315,15 +315,11 @@ def test_what_is_folded_is_storable(text: str) -> None:
     assert storable(folded(text)) == folded(text)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The least of three runs: what else the machine does only adds."""
-
-    def once() -> float:
-        start = time.process_time()
-        work()
-        return time.process_time() - start
-
-    return min(once() for _ in range(3))
+def took_s(work: Callable[[], object]) -> float:
+    """Return the seconds of a processor that some work took."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize(
@@ -353,8 +349,8 @@ def seconds(work: Callable[[], object]) -> float:
 )
 @pytest.mark.parametrize("work", [document, query, lambda text: search_vector(SearchText(text, text))])
 def test_time_grows_with_the_length_and_no_faster(unit: str, work: Callable[[str], object]) -> None:
-    # GIVEN 100,000 characters that repeat themselves, and a sixteenth of them
-    long = unit * (100_000 // len(unit))
+    # GIVEN 50,000 characters that repeat themselves, and a sixteenth of them
+    long = unit * (50_000 // len(unit))
     short = long[: len(long) // 16]
-    # WHEN both are cut, THEN the long one takes 16 times as long, not 256 times
-    assert seconds(lambda: work(long)) < 64 * max(seconds(lambda: work(short)), 0.0005)
+    # WHEN both are cut, THEN the long one takes 16 times as long, not 256 times, at least once: noise only adds
+    assert any(took_s(lambda: work(long)) < 64 * max(took_s(lambda: work(short)), 0.0002) for _ in range(3))

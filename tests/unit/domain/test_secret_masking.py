@@ -328,15 +328,11 @@ def _with_every_form(text: str) -> str:
     return text
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The least of two runs: what else the machine does only adds."""
-
-    def once() -> float:
-        start = time.process_time()
-        work()
-        return time.process_time() - start
-
-    return min(once() for _ in range(2))
+def took_s(work: Callable[[], object]) -> float:
+    """Return the seconds of a processor that some work took."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 HOSTILE = [
@@ -355,8 +351,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
-    # GIVEN a text of 40,000 characters that repeats itself, and one of a sixteenth
-    long = unit * (40_000 // len(unit))
+    # GIVEN a text of 20,000 characters that repeats itself, and one of a sixteenth
+    long = unit * (20_000 // len(unit))
     short = long[: len(long) // 16]
-    # WHEN both are masked, THEN the long one takes 16 times as long, not 256 times
-    assert seconds(lambda: without_secrets(long)) < 64 * max(seconds(lambda: without_secrets(short)), 0.0005)
+    # WHEN both are masked, THEN the long one takes 16 times as long, not 256 times, at least once: noise only adds
+    assert any(
+        took_s(lambda: without_secrets(long)) < 64 * max(took_s(lambda: without_secrets(short)), 0.0002)
+        for _ in range(3)
+    )

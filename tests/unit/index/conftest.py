@@ -7,36 +7,33 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from qdrant_client import QdrantClient
-from skillroute.domain.index import Collection, IndexFilter
-from skillroute.errors import IndexUnavailable
 from skillroute.ports import VectorIndex
-from skillroute.storage.index.edge import EdgeIndex
 from skillroute.storage.index.qdrant import QdrantIndex
+
+from tests.doubles import EdgeIndexes
 
 DIMENSION = 3
 
 MakeIndex = Callable[[], VectorIndex]
 
 
-@pytest.fixture(scope="session")
-def make_edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeIndex]:
+@pytest.fixture
+def make_edge(edge_indexes: EdgeIndexes) -> Iterator[MakeIndex]:
     """Give one empty index again and again, for making and closing one takes 0.6 s.
 
     An emptied index answers as a new one does, or the test of congruence fails.
     """
-    made: list[EdgeIndex] = []
+    lent: list[VectorIndex] = []
 
     def make() -> VectorIndex:
-        try:
-            for collection in Collection:
-                made[-1].delete(collection, made[-1].match(collection, where=IndexFilter(), limit=100_000))
-        except (IndexError, IndexUnavailable):  # there is none yet, or a test closed it
-            made.append(EdgeIndex(tmp_path_factory.mktemp("edge"), DIMENSION))
-        return made[-1]
+        if lent:
+            edge_indexes.give_back(lent.pop())
+        lent.append(edge_indexes.take(DIMENSION))
+        return lent[-1]
 
     yield make
-    for index in made:
-        index.close()
+    if lent:
+        edge_indexes.give_back(lent.pop())
 
 
 @pytest.fixture
