@@ -37,8 +37,9 @@ setup: $(VENV)/.dev ## Install everything for development into .venv
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
 	@PORT=$(PORT) $(BIN)/skillroute up
 
-# Side by side, a database server each; four at most, for each takes up to 2 GB.
-PYTEST = $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+# Side by side, file by file, a database server each; four at most, for each process takes up to 2 GB. In the order of
+# their names, so that the small unit tests come last and no process waits for another one.
+PYTEST = $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account

@@ -119,6 +119,7 @@ class System:
         if "rows" in self.__dict__:
             self.rows.close()
         self.replica.wait_for_rebuild()  # else it goes on in the next test, whose database is the same
+        self.replica.close()  # the parts close it only if they have used it
         self.parts.close()
         self.pool.close()
 

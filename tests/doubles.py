@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -208,8 +209,8 @@ class EdgeIndexes:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._made = 0
-        self._dimensions: dict[VectorIndex, int] = {}  # of all that are open
-        self._free: list[VectorIndex] = []
+        self._lent: dict[VectorIndex, tuple[int, str]] = {}  # their dimensions, and to whom
+        self._free: list[tuple[int, VectorIndex]] = []
 
     def lend(self, model: EmbeddingModel) -> FaultyIndex:
         index = self.take(model.dimension)
@@ -217,28 +218,33 @@ class EdgeIndexes:
 
     def take(self, dimension: int) -> VectorIndex:
         """Return an empty index, which is then to be given back."""
-        for index in [index for index in reversed(self._free) if self._dimensions[index] == dimension]:
-            self._free.remove(index)
-            try:
-                for collection in Collection:
-                    index.delete(collection, index.match(collection, where=IndexFilter(), limit=100_000))
-            except IndexUnavailable:  # a test closed it
-                self._drop(index)
-            else:
-                return index
-        return self._make(dimension)
+        index = self._emptied(dimension) or self._make(dimension)
+        self._lent[index] = dimension, os.environ.get("PYTEST_CURRENT_TEST", "nobody")
+        return index
 
     def give_back(self, index: VectorIndex) -> None:
         """Take an index back with whatever is in it."""
-        self._free.append(index)
+        dimension, _ = self._lent.pop(index)
+        self._free.append((dimension, index))
         if len(self._free) > self.kept:
-            self._drop(self._free.pop(0))
+            self._free.pop(0)[1].close()
 
     def close(self) -> None:
-        """Close all that are open, lent or not."""
-        for index in list(self._dimensions):
-            self._drop(index)
-        self._free.clear()
+        """Close all that are open; what was not given back would have stayed open until now."""
+        for index in [*(index for _, index in self._free), *self._lent]:
+            index.close()
+        assert not self._lent, f"not given back: {sorted(test for _, test in self._lent.values())}"
+
+    def _emptied(self, dimension: int) -> VectorIndex | None:
+        for free in reversed([free for free in self._free if free[0] == dimension]):
+            self._free.remove(free)
+            try:
+                for collection in Collection:
+                    free[1].delete(collection, free[1].match(collection, where=IndexFilter(), limit=100_000))
+            except IndexUnavailable:  # a test closed it
+                continue
+            return free[1]
+        return None
 
     def _make(self, dimension: int) -> VectorIndex:
         from skillroute.storage.index.edge import EdgeIndex
@@ -246,13 +252,7 @@ class EdgeIndexes:
         self._made += 1
         directory = self._directory / f"{dimension}-{self._made}"
         directory.mkdir()
-        index = EdgeIndex(directory, dimension)
-        self._dimensions[index] = dimension
-        return index
-
-    def _drop(self, index: VectorIndex) -> None:
-        del self._dimensions[index]
-        index.close()
+        return EdgeIndex(directory, dimension)
 
 
 class FaultyFeed:

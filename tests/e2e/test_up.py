@@ -92,14 +92,15 @@ class TestTheFirstStart:
         assert metadata["degraded"] == []
 
     def test_answers_on_one_connection_do_not_wait_for_acknowledgements(self, running: Up) -> None:
-        def fifty_took_s() -> float:
+        def took_s() -> float:
             began = time.monotonic()
-            for _ in range(50):
-                answered(running.http.get("/api/v1/tools/1"))
+            answered(running.http.get("/api/v1/tools/1"))
             return time.monotonic() - began
 
-        # 0.2 s in all; with 40 ms for each it would be 2 s or more, however often it is tried.
-        assert min(fifty_took_s() for _ in range(3)) < 1.0
+        for _ in range(20):  # at first, acknowledgements come at once
+            took_s()
+        # 4 ms; with an acknowledgement that is waited for none takes less than 40 ms, whatever else the machine does.
+        assert sorted(took_s() for _ in range(40))[10] < 0.035
 
     def test_run_json_is_closed_to_others(self, running: Up) -> None:
         assert running.home.run_file.stat().st_mode & 0o077 == 0  # the database's password stands in it

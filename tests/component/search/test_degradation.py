@@ -334,13 +334,13 @@ def test_a_closed_port_is_a_database_that_is_down_and_is_reported_at_once() -> N
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     parts = Parts(
-        SearchSettings(database_url=f"postgresql://u:p@127.0.0.1:{port}/d"),  # type: ignore[arg-type]
+        SearchSettings(database_url=f"postgresql://u:p@127.0.0.1:{port}/d", database_connect_timeout_s=30),  # type: ignore[arg-type]
         embedder=TableEmbedder(),
     )
     started = time.monotonic()
     with pytest.raises(DatabaseUnavailable, match=f"127.0.0.1:{port} cannot be reached"):
         parts.tool_search.search(SearchRequest(query=QUERY), LAPTOP)
-    assert time.monotonic() - started < 1.5, "refused, not timed out"
+    assert time.monotonic() - started < 20, "refused, not timed out"
 
 
 def test_a_database_that_drops_our_connections_is_no_outage(filled: System) -> None:

@@ -226,11 +226,11 @@ def test_what_somebody_with_little_time_gave_up_on_is_tried_for_others(make: Mak
     logits(reranker, "the client is made")
     server.script.append(Answer(hang=True))
     with pytest.raises(RerankerUnavailable, match="did not answer within"):
-        logits(reranker, "text", timeout_s=0.2)
+        logits(reranker, "text", timeout_s=1)
     asked = len(server.requests)
     # Whoever has as little time does not try again.
     with pytest.raises(RerankerUnavailable, match="did not answer within"):
-        logits(reranker, "text", timeout_s=0.2)
+        logits(reranker, "text", timeout_s=1)
     assert len(server.requests) == asked
     assert len(logits(reranker, "text", timeout_s=30)) == 1
 

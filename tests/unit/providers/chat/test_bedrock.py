@@ -103,7 +103,7 @@ def test_br_002_a_timeout_is_tried_once_more(bedrock_chat: Make, server: StubSer
     """GIVEN a model that hangs once WHEN it is asked THEN the second attempt answers."""
     chat = bedrock_chat()
     server.script += [GOOD, Answer(hang=True), GOOD]
-    ask(chat, timeout_s=1)  # the client is made
+    ask(chat)  # the client is made
 
     assert ask(chat, timeout_s=1) == {"ok": True}
     assert len(server.requests) == 3
@@ -113,7 +113,7 @@ def test_br_002_after_the_second_timeout_it_is_given_up(bedrock_chat: Make, serv
     """GIVEN a model that hangs WHEN it is asked THEN there is a second attempt, and no third."""
     chat = bedrock_chat()
     server.script += [GOOD, *[Answer(hang=True)] * 5]
-    ask(chat, timeout_s=1)  # the client is made
+    ask(chat)  # the client is made
 
     with pytest.raises(ClassifierUnavailable, match=r"did not answer within 0\.1 s \(attempt 2, the last\)"):
         ask(chat, timeout_s=0.1)
