@@ -93,7 +93,7 @@ BODIES: dict[Route, Any] = {
     ("PUT", "/api/v1/mail/messages"): {
         "messages": [{"key": "new", "project": "garden", "from": "gardener", "to": ["newcomer"], "subject": "New"}]
     },
-    ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): {"agent": "planner"},
+    ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): {"agent": GARDENER},
     ("PUT", "/api/v1/tools/{item_id}/skills"): {"skills": []},
     ("POST", "/api/v1/skills"): {"id": "new", "name": "New", "description": "Something that is new."},
     ("POST", "/api/v1/skills/classify"): {"tool_id": 1},
@@ -161,7 +161,7 @@ def stored(system: System) -> dict[str, Any]:
 def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
     """Store one of everything: a tool with a skill, a suggestion, a server with a tool of its own, an agent, and mail.
 
-    Of mail there are a project, a product of it, two agents in it (`GARDENER` and planner), and a message of theirs.
+    Of mail there are a project, a product of it, two agents, one in it (`GARDENER`), and a message from it to both.
     """
     caller = of_org(org)
     skill = system.create(f"garden{suffix}", caller, description="Water the plants of the garden.").id
@@ -185,8 +185,9 @@ def fill(system: System, org: str | None = None, suffix: str = "") -> Ids:
 
 def _fill_mail(system: System, caller: Caller, suffix: str) -> Ids:
     key = f"garden{suffix}"
-    agents = [{"name": name, "description": f"Water{suffix}", "projects": [key]} for name in (GARDENER, "planner")]
-    message = {"key": key, "project": key, "from": GARDENER, "to": ["planner"], "subject": f"Water the plants{suffix}"}
+    agents: list[dict[str, Any]] = [{"name": name, "description": f"Water{suffix}"} for name in (GARDENER, "planner")]
+    agents[0]["projects"] = [key]
+    message = {"key": key, "project": key, "from": GARDENER, "to": ["planner", GARDENER], "subject": f"Water{suffix}"}
     written: dict[MailKind, list[dict[str, Any]]] = {
         "project": [{"key": key, "name": "Garden", "description": "Water."}],
         "product": [{"key": key, "name": "Garden", "projects": [key]}],

@@ -94,7 +94,7 @@ def test_the_same_keys_and_names_are_another_organisation_s_own(server: Bare, in
     assert put(intruder, "product", key="mixed", name="Ours", projects=[OPEN])["status"] == "created"
     # Keys of acme's and globex's messages, and names of their agents: all new here.
     for key in ("m1", "s1-1", "h1"):
-        assert put(intruder, "message", **message(key, OPEN, "Ben", cc=["Eve"]))["status"] == "created"
+        assert put(intruder, "message", **message(key, OPEN, cc=["Eve"]))["status"] == "created"
 
     own = set(ids(intruder, "project").values())
     assert {each["project_id"] for each in search_mail(intruder, "ledger", limit=1000)["results"]} == own
@@ -159,7 +159,7 @@ def test_what_is_global_can_be_seen_by_its_agents_and_changed_by_no_organisation
         assert answered(gil.get(url))["org_id"] is None
         assert gil.delete(url).status_code == 403
         assert gil.post(f"{url}/acknowledge", json={"agent": "Ann"}).status_code == 403
-        assert put(gil, "message", **message("x1", "depths"))["error"]["field"] == "project"
+        assert put(gil, "message", **message("x1", "depths", "Gil"))["error"]["field"] == "project"
 
 
 def test_whoever_leaves_a_project_sees_none_of_it_from_the_next_query_on(server: Bare) -> None:

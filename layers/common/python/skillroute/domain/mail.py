@@ -163,6 +163,9 @@ class StoredMessage:
     updated_at: datetime
 
 
+StoredMail = StoredProject | StoredProduct | StoredAgent | StoredMessage
+
+
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
     """Which messages a listing shows; None is no condition. Names as keys (`agent_key`)."""

@@ -41,6 +41,10 @@ class MailState:
     ----------
     project_ids : tuple of int
         All that it belongs to, ascending; a project itself.
+    sender_key : str or None
+        Who sent a message, as names of agents are compared.
+    agent : MailAgent or None
+        What is stored of an agent, without its projects.
     """
 
     id: int
@@ -48,6 +52,8 @@ class MailState:
     text_hash: str | None
     is_embedded: bool
     project_ids: tuple[int, ...]
+    sender_key: str | None = None
+    agent: MailAgent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,10 @@ class MailRepository(EmbeddedRows, Protocol):
         """
         ...
 
+    def unlink_product(self, product_id: int, keep: Sequence[int]) -> None:
+        """Take all projects but these from a product. The next write of it changes it."""
+        ...
+
     def acknowledge(self, message_id: int, name_key: str) -> bool:
         """Note that a recipient has taken note; False when it is none. The first time counts."""
         ...
@@ -196,6 +206,10 @@ class MailRepository(EmbeddedRows, Protocol):
 
     def projects_of_agent(self, name_key: str, org_id: str | None) -> list[int]:
         """Return the projects that an agent of this name belongs to: ids, ascending."""
+        ...
+
+    def has_other_members(self, project_id: int, name_key: str | None, org_id: str | None) -> bool:
+        """Tell whether agents belong to a project that are not this one of the organisation or global."""
         ...
 
     def projects_of_product(self, product_id: int, org_id: str | None) -> list[int]:

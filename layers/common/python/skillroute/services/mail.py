@@ -8,6 +8,7 @@ from skillroute.domain.caller import Caller
 from skillroute.domain.mail import (
     MessageFilter,
     StoredAgent,
+    StoredMail,
     StoredMessage,
     StoredProduct,
     StoredProject,
@@ -15,8 +16,7 @@ from skillroute.domain.mail import (
 )
 from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound, StatementRejected
 from skillroute.ports import Database, MailKind, MailRepository, Session
-
-StoredMail = StoredProject | StoredProduct | StoredAgent | StoredMessage
+from skillroute.services.mail_rights import WriterRights
 
 _OneOf = Callable[[MailRepository, int, str | None, Sequence[int] | None], Sequence[StoredMail]]
 
@@ -94,20 +94,27 @@ class Mail:
     def delete(self, kind: MailKind, id_: int, caller: Caller) -> None:
         """Delete what is the caller's organisation's.
 
+        A product that has projects that the caller may not look at keeps those alone.
+
         Raises
         ------
         NotFound
             Nothing of the kind has the id, or the caller may not look at it.
         Forbidden
-            It is global and the caller belongs to an organisation.
+            It is global and the caller belongs to an organisation, or others' (`WriterRights.check_delete`).
         Conflict
             Messages refer to it.
         """
 
         def delete(session: Session) -> None:
             session.mail.hold(caller.org_id)
-            _own(session, kind, id_, caller)
-            if not session.mail.delete(kind, id_, caller.org_id):
+            stored = _own(session, kind, id_, caller)
+            rights = WriterRights.of(session, caller)
+            rights.check_delete(session, stored)
+            hidden = _hidden_links(session, stored, rights)
+            if hidden:
+                session.mail.unlink_product(id_, hidden)
+            elif not session.mail.delete(kind, id_, caller.org_id):
                 raise NotFound(f"no {kind} with id {id_}")
 
         try:
@@ -123,8 +130,10 @@ class Mail:
 
         Raises
         ------
-        NotFound, Forbidden
-            As `delete` does.
+        NotFound
+            No message has the id, or the caller may not look at it.
+        Forbidden
+            It is global and the caller belongs to an organisation, or the agent is not the caller's.
         InvalidInput
             The message was not sent to the agent.
         """
@@ -132,6 +141,7 @@ class Mail:
         def acknowledge(session: Session) -> StoredMessage:
             session.mail.hold(caller.org_id)
             _own(session, "message", message_id, caller)
+            WriterRights.of(session, caller).check_acknowledge(agent)
             if not session.mail.acknowledge(message_id, agent_key(agent)):
                 raise InvalidInput("agent", "the message was not sent to this agent")
             [message], _ = session.mail.messages(MessageFilter(), caller.org_id, None, id_=message_id)
@@ -146,6 +156,16 @@ def _visible(session: Session, kind: MailKind, id_: int, caller: Caller) -> Stor
     raise NotFound(f"no {kind} with id {id_}")
 
 
-def _own(session: Session, kind: MailKind, id_: int, caller: Caller) -> None:
-    if _visible(session, kind, id_, caller).org_id != caller.org_id:
+def _own(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
+    stored = _visible(session, kind, id_, caller)
+    if stored.org_id != caller.org_id:
         raise Forbidden(f"{kind} {id_} is global; organisations change only their own")
+    return stored
+
+
+def _hidden_links(session: Session, stored: StoredMail, rights: WriterRights) -> tuple[int, ...]:
+    """Return the projects of a product that the caller may not look at: they stay as they are."""
+    if not isinstance(stored, StoredProduct):
+        return ()
+    product = stored.content
+    return rights.kept(product, session.mail.states("product", stored.org_id, [product.key]).get(product.key))

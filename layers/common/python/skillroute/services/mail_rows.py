@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.mail import MailAgent, Message, Product, Project
+from skillroute.domain.mail import MailAgent, MailContent, Message, Product, Project
 from skillroute.domain.mail_documents import MailDocument, of_agent, of_message, of_project
 from skillroute.errors import InvalidInput
 from skillroute.ports import MailState
@@ -37,6 +37,10 @@ class IncomingMail:
                 return cls(index, given, of_project(0, project))
             case Product():
                 return cls(index, given, None)
+
+    def with_content(self, content: MailContent) -> IncomingMail:
+        """Return the same place of a call with something else to write."""
+        return IncomingMail.of(self.index, replace(self.given, content=content))
 
     @property
     def key(self) -> str:

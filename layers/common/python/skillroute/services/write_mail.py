@@ -76,8 +76,9 @@ def write_mail(
             row.id = id_
         _store(session, org_id, [row.document() for row in changed], vectors)
         done.made = _put(session, org_id, changed)
-        if kind == "project" and new and not caller.is_operator:
-            done.made = _join(session, caller, [row.id for row in new])
+        agent = None if caller.is_operator else agent_of(caller)
+        if kind == "project" and new and agent is not None:
+            done.made = _join(session, org_id, agent, [row.id for row in new])
     for row in rows:
         done.outcomes[row.incoming.index] = row.incoming.outcome(row.status, row.id)
     return done
@@ -93,21 +94,37 @@ def _rows(
     dates = session.mail_search.created(undated) if undated else {}
     rows = []
     for each in incoming:
-        state = states.get(each.key)
-        content = each.given.content
-        if isinstance(content, Message) and state is not None and not each.given.is_dated:
-            content = replace(content, created_ts=dates.get(state.id, content.created_ts))
         try:
-            ids = project_ids.named_by(content)
-            rights.check(kind, content, ids, state)
+            rows.append(_row(kind, each, states.get(each.key), rights, project_ids, dates))
         except InvalidInput as error:
             done.outcomes[each.index] = each.outcome("failed", error=error)
-            continue
-        if isinstance(content, Product | MailAgent):
-            ids += rights.unseen(state)
-        is_seen = state is None or rights.sees(state.project_ids)
-        rows.append(_Row(each, content, ids, _hash(content, ids), state, state.id if state else 0, is_seen))
     return rows
+
+
+def _row(
+    kind: MailKind,
+    incoming: IncomingMail,
+    state: MailState | None,
+    rights: WriterRights,
+    project_ids: _ProjectIds,
+    dates: Mapping[int, int],
+) -> _Row:
+    """Return what one thing becomes. Raises `InvalidInput` when its writer may not, or names what is not there."""
+    content = incoming.given.content
+    rights.check(kind, content, state)
+    ids = project_ids.named_by(content)
+    rights.check_links(kind, ids)
+    if isinstance(content, Product | MailAgent):
+        ids = tuple(dict.fromkeys((*ids, *rights.kept(content, state))))
+    if state is not None:
+        if isinstance(content, Message) and not incoming.given.is_dated:
+            content = replace(content, created_ts=dates.get(state.id, content.created_ts))
+        if isinstance(content, MailAgent) and state.agent is not None and rights.is_other(content.name):
+            # Another agent is brought into projects, and keeps its name, description and contact.
+            content = replace(state.agent, projects=content.projects)
+            incoming = incoming.with_content(content)
+    is_seen = state is None or rights.sees(state.project_ids)
+    return _Row(incoming, content, ids, _hash(content, ids), state, state.id if state else 0, is_seen)
 
 
 def _hash(content: MailContent, project_ids: Sequence[int]) -> str:
@@ -217,15 +234,12 @@ def _agent_ids(session: Session, org_id: str | None, names: Sequence[str]) -> tu
     return id_of | {agent.key: id_ for id_, agent in zip(made, unknown, strict=True)}, made
 
 
-def _join(session: Session, caller: Caller, project_ids: Sequence[int]) -> list[int]:
+def _join(session: Session, org_id: str | None, name: str, project_ids: Sequence[int]) -> list[int]:
     """Let the caller's agent belong to projects that the caller has just made, and return its id if it was made, too.
 
     Else nobody but an operator could write into them.
     """
-    name = agent_of(caller)
-    if name is None:
-        return []
-    id_of, made = _agent_ids(session, caller.org_id, [name])
+    id_of, made = _agent_ids(session, org_id, [name])
     session.mail.join_projects(id_of[agent_key(name)], project_ids)
     return made
 

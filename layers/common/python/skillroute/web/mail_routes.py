@@ -111,7 +111,8 @@ def _agent_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """Write agents with the keys of their projects, of the organisation or global; each is judged on its own.
 
         Names that differ in case only are one agent; the last spelling is shown everywhere. The projects given become
-        its projects.
+        its projects. Without scope admin only the token's own agent is written so: another one is brought into the
+        projects given, stays in all others, and takes no description or contact.
         """
         return PutMailResponse.of(sync("agent", body.agents, caller))
 
@@ -140,7 +141,8 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         """Write messages into projects of the organisation that the caller may see; each is judged on its own.
 
         A message is the same one when organisation and key are: writing it twice changes nothing. Agents that are not
-        known yet are made. Secrets are stored with the message, and never searched or embedded.
+        known yet are made. Without scope admin a message is from the agent that the token names, and changed by its
+        sender only. Secrets are stored with the message, and never searched or embedded.
         """
         return PutMailResponse.of(sync("message", body.messages, caller))
 
@@ -171,7 +173,10 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
 
     @router.post("/{message_id}/acknowledge", summary="Acknowledge a message", responses=NOT_FOUND)
     def acknowledge_message(body: AcknowledgeRequest, message_id: int = one, caller: Caller = writer) -> MessageOut:
-        """Note that an agent that the message was sent to has taken note of it; the first time counts."""
+        """Note that an agent that the message was sent to has taken note of it; the first time counts.
+
+        Without scope admin it is the agent that the token names.
+        """
         return MessageOut.of(mail.acknowledge(message_id, body.agent, caller))
 
     _add_one(router, "message", MessageOut.of, MessageOut, mail, access)
@@ -200,7 +205,11 @@ def _add_one(
         path, status_code=204, summary=f"Delete a {kind}", responses=NOT_FOUND | CONFLICT, name=f"delete_{kind}"
     )
     def delete_one(id_: int = one, caller: Caller = writer) -> None:
-        """Delete one of the organisation. What messages refer to stays until they are deleted."""
+        """Delete one of the organisation. What messages refer to stays until they are deleted.
+
+        Without scope admin a message is its sender's to delete, an agent its own, a project its only member's. Of a
+        product the projects stay that the caller may not look at.
+        """
         mail.delete(kind, id_, caller)
 
 

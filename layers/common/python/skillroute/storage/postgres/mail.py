@@ -43,12 +43,8 @@ class PostgresMail(PostgresMailDocuments):
         return [row[0] for row in self._run("new_mail_ids", count=count)]
 
     def states(self, kind: MailKind, org_id: str | None, keys: Sequence[str]) -> dict[str, MailState]:
-        return {
-            key: MailState(id_, content_hash, hash_, is_embedded, tuple(project_ids))
-            for key, id_, content_hash, hash_, is_embedded, project_ids in self._run(
-                _STATES[kind], org_id=org_id, keys=list(keys)
-            )
-        }
+        rows = self._run(_STATES[kind], org_id=org_id, keys=list(keys))
+        return {row[0]: _to_state(kind, row[1:]) for row in rows}
 
     def put_projects(self, org_id: str | None, rows: Sequence[tuple[int, Project, str]]) -> None:
         as_json = [
@@ -126,6 +122,10 @@ class PostgresMail(PostgresMailDocuments):
         if kind == "project":
             self._run("forget_project", id=id_)
         return True
+
+    def unlink_product(self, product_id: int, keep: Sequence[int]) -> None:
+        self._run("drop_product_links", id=product_id, project_ids=list(keep))
+        self._run("forget_product_hash", id=product_id)
 
     def acknowledge(self, message_id: int, name_key: str) -> bool:
         return bool(self._run("acknowledge", id=message_id, name_key=name_key))
@@ -228,6 +228,10 @@ class PostgresMail(PostgresMailDocuments):
     def projects_of_agent(self, name_key: str, org_id: str | None) -> list[int]:
         return [row[0] for row in self._run("projects_of_agent", name_key=name_key, org_id=org_id)]
 
+    def has_other_members(self, project_id: int, name_key: str | None, org_id: str | None) -> bool:
+        rows = self._run("has_other_members", id=project_id, name_key=name_key, org_id=org_id)
+        return bool(rows[0][0])
+
     def projects_of_product(self, product_id: int, org_id: str | None) -> list[int]:
         return [row[0] for row in self._run("projects_of_product", id=product_id, org_id=org_id)]
 
@@ -237,6 +241,13 @@ class PostgresMail(PostgresMailDocuments):
         # Beyond the end no row says how many there are.
         some = rows or (self._run(statement, limit=1, offset=0, max_bytes=0, **conditions) if offset else [])
         return [row[:-1] for row in rows], some[0][-1] if some else 0
+
+
+def _to_state(kind: MailKind, row: list[Any]) -> MailState:
+    id_, content_hash, text_hash, is_embedded, project_ids, *rest = row
+    sender_key = rest[0] if kind == "message" else None
+    agent = MailAgent(*rest) if kind == "agent" else None
+    return MailState(id_, content_hash, text_hash, is_embedded, tuple(project_ids), sender_key, agent)
 
 
 def _seen(org_id: str | None, allowed: Sequence[int] | None) -> dict[str, object]:

@@ -19,13 +19,14 @@ FROM mcp.mail_products p
 WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: agent_states
-SELECT a.name_key, a.id, a.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids
+SELECT a.name_key, a.id, a.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids,
+       a.name, a.description, a.contact
 FROM mcp.mail_agents a JOIN mcp.mail_documents d USING (id)
 WHERE a.name_key = ANY (:keys::text[]) AND a.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: message_states
 -- Two branches, because "is not distinct from" finds no use for the index.
-SELECT m.key, m.id, m.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids
+SELECT m.key, m.id, m.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids, d.sender_key
 FROM (
     SELECT key, id, content_hash FROM mcp.mail_messages
     WHERE org_id IS NULL AND :org_id::text IS NULL AND key = ANY (:keys::text[])
@@ -79,6 +80,10 @@ DELETE FROM mcp.mail_product_projects WHERE product_id = :id::bigint AND project
 INSERT INTO mcp.mail_product_projects (product_id, project_id)
 SELECT :id::bigint, unnest(:project_ids::bigint[])
 ON CONFLICT DO NOTHING
+
+-- name: forget_product_hash
+-- It was the hash of other projects: what is written next differs.
+UPDATE mcp.mail_products SET content_hash = '', updated_at = now() WHERE id = :id::bigint
 
 -- name: put_agents
 INSERT INTO mcp.mail_agents (id, org_id, name, name_key, description, contact, content_hash)
@@ -295,6 +300,13 @@ FROM mcp.mail_agents a
 JOIN mcp.mail_memberships m ON m.agent_id = a.id
 WHERE a.name_key = :name_key AND (a.org_id IS NULL OR a.org_id = :org_id::text)
 ORDER BY 1
+
+-- name: has_other_members
+-- Of every organisation: a global project has members of many.
+SELECT EXISTS (
+    SELECT FROM mcp.mail_memberships m JOIN mcp.mail_agents a ON a.id = m.agent_id
+    WHERE m.project_id = :id::bigint
+      AND NOT coalesce(a.name_key = :name_key::text AND (a.org_id IS NULL OR a.org_id = :org_id::text), false))
 
 -- name: projects_of_product
 SELECT l.project_id
