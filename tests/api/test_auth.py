@@ -147,14 +147,33 @@ def test_health_needs_a_token_and_no_scope(stranger: TestClient) -> None:
         assert stranger.get(path, headers=bearer(OURS.sign(claims(None)))).status_code == 200
 
 
-def test_health_tells_operators_only_how_much_mail_there_is(stranger: TestClient) -> None:
+NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_only_an_operator_of_the_deployment_sees_numbers_of_all_organisations(system: System, path: str) -> None:
+    """Decision 30: an administrator of one organisation sees only whether searches are answered, and why not."""
+    fill(system, "globex")
+    client = TestClient(app_over(system))
     count(Metric.MAIL_WRITTEN)
-    for scope, told in ((None, False), ("search", False), ("catalog skills", False), ("admin", True)):
-        for path in ("/health", "/ready"):
-            answer = stranger.get(path, headers=bearer(OURS.sign(claims(scope)))).json()
-            assert (answer["index_mail"] is not None) is told
-            assert ("MailWritten" in answer["counts"]) is told
-            assert answer["index_entities"] is not None
+    for scope, org in ((None, None), ("search catalog skills", None), ("search", "acme"), ("admin", "acme")):
+        answer = client.get(path, headers=bearer(OURS.sign(claims(scope, org)))).json()
+        assert (answer["status"], answer["search_mode"]) == ("ok", "semantic")
+        assert {name: part["ok"] for name, part in answer["dependencies"].items()} == dict.fromkeys(
+            ("database", "index", "embedding_model"), True
+        )
+        assert {name: answer[name] for name in NUMBERS} == dict.fromkeys(NUMBERS)
+    operator = client.get(path, headers=bearer(OURS.sign(claims("admin")))).json()
+    assert (operator["index_items"], operator["index_skills"], operator["index_mail"]) == (3, 1, 4)
+    assert (operator["index_rebuilding"], "MailWritten" in operator["counts"]) == (False, True)
+
+
+def test_a_caller_who_is_no_operator_sees_which_part_is_away(system: System) -> None:
+    system.feed.down = True
+    answer = TestClient(app_over(system)).get("/ready", headers=bearer(OURS.sign(claims("search", "acme"))))
+    assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")
+    assert answer.json()["dependencies"]["database"] == {"ok": False, "detail": "PostgreSQL cannot be reached"}
+    assert {name: answer.json()[name] for name in NUMBERS} == dict.fromkeys(NUMBERS)
 
 
 def test_a_prefix_of_scopes_is_asked_for_and_named(database_url: str, edge_indexes: Any) -> None:

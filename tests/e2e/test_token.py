@@ -102,6 +102,20 @@ def test_commands_here_need_no_token(locked: Up, tmp_path: Path) -> None:
     assert json.loads(verified.stdout)["ok"] is True
 
 
+def test_status_shows_numbers_to_the_operator_of_the_deployment_alone(locked: Up, tmp_path: Path) -> None:
+    """Decision 30."""
+    of_acme = token(locked.home.path, "--scope", "admin", "--org", "acme")
+
+    # Called from a home of its own, as from another machine.
+    of_organisation = cli(tmp_path, "status", "--url", locked.url, "--token", of_acme, **HASHING)
+    of_operator = cli(locked.home.path, "status", "--url", locked.url, **HASHING)
+
+    assert (of_organisation.returncode, of_operator.returncode) == (0, 0)
+    assert "index items" in of_operator.stdout
+    shown = [line.split("  ")[0] for line in of_organisation.stdout.splitlines()]
+    assert shown == ["status", "version", "search mode", "database", "index", "embedding model"]
+
+
 def test_a_token_that_is_given_is_the_one_that_is_sent(locked: Up) -> None:
     weak = token(locked.home.path, "--scope", "catalog")
 

@@ -50,6 +50,8 @@ _HEALTH_ROWS = (
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """Show how the parts stand and what the queues hold. Exits with 1 when searches are not answered.
 
+    What the index holds and how far it is behind is shown to callers with scope admin that belong to no organisation.
+
     The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
     SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL name them, with their dead letters where
     SKILLROUTE_CLASSIFY_DLQ_URL and SKILLROUTE_AGGREGATE_DLQ_URL do. What waits and what was given up stands in the
@@ -128,7 +130,8 @@ def _figures(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | N
 def _show_health(health: dict[str, Any]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     for name in _HEALTH_ROWS:
-        if name in health:  # a deployment of an older version knows fewer
+        # Numbers are for the operator of a deployment, and one of an older version has fewer.
+        if health.get(name) is not None:
             table.add_row(name.replace("_", " "), str(health[name]))
     for name, part in health["dependencies"].items():
         table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{escape(part['detail'])}[/]")

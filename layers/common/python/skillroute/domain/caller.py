@@ -37,6 +37,11 @@ class Caller:
         return Scope.ADMIN in self.scopes
 
     @property
+    def runs_deployment(self) -> bool:
+        """Whether it may see numbers of all organisations together: an operator that belongs to none of them."""
+        return self.is_operator and self.org_id is None
+
+    @property
     def visible_orgs(self) -> tuple[str | None, ...]:
         """The organisations whose items this caller sees; None stands for global items."""
         return (None,) if self.org_id is None else (None, self.org_id)

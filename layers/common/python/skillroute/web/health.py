@@ -39,37 +39,39 @@ class Health(BaseModel):
     )
     version: str
     search_mode: Literal["semantic", "lexical-only"]
+    dependencies: dict[str, Dependency] = Field(description="Which part is away, and what is known of the reason.")
     index_lag: int | None = Field(
-        description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked."
+        description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked. "
+        "This and all below are of all organisations: null but for scope admin without an organisation."
     )
     index_items: int | None
     index_skills: int | None
     index_entities: int | None = Field(description="Servers and agents.")
-    index_mail: int | None = Field(
-        description="Messages, mail agents and projects of all organisations; null for whoever is no operator."
-    )
-    index_rebuilding: bool
-    dependencies: dict[str, Dependency]
-    counts: dict[str, float] = Field(description="What this process has counted since it started.")
+    index_mail: int | None = Field(description="Messages, mail agents and projects.")
+    index_rebuilding: bool | None
+    counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
+
+
+_NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
 
 
 def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access) -> APIRouter:
-    """Return the two routes. They tell of versions and outages, so any identity will do, and none will not."""
+    """Return the two routes. They show versions and outages, so any identity will do, and none will not.
+
+    Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show what
+    another organisation writes (decision 30).
+    """
     router = APIRouter(tags=["operations"], responses=IDENTITY)
     report = health_report(replica, embedder)
     anyone = Depends(access.anyone())
 
-    def told(caller: Caller) -> Health:
+    def report_to(caller: Caller) -> Health:
         found = report()
-        # One more or less would tell of mail that the caller may not look at.
-        if caller.is_operator:
-            return found
-        kept = {name: number for name, number in found.counts.items() if not name.startswith("Mail")}
-        return found.model_copy(update={"index_mail": None, "counts": kept})
+        return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_NUMBERS))
 
     @router.get("/health", summary="How the parts stand; 200 as long as the process answers")
     def health(caller: Caller = anyone) -> Health:
-        return told(caller)
+        return report_to(caller)
 
     @router.get(
         "/ready",
@@ -77,7 +79,7 @@ def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access
         responses={503: {"model": Health, "description": "Searches are not answered."}},
     )
     def ready(response: Response, caller: Caller = anyone) -> Health:
-        found = told(caller)
+        found = report_to(caller)
         if found.status == "unavailable":
             response.status_code = 503
         return found
@@ -109,17 +111,17 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
             status="unavailable" if not answered else "degraded" if model_problem else "ok",
             version=__version__,
             search_mode="lexical-only" if model_problem else "semantic",
+            dependencies={
+                "database": Dependency(ok=database_problem is None, detail=database_problem),
+                "index": Dependency(ok=answered, detail=index_problem or database_problem),
+                "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
+            },
             index_lag=index.lag if index else None,
             index_items=index.items if index else None,
             index_skills=index.skills if index else None,
             index_entities=index.entities if index else None,
             index_mail=index.mail if index else None,
             index_rebuilding=index.rebuilding if index else False,
-            dependencies={
-                "database": Dependency(ok=database_problem is None, detail=database_problem),
-                "index": Dependency(ok=answered, detail=index_problem or database_problem),
-                "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
-            },
             counts=counts(),
         )
 
