@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
 from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import NewSkill
+from skillroute.domain.caller import LAPTOP, Caller
+from skillroute.domain.index import Collection
+from skillroute.domain.skills import Assignment, NewSkill
 from skillroute.domain.work import QueueName
 from skillroute.settings import LocalSettings
 from skillroute_local.lambda_events import Invocation
@@ -58,6 +60,12 @@ def waiting(parts: Parts, queue: QueueName) -> list[str]:
     return [work.key for work in parts.database.read(lambda session: session.outbox.waiting(queue, 100))]
 
 
+def embeddings(parts: Parts) -> dict[str, Any]:
+    """Return what each skill is found by, by its key."""
+    [records] = parts.feed.load_all(Collection.SKILLS)
+    return {record.key: record.vector for record in records}
+
+
 def write(parts: Parts, number: int) -> None:
     """Store a skill and as many tools, with the ids 1, 2, ..."""
     parts.create_skill(NewSkill(id="communication", name="Communication", description="Sends messages."), LAPTOP)
@@ -100,6 +108,47 @@ def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None
     assert call(load("aggregate"), "sqs_aggregate") == {"batchItemFailures": []}
 
     assert waiting(parts, QueueName.AGGREGATE) == []
+
+
+def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(load: Load, parts: Parts) -> None:
+    """Decisions 29: a message names a skill by its key, in the field that the contract gives it."""
+    keys = []
+    for number, org in enumerate(("acme", "globex"), 1):
+        caller = Caller(org_id=org)
+        new = NewSkill(id="communication", name="Communication", description="Sends messages.")
+        keys.append(parts.create_skill(new, caller).key)
+        parts.sync_tools([{"name": f"send_{number}", "description": f"Sends messages of {org}."}], caller)
+        parts.assign_skills({number: [Assignment("communication", 0.9)]}, caller)
+    assert waiting(parts, QueueName.AGGREGATE) == keys == ["communication/acme", "communication/globex"]
+
+    aggregate = load("aggregate")
+    for key, other in (keys, reversed(keys)):
+        before = embeddings(parts)
+        batch = event("sqs_aggregate")
+        batch["Records"] = batch["Records"][:1]
+        batch["Records"][0]["body"] = json.dumps({"skill_id": key})
+        assert aggregate.handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
+        after = embeddings(parts)
+        assert (after[key] != before[key], after[other] == before[other]) == (True, True)
+    assert waiting(parts, QueueName.AGGREGATE) == []
+
+
+def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(load: Load, parts: Parts) -> None:
+    new = NewSkill(id="communication", name="Communication", description="Sends messages.", keywords=("message",))
+    for number, caller in enumerate((Caller(org_id="acme"), Caller(org_id="globex"), LAPTOP), 1):
+        parts.create_skill(new, caller)
+        [written] = parts.sync_tools([{"name": "send_message", "description": "Sends messages."}], caller).outcomes
+        assert written.id == number
+    batch = event("sqs_classify")
+    batch["Records"] = [
+        batch["Records"][0] | {"messageId": str(number), "body": json.dumps({"tool_id": number})}
+        for number in (1, 2, 3)
+    ]
+
+    assert load("classify").handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
+
+    given = [parts.database.read(lambda session, id_=id_: session.assignments.of_items([id_])) for id_ in (1, 2, 3)]  # type: ignore[misc]
+    assert given == [{"communication/acme"}, {"communication/globex"}, {"communication"}]
 
 
 def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
-from skillroute.domain.skills import RESERVED_IDS, Assignment, NewSkill, in_rank_order
+from skillroute.domain.skills import (
+    RESERVED_IDS,
+    Assignment,
+    NewSkill,
+    id_in_key,
+    in_rank_order,
+    possible_keys,
+    skill_key,
+)
 
 VALID: dict[str, Any] = {"id": "mail_2", "name": "Mail", "description": "0123456789"}
 
@@ -90,3 +100,25 @@ def test_the_surest_assignment_comes_first_and_a_tie_is_broken_by_id() -> None:
     given = [Assignment("c", 0.5), Assignment("b", 0.9), Assignment("a", 0.5), Assignment("d", 0.95)]
     assert [a.skill_id for a in in_rank_order(given)] == ["d", "b", "a", "c"]
     assert in_rank_order([]) == []
+
+
+# Keys (decisions 29)
+
+ids = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True)
+organisations = st.none() | st.text(st.sampled_from("a/0_~ é\n"), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(ids, organisations), min_size=2))
+def test_no_two_skills_share_a_key_and_keys_sort_as_their_ids_do(skills: list[tuple[str, str | None]]) -> None:
+    keys = {skill: skill_key(*skill) for skill in skills}
+    assert len(set(keys.values())) == len(set(skills))
+    assert all(id_in_key(key) == skill_id for (skill_id, _), key in keys.items())
+    by_key = sorted(keys, key=lambda skill: keys[skill].encode())
+    assert [skill_id for skill_id, _ in by_key] == sorted(skill_id for skill_id, _ in keys)
+
+
+def test_an_id_may_mean_the_callers_own_skill_or_a_global_one() -> None:
+    assert possible_keys(["email", "files"], "acme") == {"email", "email/acme", "files", "files/acme"}
+    assert possible_keys(["email"], None) == {"email"}
+    # What is no id leads to nobody's skill.
+    assert possible_keys(["email/globex", "/", ""], "acme") == {"", "/acme"}
