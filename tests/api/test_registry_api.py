@@ -196,6 +196,18 @@ def test_it_is_disabled_and_enabled_again(client: TestClient, kind: str) -> None
         assert client.get(f"/api/v1/{kind}/1").json() == response.json()
 
 
+def test_tools_of_a_disabled_server_are_listed_as_inactive_and_not_found(client: TestClient) -> None:
+    """Decision 38."""
+    put(client, "servers", {**SERVER, "tools": [TOOL]})
+    query = {"query": "query the docs", "strategy": "direct", "tool_threshold": 0}
+    for word, is_active, names in (("disable", False, []), ("enable", True, ["query-docs"])):
+        assert client.post(f"/api/v1/servers/1/{word}").json()["tool_count"] == 1
+        [tool] = client.get("/api/v1/tools").json()
+        assert (tool["name"], tool["is_active"]) == ("query-docs", is_active)
+        assert client.get(f"/api/v1/tools/{tool['id']}").json()["is_active"] is is_active
+        assert [each["name"] for each in client.post("/api/v1/search", json=query).json()["tools"]] == names
+
+
 def test_a_deleted_server_is_gone_and_so_are_its_tools(client: TestClient) -> None:
     put(client, "servers", {**SERVER, "tools": [TOOL]})
     assert client.delete("/api/v1/servers/1").status_code == 204

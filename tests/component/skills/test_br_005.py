@@ -122,13 +122,27 @@ def test_br_005_a_person_who_assigns_the_tool_takes_its_open_suggestion_away(sys
     assert system.suggestions() == []
 
 
-def test_br_005_what_was_suggested_by_a_tool_that_is_gone_stays_for_people(system: System) -> None:
-    [tool_id] = suggested(system, "encode")
-    system.parts.catalogue.delete(tool_id, LAPTOP)
-    [suggestion] = system.suggestions()
-    assert (suggestion.source_tool_id, suggestion.source_tool_name) == (None, "encode")
-    reviewed = approve(system, suggestion.id)
-    assert (reviewed.skill.id, reviewed.assignment, reviewed.skill.tool_count) == ("video", None, 0)
+def test_br_005_a_deleted_tool_takes_its_open_suggestion_along_and_what_was_decided_stays(system: System) -> None:
+    [refused] = suggested(system, "mix", name="Audio")
+    system.parts.review_suggestions.reject(1, None, ADMIN)
+    gone, left = suggested(system, "encode", "decode")
+    [open_one] = [each.id for each in system.suggestions() if each.source_tool_id == gone]
+    for tool_id in (refused, gone):
+        system.parts.catalogue.delete(tool_id, LAPTOP)
+    assert [each.source_tool_id for each in system.suggestions()] == [left]
+    with pytest.raises(NotFound):
+        approve(system, open_one)
+    [decided] = system.suggestions("rejected")
+    assert (decided.source_tool_id, decided.source_tool_name) == (None, "mix")
+
+
+def test_br_005_a_server_whose_tools_are_replaced_takes_their_open_suggestions_along(system: System) -> None:
+    system.classifier.answers["encode"] = proposing("Video")
+    [tool_id] = system.put("encode", server="media")
+    system.classify(tool_id)
+    assert len(system.suggestions()) == 1
+    system.parts.sync_registry("server", [{"name": "media", "tools": []}], LAPTOP)
+    assert system.suggestions(None) == []
 
 
 def test_br_005_a_draft_that_says_little_becomes_one_that_a_skill_may_have(system: System) -> None:
@@ -360,13 +374,14 @@ def test_br_005_one_that_is_taken_away_while_it_is_decided_is_not_found(system: 
     assert system.skills_of(tool_id) == ["media"]
 
 
-def test_br_005_a_tool_that_is_deleted_while_its_suggestion_is_approved_does_not_keep_the_skill(
+def test_br_005_a_tool_that_is_deleted_while_its_suggestion_is_approved_leaves_nothing_to_approve(
     system: System,
 ) -> None:
     [tool_id] = suggested(system, "encode")
     system.database.before_transact = once(lambda: system.parts.catalogue.delete(tool_id, LAPTOP))
-    reviewed = approve(system, 1)
-    assert (reviewed.skill.id, reviewed.assignment) == ("video", None)
+    with pytest.raises(NotFound):
+        approve(system, 1)
+    assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]
 
 
 @pytest.mark.parametrize("decide", ["approve", "merge", "by itself"])

@@ -293,11 +293,23 @@ def test_lengths_are_counted_in_characters(sql: Sql) -> None:
     sql("UPDATE mcp.skill_categories SET description = repeat('漢', 1000)")
 
 
-def test_deleting_a_tool_deletes_its_assignments_and_keeps_the_suggestion_it_gave_rise_to(sql: Sql) -> None:
-    sql("INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id) VALUES ('s', 1)")
-    sql("DELETE FROM mcp.tools")
+def test_deleting_a_tool_deletes_its_assignments_and_open_suggestions_and_keeps_those_that_were_decided(
+    sql: Sql,
+) -> None:
+    other = insert_tool(sql, "other")
+    sql(
+        "INSERT INTO mcp.skill_suggestions (suggested_name, source_tool_id, status, reviewed_at) VALUES "
+        f"('open', 1, 'pending', NULL), ('other', {other}, 'pending', NULL), ('no', 1, 'rejected', now()), "
+        "('yes', 1, 'approved', now()), ('merged', 1, 'merged', now())"
+    )
+    sql("DELETE FROM mcp.tools WHERE id = 1")
     assert sql("SELECT count(*) FROM mcp.tool_skill_assignments") == [[0]]
-    assert sql("SELECT suggested_name, source_tool_id FROM mcp.skill_suggestions") == [["s", None]]
+    assert sql("SELECT suggested_name, source_tool_id FROM mcp.skill_suggestions ORDER BY 1") == [
+        ["merged", None],
+        ["no", None],
+        ["other", other],
+        ["yes", None],
+    ]
 
 
 def test_deleting_a_skill_that_has_no_tools_keeps_the_suggestion_it_resolved(sql: Sql) -> None:

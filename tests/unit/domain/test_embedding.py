@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.embedding import EmbeddingModel, from_bytes, normalise, to_bytes, weighted_mean
+from skillroute.domain.embedding import EmbeddingModel, dot, from_bytes, normalise, to_bytes, weighted_mean
 
 floats32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 vectors = st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=3, max_size=3)
@@ -81,3 +81,9 @@ def test_a_model_is_its_name_and_its_dimension() -> None:
     assert EmbeddingModel("m", 3) == EmbeddingModel("m", 3)
     assert EmbeddingModel("m", 3) != EmbeddingModel("m", 4)
     assert str(EmbeddingModel("m", 3)) == "m (3 dimensions)"
+
+
+def test_the_dot_product_of_unit_vectors_is_their_cosine() -> None:
+    assert dot([0.6, 0.8], [0.6, 0.8]) == pytest.approx(1.0)
+    assert dot([1.0, 0.0], [0.0, 1.0]) == 0.0
+    assert dot([0.6, 0.8], [-1.0, 0.0]) == -0.6

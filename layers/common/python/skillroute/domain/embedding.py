@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,11 @@ def normalise(vector: Sequence[float]) -> Vector | None:
     if norm == 0.0 or not math.isfinite(norm):
         return None
     return [x / norm for x in vector]
+
+
+def dot(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the dot product of two vectors: their cosine, when both are of L2 norm 1."""
+    return sum(map(operator.mul, one, other), 0.0)
 
 
 def weighted_mean(members: Iterable[tuple[Sequence[float], float]]) -> Vector | None:

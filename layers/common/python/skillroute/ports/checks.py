@@ -35,3 +35,7 @@ class CheckRepository(Protocol):
     def mend_words(self) -> None:
         """Make the words of every server and agent belong to whom it belongs to, and be found when it is."""
         ...
+
+    def mend_items(self) -> None:
+        """Take the items of every disabled server out of searches."""
+        ...

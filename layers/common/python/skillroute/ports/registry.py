@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from skillroute.domain.embedding import EmbeddingModel
+from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.items import JsonObject
 from skillroute.domain.registry import Entity, EntityContent, EntityFilter, EntityKind
 from skillroute.domain.registry_text import EntitySaid, PlacedWords
@@ -202,6 +202,10 @@ class RegistryRepository(EmbeddedRows, Protocol):
 
     def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
         """Return the tools of these servers, by id."""
+        ...
+
+    def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
+        """Return the vectors of those of these tools that are inactive, and so in no index; of the stored model."""
         ...
 
     def found(self, entity_ids: Sequence[int]) -> dict[int, Entity]:

@@ -41,10 +41,12 @@ class Registry:
 
         def delete(session: Session) -> None:
             entity = own_entity(session, kind, entity_id, caller)
+            if kind == "server":
+                # Its tools go first: those of a disabled server would else be switched on before they are deleted.
+                session.registry.hold([entity_id])
+                session.items.delete_others(caller.org_id, entity.content.tools_server, [])
             if not session.registry.delete(kind, entity_id, caller.org_id):
                 raise NotFound(f"no {kind} with id {entity_id}")  # somebody else was faster
-            if kind == "server":
-                session.items.delete_others(caller.org_id, entity.content.tools_server, [])
 
         self._database.transact(delete)
         self._after_commit()

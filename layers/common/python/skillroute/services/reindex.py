@@ -69,6 +69,7 @@ class Reindex(EmbeddingJob):
         model = self._embedder.model
         refresh_all(self._database)
         self._database.transact(lambda session: session.checks.mend_words())
+        self._database.transact(lambda session: session.checks.mend_items())
         refresh_mail(self._database)
         before = self._embed_all(progress)
         self._database.transact(lambda session: session.index_state.switch(model))

@@ -137,11 +137,10 @@ class SyncTools:
     ) -> _Done:
         self._writer.claim(session, embedded)
         keys = [row.content.key for row in rows]
-        servers = session.registry.hold_servers(
-            caller.org_id, list({key.server for key in keys if key.type == "tool" and key.server})
-        )
+        # Their state is that of all their items; what they are found by is said by their tools.
+        servers = session.registry.hold_servers(caller.org_id, list({key.server for key in keys if key.server}))
         written = self._writer.upsert(session, rows, caller)
-        if written:
+        if any(key.type == "tool" for key in written):
             refresh(session, servers)
         unknown = [key for key in keys if key not in written and key not in states]
         theirs = session.items.states(caller.org_id, unknown) if unknown else {}

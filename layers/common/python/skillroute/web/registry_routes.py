@@ -77,12 +77,15 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
 
     @router.post("/{server_id}/enable", summary="Enable a server", responses=NOT_FOUND)
     def enable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
-        """Let registry search find a server again; without effect on one that is enabled."""
+        """Let searches find a server and its tools again; without effect on one that is enabled."""
         return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=True))
 
     @router.post("/{server_id}/disable", summary="Disable a server", responses=NOT_FOUND)
     def disable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
-        """Leave a server out of registry search, unless asked for. Tool search still finds its tools."""
+        """Leave a server and its tools, prompts and resources out of all searches; registry search shows it when asked.
+
+        They stay in the catalogue, where its items show `is_active: false`.
+        """
         return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=False))
 
     return router

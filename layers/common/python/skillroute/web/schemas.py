@@ -140,7 +140,7 @@ class ItemOut(BaseModel):
     annotations: JsonObject | None
     tags: list[str]
     metadata: JsonObject
-    is_active: bool
+    is_active: bool = Field(description="False while its server is disabled: no search finds it.")
     is_embedded: bool = Field(description="False while the item waits for its vector; it is found by words meanwhile.")
     skill_ids: list[str]
     primary_skill_id: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -153,7 +153,15 @@ class RegistrySearch:
                     cosines = tools.cosines(index, vector, search_plan, servers)
                 except IndexUnavailable as error:
                     run.degrade("tool_search_failed", error)
-            return tools.graded(search_plan, servers, reading.result(), cosines)
+            found = reading.result()
+            if cosines is not None and vector is not None and search_plan.scope.include_disabled:
+                cosines = tools.with_inactive(cosines, vector, self._inactive(found, cosines))
+            return tools.graded(search_plan, servers, found, cosines)
+
+    def _inactive(self, found: Sequence[ToolHit], indexed: Mapping[int, float]) -> dict[int, Vector]:
+        """Return the vectors of tools of disabled servers: they are in no index."""
+        ids = [tool.id for tool in found if tool.id not in indexed]
+        return self._database.read(lambda session: session.registry.inactive_vectors(ids)) if ids else {}
 
     def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int]) -> list[ToolHit]:
         return self._database.read(lambda session: session.registry.tools_of(keywords, server_ids))

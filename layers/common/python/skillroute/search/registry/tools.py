@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.domain.embedding import Vector
+from skillroute.domain.embedding import Vector, dot
 from skillroute.domain.index import Collection, IndexFilter
 from skillroute.domain.registry_search import BOOSTS
 from skillroute.domain.registry_text import Place
@@ -36,6 +36,14 @@ def cosines(index: VectorIndex, vector: Vector, plan: RegistryPlan, servers: Seq
     names = sorted({server.path.removeprefix("/") for server in servers})
     where = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
     return {int(hit.key): hit.score for hit in index.search(Collection.TOOLS, vector, where=where, limit=_EVERY_TOOL)}
+
+
+def with_inactive(cosines: Mapping[int, float], vector: Vector, inactive: Mapping[int, Vector]) -> dict[int, float]:
+    """Return cosines with those of inactive tools, which no index has, best first."""
+    if not inactive:
+        return dict(cosines)
+    both = {**cosines, **{tool_id: dot(vector, stored) for tool_id, stored in inactive.items()}}
+    return dict(sorted(both.items(), key=lambda each: (-each[1], str(each[0]))))
 
 
 def graded(

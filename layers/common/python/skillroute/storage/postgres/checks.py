@@ -34,3 +34,6 @@ class PostgresChecks:
 
     def mend_words(self) -> None:
         self._run("mend_words")
+
+    def mend_items(self) -> None:
+        self._run("mend_items")

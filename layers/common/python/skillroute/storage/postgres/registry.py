@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from skillroute.domain.answer_size import PAGE_BYTES
-from skillroute.domain.embedding import EmbeddingModel, Vector
+from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
 from skillroute.domain.items import JsonObject
 from skillroute.domain.names import name_key
 from skillroute.domain.registry import (
@@ -216,6 +216,9 @@ class PostgresRegistry:
     def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
         rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]
         return [ToolHit(*row) for row in rows or ()]
+
+    def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
+        return {id_: from_bytes(data) for id_, data in self._run("inactive_vectors", ids=list(tool_ids))}
 
     def found(self, entity_ids: Sequence[int]) -> dict[int, Entity]:
         return {row[0]: _to_entity(row) for row in self._run("found_entities", ids=list(entity_ids))}

@@ -153,6 +153,17 @@ END $$;
 CREATE TRIGGER tools_work_deleted AFTER DELETE ON mcp.tools
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.forget_deleted_tools();
 
+-- It takes its open suggestions along; those that were decided stay. Before the row goes: the foreign key would have
+-- made the suggestions forget their tool.
+CREATE FUNCTION mcp.drop_open_suggestions() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM mcp.skill_suggestions WHERE source_tool_id = OLD.id AND status = 'pending';
+    RETURN OLD;
+END $$;
+CREATE TRIGGER tools_suggestions_deleted BEFORE DELETE ON mcp.tools
+    FOR EACH ROW EXECUTE FUNCTION mcp.drop_open_suggestions();
+
 -- What a skill is found by is the mean of the tools that everyone sees who sees the skill. Another tool, one that an
 -- organisation has put into a global skill, makes no work: or else organisations would wait for each other at its row.
 CREATE FUNCTION mcp.queue_skills_of_assignments() RETURNS trigger

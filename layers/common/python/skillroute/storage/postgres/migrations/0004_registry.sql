@@ -98,3 +98,55 @@ CREATE TRIGGER registry_deleted AFTER DELETE ON mcp.registry_entities
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
 CREATE TRIGGER registry_truncated AFTER TRUNCATE ON mcp.registry_entities
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+
+-- A server's state is that of the items of its organisation that name it: tools, prompts and resources are inactive, and
+-- in no search, while their server is disabled (docs/adr/0026). Triggers see to it, whoever writes either. Writers hold
+-- the server first (hold_servers), so of an item that is written and a server that is disabled at once, the second sees
+-- the first.
+
+-- Nearly always empty: then a write of items asks it once and is done.
+CREATE INDEX registry_entities_disabled ON mcp.registry_entities (path) WHERE kind = 'server' AND NOT is_enabled;
+
+CREATE FUNCTION mcp.deactivate_new_items() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM mcp.registry_entities WHERE kind = 'server' AND NOT is_enabled) THEN
+        UPDATE mcp.tools t SET is_active = false
+        FROM changed c
+        JOIN mcp.registry_entities e
+          ON e.kind = 'server' AND NOT e.is_enabled AND e.path = '/' || c.server AND e.org_id IS NOT DISTINCT FROM c.org_id
+        WHERE t.id = c.id;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER tools_born AFTER INSERT ON mcp.tools
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.deactivate_new_items();
+
+-- Locked by id before they are written, as by everybody who holds more than one.
+CREATE FUNCTION mcp.set_items_active(of_org text, of_path text, active boolean) RETURNS void
+LANGUAGE sql AS $$
+    WITH held AS MATERIALIZED (
+        SELECT id FROM mcp.tools
+        WHERE server = substr(of_path, 2) AND org_id IS NOT DISTINCT FROM of_org AND is_active <> active
+        ORDER BY id
+        FOR NO KEY UPDATE
+    )
+    UPDATE mcp.tools t SET is_active = active FROM held WHERE t.id = held.id
+$$;
+
+CREATE FUNCTION mcp.follow_server() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM mcp.set_items_active(OLD.org_id, OLD.path, true);
+    ELSE
+        PERFORM mcp.set_items_active(NEW.org_id, NEW.path, NEW.is_enabled);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER server_created AFTER INSERT ON mcp.registry_entities
+    FOR EACH ROW WHEN (NEW.kind = 'server' AND NOT NEW.is_enabled) EXECUTE FUNCTION mcp.follow_server();
+CREATE TRIGGER server_switched AFTER UPDATE ON mcp.registry_entities
+    FOR EACH ROW WHEN (NEW.kind = 'server' AND OLD.is_enabled <> NEW.is_enabled) EXECUTE FUNCTION mcp.follow_server();
+CREATE TRIGGER server_deleted AFTER DELETE ON mcp.registry_entities
+    FOR EACH ROW WHEN (OLD.kind = 'server' AND NOT OLD.is_enabled) EXECUTE FUNCTION mcp.follow_server();

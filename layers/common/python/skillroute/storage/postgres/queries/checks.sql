@@ -71,6 +71,11 @@ JOIN mcp.registry_entities e ON e.id = w.entity_id
 WHERE (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (e.org_id, e.kind, e.is_enabled)
 GROUP BY e.id
 UNION ALL
+SELECT 'no item of a disabled server is searched', t.id::text, 'it is active'
+FROM mcp.registry_entities e
+JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.org_id IS NOT DISTINCT FROM e.org_id
+WHERE e.kind = 'server' AND NOT e.is_enabled AND t.is_active
+UNION ALL
 SELECT 'a mail document is of a message, an agent or a project', d.id::text, 'there is none of its id'
 FROM mcp.mail_documents d
 LEFT JOIN mcp.mail_messages m ON m.id = d.id
@@ -118,6 +123,16 @@ SET org_id = held.org_id, kind = held.kind, is_enabled = held.is_enabled
 FROM held
 WHERE w.entity_id = held.id
   AND (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (held.org_id, held.kind, held.is_enabled)
+
+-- name: mend_items
+-- Servers are held before their items, and these by id, as by everybody.
+WITH disabled AS MATERIALIZED (
+    SELECT e.path, e.org_id FROM mcp.registry_entities e
+    WHERE e.kind = 'server' AND NOT e.is_enabled
+    ORDER BY e.path COLLATE "C", e.id
+    FOR UPDATE
+)
+SELECT mcp.set_items_active(org_id, path, false) FROM disabled
 
 -- name: stored_skill_embedding
 -- None for a skill whose aggregation still waits: it may be behind.

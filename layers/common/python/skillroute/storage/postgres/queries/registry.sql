@@ -53,7 +53,7 @@ FOR UPDATE
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM mcp.registry_entities e
 WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
@@ -63,7 +63,7 @@ WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = 
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM (
     SELECT id, row_number() OVER by_path AS nth,
@@ -113,9 +113,11 @@ WHERE e.id = ANY (:ids::bigint[])
 ORDER BY e.id
 
 -- name: server_tools_said
+-- A disabled server's tools are all inactive, and say what it is found by all the same: by who asks for disabled ones now,
+-- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e
-JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND t.is_active
+JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
     AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C"

@@ -79,6 +79,12 @@ FROM mcp.registry_words w
 JOIN mcp.tools t ON t.id = w.tool_id
 WHERE w.entity_id = ANY (:ids::bigint[]) AND w.tool_id IS NOT NULL
 
+-- name: inactive_vectors
+SELECT t.id, t.embedding
+FROM mcp.tools t
+JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (t.embedding_model, t.embedding_dimension)
+WHERE t.id = ANY (:ids::bigint[]) AND NOT t.is_active
+
 -- name: found_entities
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,

@@ -1,0 +1,336 @@
+"""Items of a disabled server are in the catalogue and in no search, and come back with the server (decision 38)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from skillroute.domain.caller import LAPTOP, Caller
+from skillroute.domain.items import ItemFilter
+from skillroute.domain.registry_search import Fusion
+from skillroute.domain.search import SearchMode, Strategy
+from skillroute.domain.skills import SkillFilter
+from skillroute.ports import Session
+from skillroute.storage.postgres.database import PostgresDatabase
+
+from tests.builders import System, of_org
+from tests.component.registry.searched import Registry
+from tests.component.registry.shelf import DOCS, RESOLVE, Shelf
+from tests.doubles import at
+from tests.integration.storage.rows import connected, item_row, waits_for_a_lock
+
+ACME = of_org("acme")
+OF_DOCS = {"description": "Docs of a library."}
+
+
+def disable(shelf: Shelf, server: int | None, caller: Caller = LAPTOP, *, is_enabled: bool = False) -> None:
+    assert server is not None
+    shelf.system.parts.registry.set_enabled("server", server, caller, is_enabled=is_enabled)
+
+
+def active(shelf: Shelf, caller: Caller = LAPTOP, **where: Any) -> dict[str, bool]:
+    """Return the items of a list of the catalogue by name, and whether each is active."""
+    page, total = shelf.system.parts.catalogue.page(ItemFilter(**where), caller, limit=100, offset=0)
+    assert total == len(page)
+    return {each.content.key.name: each.is_active for each in page}
+
+
+def searched(system: System, caller: Caller = LAPTOP) -> set[str]:
+    """Return the names of all items that tool search can find, which must be the same in each strategy and mode."""
+    strategies: tuple[Strategy, ...] = ("direct", "hybrid")
+    modes: tuple[SearchMode, ...] = ("semantic", "lexical")
+    found = [
+        {
+            tool.name
+            for tool in system.search(
+                "library docs", caller=caller, strategy=strategy, mode=mode, limit=50, tool_threshold=0.0
+            ).tools
+        }
+        for strategy in strategies
+        for mode in modes
+    ]
+    assert all(each == found[0] for each in found)
+    return found[0]
+
+
+# Both ways
+
+
+def test_tools_of_a_disabled_server_leave_every_search_and_come_back_with_it(shelf: Shelf) -> None:
+    """Decision 38."""
+    server = shelf.server(tools=[{**DOCS, "description": "Query library docs."}]).id
+    shelf.system.put("other", description="Docs of another library.")
+    assert searched(shelf.system) == {"query-docs", "other"}
+    for _ in range(2):
+        disable(shelf, server)
+        assert searched(shelf.system) == {"other"}
+        assert active(shelf) == {"query-docs": False, "other": True}
+        disable(shelf, server, is_enabled=True)
+        assert searched(shelf.system) == {"query-docs", "other"}
+        assert active(shelf) == {"query-docs": True, "other": True}
+    assert shelf.system.parts.verify().findings == []
+
+
+@pytest.mark.parametrize("kind", ["prompt", "resource"])
+def test_prompts_and_resources_of_the_server_do_as_its_tools(shelf: Shelf, kind: str) -> None:
+    server = shelf.server().id
+    shelf.system.put("docs", server="c7", type=kind, **OF_DOCS)
+    disable(shelf, server)
+    assert searched(shelf.system) == set()
+    shelf.system.put("more", server="c7", type=kind, **OF_DOCS)
+    assert searched(shelf.system) == set()
+    disable(shelf, server, is_enabled=True)
+    assert searched(shelf.system) == {"docs", "more"}
+
+
+def test_a_disabled_tool_is_read_changed_and_deleted_as_before(shelf: Shelf) -> None:
+    server = shelf.server(tools=[DOCS, RESOLVE]).id
+    disable(shelf, server)
+    assert active(shelf, server="c7") == {"query-docs": False, "resolve": False}
+    [id_] = shelf.system.put("resolve", server="c7", description="Find a library.")
+    assert not shelf.system.parts.catalogue.get(id_, LAPTOP).is_active
+    [id_] = shelf.system.put("resolve", server="c7", description="New.")
+    assert not shelf.system.parts.catalogue.get(id_, LAPTOP).is_active
+    assert shelf.get(server).tool_count == 2
+    shelf.system.parts.catalogue.delete(id_, LAPTOP)
+    assert (active(shelf), shelf.get(server).tool_count) == ({"query-docs": False}, 1)
+
+
+def test_skills_neither_count_nor_average_tools_of_a_disabled_server(shelf: Shelf) -> None:
+    system = shelf.system
+    server = shelf.server().id
+    docs, other = system.tool("query-docs", at(0.2), server="c7"), system.tool("other", at(0.8))
+    system.create("docs")
+    for tool in (docs, other):
+        system.assign(tool, docs=0.9)
+
+    def counted() -> tuple[int, int, list[float] | None]:
+        [skill], _ = system.parts.read_skills.page(SkillFilter(), LAPTOP, limit=10, offset=0)
+        [match] = system.search("all about docs", skill_threshold=0.0).matched_skills
+        return skill.tool_count, match.tool_count, system.vector("docs")
+
+    both = counted()
+    disable(shelf, server)
+    alone = counted()
+    assert (both[:2], alone[:2]) == ((2, 2), (1, 1))
+    assert alone[2] == pytest.approx(at(0.8))
+    # AND its assignments are kept
+    assert system.skills_of(docs) == ["docs"]
+    disable(shelf, server, is_enabled=True)
+    assert counted() == both
+    assert both[2] != pytest.approx(at(0.8))
+
+
+# Every way into the state
+
+
+def by_put(shelf: Shelf) -> None:
+    shelf.server(tools=[DOCS])
+    shelf.server(is_enabled=False)
+
+
+def by_put_with_tools(shelf: Shelf) -> None:
+    shelf.server()
+    shelf.server(is_enabled=False, tools=[DOCS])
+
+
+def created_disabled_with_tools(shelf: Shelf) -> None:
+    shelf.server(is_enabled=False, tools=[DOCS])
+
+
+def created_disabled_for_tools_that_exist(shelf: Shelf) -> None:
+    shelf.system.put("query-docs", server="c7")
+    shelf.server(is_enabled=False)
+
+
+def tools_put_under_it(shelf: Shelf) -> None:
+    disable(shelf, shelf.server().id)
+    shelf.system.put("query-docs", server="c7")
+
+
+def at_a_prompt(shelf: Shelf) -> None:
+    shelf.server(tools=[DOCS])
+    shelf.system.sql("UPDATE mcp.registry_entities SET is_enabled = false")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        by_put,
+        by_put_with_tools,
+        created_disabled_with_tools,
+        created_disabled_for_tools_that_exist,
+        tools_put_under_it,
+        at_a_prompt,
+    ],
+)
+def test_however_a_server_and_its_tools_come_about_its_state_is_theirs(
+    shelf: Shelf, way: Callable[[Shelf], None]
+) -> None:
+    way(shelf)
+    assert active(shelf) == {"query-docs": False}
+    assert searched(shelf.system) == set()
+    shelf.server(is_enabled=True)
+    assert active(shelf) == {"query-docs": True}
+    assert searched(shelf.system) == {"query-docs"}
+    assert shelf.system.parts.verify().findings == []
+
+
+def test_what_a_deleted_server_leaves_behind_is_searched_again(shelf: Shelf) -> None:
+    server = shelf.server(tools=[DOCS], is_enabled=False).id
+    shelf.system.put("prompt", server="c7", type="prompt", **OF_DOCS)
+    assert active(shelf) == {"query-docs": False, "prompt": False}
+    assert server is not None
+    shelf.system.parts.registry.delete("server", server, LAPTOP)
+    assert active(shelf) == {"prompt": True}
+    shelf.system.put("query-docs", server="c7", description="Query library docs.")
+    assert searched(shelf.system) == {"prompt", "query-docs"}
+
+
+def test_an_item_that_was_switched_on_at_a_prompt_is_found_and_mended(shelf: Shelf) -> None:
+    shelf.server(tools=[DOCS], is_enabled=False)
+    [(id_, _, _)] = shelf.tools().values()
+    shelf.system.sql("UPDATE mcp.tools SET is_active = true")
+    [finding] = shelf.system.parts.verify().findings
+    assert (finding.rule, finding.subject) == ("no item of a disabled server is searched", str(id_))
+    shelf.system.parts.reindex()
+    assert active(shelf) == {"query-docs": False}
+    assert shelf.system.parts.verify().findings == []
+
+
+# Whose tools
+
+
+def test_a_server_s_state_is_that_of_its_own_organisation_s_tools(shelf: Shelf) -> None:
+    """Decisions 26 and 38."""
+    shared = shelf.server(tools=[{"name": "shared", **OF_DOCS}]).id
+    own = shelf.server(caller=ACME, tools=[{"name": "own", **OF_DOCS}]).id
+    disable(shelf, shared)
+    assert active(shelf, ACME) == {"shared": False, "own": True}
+    assert (searched(shelf.system, ACME), searched(shelf.system)) == ({"own"}, set())
+    disable(shelf, shared, is_enabled=True)
+    disable(shelf, own, ACME)
+    assert active(shelf, ACME) == {"shared": True, "own": False}
+    assert (searched(shelf.system, ACME), searched(shelf.system)) == ({"shared"}, {"shared"})
+
+
+def test_an_agent_s_state_and_a_longer_path_are_no_tool_s(shelf: Shelf) -> None:
+    shelf.system.put("a", server="c7")
+    shelf.system.put("b", server="c7/sub")
+    shelf.agent("/c7", is_enabled=False)
+    shelf.server("/c", is_enabled=False)
+    assert active(shelf) == {"a": True, "b": True}
+    shelf.server("/c7", is_enabled=False)
+    assert active(shelf) == {"a": False, "b": True}
+
+
+# Registry search
+
+
+@pytest.fixture
+def registry(system: System) -> Registry:
+    """A registry with a server that a test disables, and one that it leaves alone."""
+    registry = Registry(system)
+    tools = [
+        ("query-docs", "Query the docs.", at(0.9)),
+        ("docs", "", at(0.3)),
+        ("near", "", at(0.8)),
+        ("far", "", at(0.1)),
+    ]
+    registry.server("/off", at(0.7), name="Off", tools=tools)
+    registry.server("/on", at(0.6), name="On", tools=[("other", "Docs, too.", at(0.5)), ("nearer", "", at(0.85))])
+    return registry
+
+
+@pytest.mark.parametrize("fusion", ["boost", "rrf", "coverage"])
+@pytest.mark.parametrize("away", [False, True], ids=["hybrid", "lexical"])
+def test_the_registry_shows_disabled_tools_to_who_asks_for_disabled_servers_as_if_they_were_enabled(
+    registry: Registry, fusion: Fusion, away: bool
+) -> None:
+    """Decisions 24, 25 and 38."""
+    registry.system.embedder.away = away
+
+    def answer(**request: Any) -> tuple[list[str], dict[str, tuple[int, int]], dict[str, Any]]:
+        found = registry.search("query the docs", fusion=fusion, explain=True, max_results=10, **request)
+        scores = {
+            # To what float32, which the index counts in, is good for.
+            f"{each.path} {each.name}": (
+                round(each.vector or 0.0, 5),
+                each.text_boost,
+                each.vector_rank,
+                each.keyword_rank,
+                round(each.unclamped, 5),
+            )
+            for each in found.explain or ()
+        }
+        servers = {each.path: (each.num_tools, len(each.matching_tools)) for each in found.servers}
+        return [each.tool_name for each in found.tools], servers, scores
+
+    enabled = answer()
+    assert set(enabled[1]) == {"/off", "/on"}
+    assert set(enabled[0]) == {"query-docs", "docs", "other"} | (set() if away else {"near", "nearer"})
+    registry.system.sql("UPDATE mcp.registry_entities SET is_enabled = false WHERE path = '/off'")
+    tools, servers, _ = answer()
+    assert set(servers) == {"/on"}
+    assert set(tools) == {"other"} | (set() if away else {"nearer"})
+    assert answer(include_disabled=True) == enabled
+
+
+def test_a_server_is_found_by_what_its_tools_say_while_it_is_disabled(shelf: Shelf) -> None:
+    server = shelf.server(tools=[DOCS], is_enabled=False).id
+    shelf.system.put("draw", server="c7", description="Draws a unicorn.")
+    assert shelf.text(server) == "Context7\ndraw: Draws a unicorn.\nquery-docs: Query the docs."
+    assert shelf.get(server).tool_count == 2
+    assert shelf.system.parts.verify().findings == []
+
+
+def test_disabling_embeds_nothing_anew(shelf: Shelf) -> None:
+    server = shelf.server(tools=[DOCS]).id
+    text = shelf.text(server)
+    shelf.system.embedder.calls.clear()
+    disable(shelf, server)
+    shelf.server(description="")
+    disable(shelf, server, is_enabled=True)
+    assert (shelf.text(server), shelf.embedded(server)) == (text, True)
+    assert shelf.system.embedder.calls == []
+
+
+# At once
+
+
+@pytest.mark.parametrize("type_", ["tool", "prompt"])
+def test_of_a_put_and_a_disabling_at_once_the_second_sees_the_first(shelf: Shelf, type_: str) -> None:
+    # GIVEN an item that is written and not committed
+    server = shelf.server().id
+    with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
+
+        def write(session: Session) -> Future[None]:
+            session.registry.hold_servers(None, ["c7"])
+            session.items.upsert(None, None, [item_row("docs", server="c7", type=type_)])
+            # WHEN its server is disabled just then
+            disabled = other.submit(disable, shelf, server)
+            while not waits_for_a_lock(watcher):
+                assert not disabled.done()
+            return disabled
+
+        PostgresDatabase(shelf.system.pool).transact(write).result()
+    # THEN it is disabled, too
+    assert active(shelf) == {"docs": False}
+
+
+@pytest.mark.parametrize("type_", ["tool", "prompt"])
+def test_an_item_that_is_put_while_its_server_is_being_disabled_is_born_inactive(shelf: Shelf, type_: str) -> None:
+    server = shelf.server().id
+    with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
+
+        def write(session: Session) -> Future[Any]:
+            session.registry.set_enabled("server", server or 0, None, is_enabled=False)
+            put = other.submit(shelf.system.put, "docs", server="c7", type=type_)
+            while not waits_for_a_lock(watcher):
+                assert not put.done()
+            return put
+
+        PostgresDatabase(shelf.system.pool).transact(write).result()
+    assert active(shelf) == {"docs": False}
