@@ -146,12 +146,12 @@ def _tool_ids(parts: Parts) -> list[int]:
 
 
 @contextmanager
-def _queues(url: str) -> Iterator[tuple[Parts, dict[str, str]]]:
+def _queues(url: str, **settings: Any) -> Iterator[tuple[Parts, dict[str, str]]]:
     """Yield parts that publish to moto, and the settings of a process that receives."""
     with QueueServer() as server:
         environment = queue_environment(server.url, ensure_queues(server.url))
         named = {name.removeprefix("SKILLROUTE_").lower(): value for name, value in environment.items()}
-        parts = Parts(LocalSettings(database_url=url, **named))
+        parts = Parts(LocalSettings(database_url=url, **named, **settings))
         try:
             yield parts, environment
         finally:
@@ -187,7 +187,7 @@ def _publish_and_wait(parts: Parts) -> None:
 def dispatch(rows: int, rounds: int) -> list[Row]:
     """Publish so many rows of the outbox to moto, which runs in this process, as it does in the laptop's web server."""
     seconds = []
-    with fresh_database() as url, _queues(url) as (parts, _), progress() as bar:
+    with fresh_database() as url, _queues(url, org_in_flight=rows) as (parts, _), progress() as bar:
         keys = [str(number + 1) for number in range(rows)]
         parts.database.transact(lambda session: session.outbox.enqueue(QueueName.CLASSIFY, keys))
         for number in bar.track(range(rounds + 1), description=f"publishing {rows} rows"):

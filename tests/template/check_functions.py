@@ -151,10 +151,11 @@ def check_settings(stack: Stack) -> None:
             "jwt_org_claim",
             "jwt_agent_claim",
             "chat_provider",
+            "org_in_flight",
         ):
             if hasattr(settings, each):
                 parameter = "".join(part.capitalize() for part in each.split("_")).replace("Auth", "AuthMode")
-                assert (getattr(settings, each) or "") == stack.parameters[parameter], f"{name}: {each}"
+                assert str(getattr(settings, each) or "") == str(stack.parameters[parameter]), f"{name}: {each}"
 
 
 def check_logins(stack: Stack) -> None:

@@ -68,6 +68,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "Architecture": "x86_64",
         "RelayEveryMinutes": "15",
         "QueueConcurrency": "20",
+        "OrgInFlight": "400",
     },
     "a paused and restored database, Bedrock without a profile, nothing watched": {
         "CreateDatabase": "aurora",
