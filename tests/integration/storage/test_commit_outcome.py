@@ -157,7 +157,7 @@ class TestWasCommitted:
             self.asked(pool, xid)
 
     def test_the_same_id_in_another_history_is_another_transaction(self, pool: Pool) -> None:
-        """After a failover to a server that had not got it, the id may have been given out once more."""
+        """After a failover or a crash that lost the transaction, its id may have been given out once more."""
         xid = pool.transact(lambda connection: connection._xid)
-        with pytest.raises(OutcomeUnknown, match="another server answers"):
+        with pytest.raises(OutcomeUnknown, match="another one has taken over"):
             self.asked(pool, xid, server="7/1")

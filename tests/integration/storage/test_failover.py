@@ -1,4 +1,4 @@
-"""What a server still knows of a transaction after a crash, and what one that took over does not."""
+"""What a server knows of a transaction after a restart, and that it is not asked after a crash or a failover."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -48,23 +49,49 @@ def asked(server: EmbeddedPostgres, lost: CommitUnanswered) -> bool:
         pool.close()
 
 
-def test_after_a_crash_a_server_knows_what_it_had_committed_and_what_it_had_not(server: EmbeddedPostgres) -> None:
+def test_after_a_restart_a_server_knows_what_was_committed_and_what_was_not(server: EmbeddedPostgres) -> None:
     # GIVEN a transaction that ended and one that is open
     pool = Pool(server.url)
     committed = pool.transact(begun)
     with pool.borrowed() as connection:
         connection.begin()
         open_ = begun(connection)
-        # WHEN the server crashes and starts again
-        process = psutil.Process(server.pid)
-        os.kill(server.pid, signal.SIGQUIT)
-        process.wait(30)
+        # WHEN
         server.stop()
         server.start()
         connection.broken = True
     pool.close()
     # THEN
     assert (asked(server, committed), asked(server, open_)) == (True, False)
+
+
+def test_after_a_crash_a_server_is_not_believed(server: EmbeddedPostgres) -> None:
+    """What was not on disk is lost, and the ids of lost transactions are given out again."""
+    pool = Pool(server.url)
+    committed = pool.transact(begun)
+    pool.close()
+    process = psutil.Process(server.pid)
+    os.kill(server.pid, signal.SIGQUIT)  # PostgreSQL's immediate shutdown: as in a crash, nothing is written any more
+    process.wait(30)
+    server.stop()
+    server.start()
+    with pytest.raises(OutcomeUnknown, match="has crashed since"):
+        asked(server, committed)
+
+
+def test_after_the_crash_of_one_session_a_server_is_not_believed(server: EmbeddedPostgres) -> None:
+    """The server process stays then, and recovers as after a crash of its own."""
+    pool = Pool(server.url)
+    committed = pool.transact(begun)
+    with pool.borrowed() as connection:
+        [[pid]] = connection.script("SELECT pg_backend_pid()")
+        os.kill(pid, signal.SIGKILL)
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).wait(30)  # until the server has noticed
+        connection.broken = True
+    pool.close()
+    with pytest.raises(OutcomeUnknown, match="has crashed since"):
+        asked(server, committed)
 
 
 def test_a_standby_that_took_over_is_not_believed(server: EmbeddedPostgres, directory: Path) -> None:
@@ -84,5 +111,5 @@ def test_a_standby_that_took_over_is_not_believed(server: EmbeddedPostgres, dire
         assert pool.read(lambda connection: connection.script("SELECT pg_promote()")) == [[True]]
         pool.close()
         # THEN
-        with pytest.raises(OutcomeUnknown, match="another server answers now"):
+        with pytest.raises(OutcomeUnknown, match="another one has taken over"):
             asked(standby, committed)

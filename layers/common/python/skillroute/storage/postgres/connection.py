@@ -179,6 +179,7 @@ class Connection:
         try:
             yield
         except pg8000.native.DatabaseError as error:
+            self.answered_at = self._clock()
             meant = refusal(error)
             self.broken = self.broken or isinstance(meant, ConnectionUnusable)
             raise meant from error

@@ -171,6 +171,6 @@ def _set_up(native: pg8000.native.Connection, statement_timeout_s: float) -> str
     except pg8000.native.DatabaseError as error:
         if not isinstance(refusal(error), StatementRejected):
             raise
-        # A service without access to the control file: a restart counts as another history.
+        # A service without access to the control file.
         rows = native.run(settings + statement("server_start"))
     return str(rows[0][0])

@@ -52,10 +52,10 @@ def _status(connection: Connection, lost: CommitUnanswered) -> str | None:
     """Return `pg_xact_status` (PostgreSQL manual, section 9.27.8); end a transaction that waits for its client."""
     if connection.server != lost.server:
         # In another history the same id may belong to another transaction.
-        raise OutcomeUnknown(f"{lost}; another server answers now") from lost
+        raise OutcomeUnknown(f"{lost}; the server has crashed since, or another one has taken over") from lost
     try:
         status: str | None = connection.run("transaction_status", xid=lost.xid)[0][0]
-    except StatementRejected as error:  # an id in the future: the server has lost transactions
+    except StatementRejected as error:  # an id in the future
         raise OutcomeUnknown(f"{lost}; {error}") from lost
     if status == "in progress":
         connection.run("end_transaction", xid=lost.xid)

@@ -1,11 +1,20 @@
 -- name: server_history
--- The history of transactions that a server writes: its cluster and its timeline. A promoted standby starts a new timeline;
--- until its next checkpoint the control file has it as the timeline of its recovery.
-SELECT format('%s/%s', s.system_identifier, greatest(c.timeline_id, r.min_recovery_end_timeline))
-FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_control_recovery() AS r
+-- The history of transactions that a server writes. It ends
+-- with a promotion, which starts a new timeline (until the next checkpoint the control file has it as that of recovery),
+-- and with a crash, after which ids are given out again whose transactions were not on disk: recovery resets statistics.
+-- A standby lags behind it.
+SELECT format(
+    '%s/%s/%s/%s',
+    cluster.system_identifier,
+    greatest(checkpoint.timeline_id, recovery.min_recovery_end_timeline),
+    pg_stat_get_bgwriter_stat_reset_time(),
+    pg_is_in_recovery()
+)
+FROM pg_control_system() AS cluster, pg_control_checkpoint() AS checkpoint, pg_control_recovery() AS recovery
 
 -- name: server_start
-SELECT pg_postmaster_start_time()::text
+-- The same where the control file cannot be read: every restart ends it.
+SELECT format('%s/%s/%s', pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time(), pg_is_in_recovery())
 
 -- name: transaction_status
 -- Null when the transaction is so old that its status is forgotten.
