@@ -25,10 +25,9 @@ from skillroute.domain.classification import (
 )
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
-from skillroute.domain.items import ItemSchemas
 from skillroute.domain.skills import AssignmentSource
 from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
-from skillroute.ports import ChangeFeed, Database, Embedder, Session, VectorIndex
+from skillroute.ports import ChangeFeed, Database, Embedder, LoadedSchemas, Session, VectorIndex
 
 T = TypeVar("T")
 
@@ -343,9 +342,9 @@ class _WatchedItems:
         self._items = items
         self._loads = loads
 
-    def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
+    def schemas(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
         self._loads.append(list(item_ids))
-        found: dict[int, tuple[str, ItemSchemas]] = self._items.schemas(item_ids)
+        found: dict[int, LoadedSchemas] = self._items.schemas(item_ids, room=room)
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -133,6 +133,8 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
         "skill_ids_used": ["calendar_management"],
         "fallback_reason": None,
         "degraded": [],
+        "schemas_omitted": [],
+        "descriptions_cut": False,
         "stage1_skill_count": 1,
         "stage2_candidate_count": 1,
         "final_count": 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from skillroute.services import skill_profiles
 from skillroute.services.skill_profiles import SkillProfiles
 
 from tests.builders import System, of_org
@@ -40,6 +41,19 @@ def test_the_lists_of_the_eight_organisations_that_came_last_are_kept(system: Sy
     assert [profiles(f"org_{number}", model) is lists[number] for number in (0, 2, 3, 4, 5, 6, 7)] == [True] * 7
     again = profiles("org_1", model)
     assert (again is lists[1], again == lists[1]) == (False, True)
+
+
+def test_the_lists_that_are_kept_are_bounded_in_bytes(
+    system: System, profiles: SkillProfiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN room for one list of two skills
+    monkeypatch.setattr(skill_profiles, "_BYTES", 4_000)
+    profiles = SkillProfiles(system.database)
+    model = system.embedder.model
+    one = profiles("one", model)
+    assert profiles("one", model) is one
+    profiles("two", model)
+    assert profiles("one", model) is not one
 
 
 def test_keywords_that_become_examples_make_another_profile_though_the_words_are_the_same(

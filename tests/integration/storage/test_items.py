@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 
@@ -64,10 +65,34 @@ class TestUpsert:
         assert item.content == row.content
         assert list(item.content.input_schema or {}) == ["z", "a"]
         assert (item.org_id, item.is_active, item.is_embedded, item.skill_ids) == ("acme", True, False, ())
-        schemas = database.read(lambda s: s.items.schemas([written.id, 99]))
+        schemas = database.read(lambda s: s.items.schemas([written.id, 99], room=1_000))
         content = row.content
         expected = ItemSchemas(content.input_schema, content.output_schema, content.annotations)
-        assert schemas == {written.id: (row.content_hash, expected)}
+        assert list(schemas) == [written.id]
+        assert (schemas[written.id].content_hash, schemas[written.id].schemas) == (row.content_hash, expected)
+
+    def test_of_schemas_the_first_are_loaded_that_have_room_together(self, database: PostgresDatabase) -> None:
+        rows = [item_row(f"t{n}", input_schema={"x": "é" * n}, annotations={"y": 1}) for n in (10, 500, 20, 0)]
+        ids = [written.id for written in sorted(put(database, *rows), key=lambda written: written.id)]
+        # WHEN there is room for the first two, in the order that they are asked for
+        order = [ids[0], ids[2], ids[1], ids[3]]
+        found = database.read(lambda s: s.items.schemas(order, room=150))
+        # THEN they are there, each with its bytes, and of the others it is told how many they would have
+        assert set(found) == set(ids)
+        loaded = [id_ for id_ in order if found[id_].schemas is not None]
+        assert loaded == [id_ for at, id_ in enumerate(order) if sum(found[i].size for i in order[: at + 1]) <= 150]
+        assert 0 < len(loaded) < 4
+        sizes = {len(json.dumps(row.content.input_schema, ensure_ascii=False).encode()) + 8 for row in rows}
+        assert {each.size for each in found.values()} == sizes
+
+    def test_what_schemas_take_of_memory_goes_by_their_values_as_well(self, database: PostgresDatabase) -> None:
+        flat, dense = {"x": "y" * 4_000}, {"x": [[[]]] * 600}
+        put(database, item_row("flat", input_schema=flat), item_row("dense", input_schema=dense))
+        ids = [row.id for row in database.read(lambda s: s.items.page(ItemFilter(), None, limit=9, offset=0))[0]]
+        found = [each.memory for each in database.read(lambda s: s.items.schemas(ids, room=10_000)).values()]
+        smaller, larger = sorted(found)
+        assert smaller < 5_000
+        assert larger > 180_000
 
     def test_the_same_key_under_another_organisation_is_another_item(self, database: PostgresDatabase) -> None:
         ids = {put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}
@@ -78,7 +103,7 @@ class TestUpsert:
     def test_nothing_to_write_is_no_error(self, database: PostgresDatabase) -> None:
         assert put(database) == []
         assert database.read(lambda s: s.items.states(None, [])) == {}
-        assert database.read(lambda s: s.items.schemas([])) == {}
+        assert database.read(lambda s: s.items.schemas([], room=10)) == {}
 
     def test_of_writers_at_the_same_moment_one_creates(self, database: PostgresDatabase) -> None:
         rows = [item_row(f"t{n}", EAST) for n in range(20)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from skillroute.errors import EmbeddingUnavailable
+from skillroute.search import embed
 from skillroute.search.embed import QueryEmbedder
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
@@ -76,3 +77,15 @@ def test_a_model_that_is_too_slow_in_full_time_is_left_alone(queries: QueryEmbed
             queries.embed("water")
 
     assert len(model.calls) == 1
+
+
+def test_what_is_remembered_is_bounded_in_bytes_not_only_in_queries(
+    model: WatchedEmbedder, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN room for three vectors of eight dimensions
+    monkeypatch.setattr(embed, "CACHE_BYTES", 3 * 8 * 32)
+    queries = QueryEmbedder(model, clock=clock)
+    for query in ("a", "b", "c", "d", "d", "c", "a"):
+        queries.embed(query * 10_000)
+    # THEN the fourth took the place of the first, however long they are
+    assert [text[0] for text in model.texts] == ["a", "b", "c", "d", "a"]

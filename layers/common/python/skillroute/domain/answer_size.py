@@ -6,11 +6,20 @@ bytes on the way; everything else is itself.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 MAX_ANSWER_BYTES = 6 * 1024 * 1024
 """What Lambda takes as the answer of one invocation."""
 
 PAGE_BYTES = 4_500_000
 """What the rows of a page may have on the way. A row that is larger by itself is still returned: none reaches 3 MB."""
+
+SEARCH_BYTES = PAGE_BYTES
+"""What the results of a search may have on the way."""
+
+TEXT_BYTES = 2_000_000
+"""What the descriptions among them may have; all of them, where they are the largest there are, would have 20 MB."""
 
 
 def on_the_way(data: bytes) -> int:
@@ -22,3 +31,58 @@ def on_the_way(data: bytes) -> int:
     10
     """
     return len(data) + data.count(b'"') + data.count(b"\\")
+
+
+def size_of(value: object) -> int:
+    """Return how many bytes a value has as JSON on the way.
+
+    Examples
+    --------
+    >>> size_of('say "é"')
+    18
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "replace")) + text.count('"') + text.count("\\")
+
+
+def shortened(texts: Sequence[str], room: int) -> list[str]:
+    """Return texts as they are where they have room together; else the longest cut to an equal share, each ending in …
+
+    Examples
+    --------
+    >>> shortened(["short", "x" * 100], 200) == ["short", "x" * 100]
+    True
+    >>> shortened(["short", "x" * 100, "y" * 100], 60)
+    ['short', 'xxxxxxxxxxxxxxxxxx…', 'yyyyyyyyyyyyyyyyyy…']
+    """
+    # A control character is the most that one can become: \u0001, with its backslash twice.
+    if _LONGEST_CHARACTER * sum(map(len, texts)) <= room:
+        return list(texts)
+    sizes = [size_of(text) for text in texts]
+    if sum(sizes) <= room:
+        return list(texts)
+    share = _equal_share(sizes, room)
+    return [text if size <= share else _cut(text, share) for text, size in zip(texts, sizes, strict=True)]
+
+
+_LONGEST_CHARACTER = 7
+
+
+def _equal_share(sizes: Sequence[int], room: int) -> int:
+    """Return the size to which the larger ones must be cut so that all have room; smaller ones leave them theirs."""
+    left = room
+    for number, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - number)
+        if size > share:
+            return share
+        left -= size
+    return room
+
+
+def _cut(text: str, size: int) -> str:
+    """Return as much of a text as has the size, with a mark of the cut."""
+    room = size - size_of("…")
+    kept = text[: max(0, room)]
+    while kept and (now := size_of(kept) - size_of("")) > room:
+        kept = kept[: min(len(kept) - 1, len(kept) * room // now)] if room > 0 else ""
+    return f"{kept}…"

@@ -103,6 +103,11 @@ class SearchMetadata(BaseModel):
     skill_ids_used: list[str] | None
     fallback_reason: FallbackReason | None = Field(description="Why no skill narrowed the search; else null.")
     degraded: list[Degradation] = Field(description="What failed on the way; empty when nothing did.")
+    schemas_omitted: list[str] = Field(
+        description="Ids of tools whose schemas are null because the answer had no room for them: from the first that "
+        "did not fit on, in rank order. `GET /api/v1/tools/{item_id}` has them."
+    )
+    descriptions_cut: bool = Field(description="Whether the longest descriptions were cut for room; they end in `…`.")
     stage1_skill_count: int
     stage2_candidate_count: int = Field(
         description="Items that passed filter and threshold before the cut to limit, counted within a candidate pool "

@@ -15,6 +15,7 @@ from skillroute.ports.database import (
     ItemRepository,
     ItemRow,
     ItemState,
+    LoadedSchemas,
     Session,
     Written,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "ItemState",
     "KeywordHit",
     "KeywordHits",
+    "LoadedSchemas",
     "MailKind",
     "MailRepository",
     "MailSaid",

@@ -48,6 +48,26 @@ class Written:
     is_embedded: bool
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedSchemas:
+    """An item's schemas as they were stored with the content of a hash.
+
+    Attributes
+    ----------
+    schemas : ItemSchemas or None
+        None where they had no room.
+    size : int
+        Their bytes as JSON.
+    memory : int
+        What they take when they are read, roughly: an object of no bytes to speak of takes 100.
+    """
+
+    content_hash: str
+    schemas: ItemSchemas | None
+    size: int
+    memory: int
+
+
 class ItemRepository(EmbeddedRows, Protocol):
     """Tools, prompts and resources. `org_id` is the caller's: it sees global items and its own, and writes its own."""
 
@@ -78,8 +98,8 @@ class ItemRepository(EmbeddedRows, Protocol):
         """Delete the organisation's tools of a server but those of these names; return how many."""
         ...
 
-    def schemas(self, item_ids: Sequence[int]) -> dict[int, tuple[str, ItemSchemas]]:
-        """Load schemas with the hash of the content they are of, in one query; unknown ids are left out."""
+    def schemas(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
+        """Load schemas in one query: of the first items, as many as have room together; unknown ids are left out."""
         ...
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from skillroute.domain.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
 from skillroute.domain.caller import Caller
 from skillroute.domain.index import Collection
 from skillroute.domain.items import ItemSchemas
@@ -19,11 +20,15 @@ from skillroute.domain.search import (
 )
 from skillroute.domain.skills import SkillKey, id_in_key
 from skillroute.ports import VectorIndex
+from skillroute.search.enrich import Schemas
 from skillroute.search.retrieve import Candidate
 from skillroute.search.run import SearchRun
 from skillroute.search.seen import unseen
 
 _NO_SCHEMAS = ItemSchemas(None, None, None)
+
+_BESIDE = 10_000
+"""Bytes that everything else of a result has at most: a name and a server of 256 characters, and five skills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,15 @@ class Found:
     hits: Sequence[Hit] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """What is returned, as the API says it, and what of it there was no room for (decisions 36)."""
+
+    tools: Sequence[EnrichedTool]
+    schemas_omitted: Sequence[str] = ()
+    descriptions_cut: bool = False
+
+
 def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:
     """Look up what the index knows of candidates; those deleted a moment ago are left out."""
     payloads = index.payloads(collection, [candidate.key for candidate in candidates])
@@ -78,32 +92,74 @@ def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
     return MatchedSkill(key, said)
 
 
-def tool_match(hit: Hit) -> ToolMatch:
-    """Return what the API says of a matched item, without schemas."""
-    return ToolMatch.model_construct(**_tool_fields(hit))
+def tool_matches(hits: Sequence[Hit]) -> tuple[list[ToolMatch], bool]:
+    """Return what the API says of matched items, without schemas, and whether descriptions were cut."""
+    texts, is_cut = _descriptions(hits)
+    return [ToolMatch.model_construct(**_tool_fields(hit, text)) for hit, text in zip(hits, texts, strict=True)], is_cut
 
 
-def enriched_tool(hit: Hit, schemas: Mapping[int, ItemSchemas]) -> EnrichedTool:
-    """Return what the API says of a matched item; without schemas all three are null (decisions 12)."""
-    found = schemas.get(hit.payload["db_id"], _NO_SCHEMAS)
+def room_for_schemas(hits: Sequence[Hit]) -> int:
+    """Return how many bytes the schemas of items may have, given what else is said of these."""
+    texts, _ = _descriptions(hits)
+    return SEARCH_BYTES - sum(map(size_of, texts)) - _BESIDE * len(hits)
+
+
+def enriched(hits: Sequence[Hit], loaded: Schemas) -> Enriched:
+    """Return what the API says of matched items; of those without schemas all three are null (decisions 12)."""
+    texts, is_cut = _descriptions(hits)
+    shown = _that_fit(hits, loaded)
     # Straight from our own tables: validating schemas again would cost more than the search.
-    return EnrichedTool.model_construct(
-        **_tool_fields(hit),
-        input_schema=found.input_schema,
-        output_schema=found.output_schema,
-        annotations=found.annotations,
-    )
+    tools = [
+        EnrichedTool.model_construct(
+            **_tool_fields(hit, text), **_schema_fields(shown.get(hit.payload["db_id"], _NO_SCHEMAS))
+        )
+        for hit, text in zip(hits, texts, strict=True)
+    ]
+    left_out = loaded.left_out | (loaded.by_id.keys() - shown.keys())
+    return Enriched(tools, [tool.id for tool in tools if tool.db_id in left_out], is_cut)
 
 
-def response(run: SearchRun, request: SearchRequest, found: Found, tools: Sequence[EnrichedTool]) -> SearchResponse:
+def _that_fit(hits: Sequence[Hit], loaded: Schemas) -> Mapping[int, ItemSchemas]:
+    """Return the schemas of the first hits, as many as fit on the way; what was loaded was measured as it is stored."""
+    room = room_for_schemas(hits)
+    if 2 * loaded.size <= room:  # on the way no byte becomes more than two
+        return loaded.by_id
+    shown: dict[int, ItemSchemas] = {}
+    for hit in hits:
+        found = loaded.by_id.get(hit.payload["db_id"])
+        if found is not None:
+            room -= sum(map(size_of, _schema_fields(found).values()))
+            if room < 0:
+                break
+            shown[hit.payload["db_id"]] = found
+    return shown
+
+
+def _schema_fields(schemas: ItemSchemas) -> dict[str, Any]:
+    return {
+        "input_schema": schemas.input_schema,
+        "output_schema": schemas.output_schema,
+        "annotations": schemas.annotations,
+    }
+
+
+def _descriptions(hits: Sequence[Hit]) -> tuple[list[str], bool]:
+    texts = [hit.payload["description"] for hit in hits]
+    shown = shortened(texts, TEXT_BYTES)
+    return shown, shown != texts
+
+
+def response(run: SearchRun, request: SearchRequest, found: Found, shown: Enriched) -> SearchResponse:
     """Put the answer together, with all metadata of search-contract BR-007."""
-    watch = run.watch
+    watch, tools = run.watch, shown.tools
     metadata = SearchMetadata(
         strategy_used=request.strategy,
         search_mode=run.search_mode,
         skill_ids_used=[skill.said.id for skill in found.skills] or None,
         fallback_reason=run.fallback_reason,
         degraded=run.degraded,
+        schemas_omitted=shown.schemas_omitted,
+        descriptions_cut=shown.descriptions_cut,
         stage1_skill_count=len(found.skills),
         stage2_candidate_count=found.candidate_count,
         final_count=len(tools),
@@ -119,7 +175,7 @@ def response(run: SearchRun, request: SearchRequest, found: Found, tools: Sequen
     )
 
 
-def _tool_fields(hit: Hit) -> dict[str, Any]:
+def _tool_fields(hit: Hit, description: str) -> dict[str, Any]:
     candidate, payload = hit.candidate, hit.payload
     primary = payload["primary_skill_key"]
     return {
@@ -127,7 +183,7 @@ def _tool_fields(hit: Hit) -> dict[str, Any]:
         "db_id": payload["db_id"],
         "type": payload["type"],
         "name": payload["name"],
-        "description": payload["description"],
+        "description": description,
         "server": payload["server"] or None,
         "score": candidate.score,
         "similarity": candidate.similarity,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
-from collections import OrderedDict
 
+from skillroute.bounded_cache import BoundedCache
 from skillroute.domain.embedding import EmbeddingModel, Vector
 from skillroute.errors import EmbeddingUnavailable
 from skillroute.observability import Metric, count, logger
 from skillroute.ports import Clock, Embedder
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""What the remembered vectors may take of memory: 5,000 of 384 dimensions, 600 of 3,072."""
+
+_BYTES_A_FLOAT = 32  # in a list: 24 for itself, 8 for where it is
 
 
 class QueryEmbedder:
@@ -21,7 +27,7 @@ class QueryEmbedder:
     timeout_s : float
         The most a query waits (EC-009).
     cache_size : int
-        Queries remembered; the least recently used goes first. 384 floats as Python objects are about 12 KB.
+        Queries remembered, within `CACHE_BYTES`; the least recently used goes first.
     retry_after_s : float
         How long after a failure the model is left alone, so that not every search waits for it (decisions 9).
     """
@@ -37,11 +43,11 @@ class QueryEmbedder:
     ) -> None:
         self._embedder = embedder
         self._timeout_s = timeout_s
-        self._cache_size = cache_size
         self._retry_after_s = retry_after_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._cache: OrderedDict[str, Vector] = OrderedDict()
+        # By the query's hash: a query may be 40 KB itself.
+        self._cache: BoundedCache[bytes, Vector] = BoundedCache(max_entries=cache_size, max_bytes=CACHE_BYTES)
         self._failed: tuple[float, str] | None = None
 
     def model(self) -> EmbeddingModel | None:
@@ -66,10 +72,11 @@ class QueryEmbedder:
             The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
         """
         given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
+        key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
+        known = self._cache.get(key)
+        if known is not None:
+            return known
         with self._lock:
-            if query in self._cache:
-                self._cache.move_to_end(query)
-                return self._cache[query]
             if self._failed is not None:
                 failed_at, reason = self._failed
                 if self._clock() - failed_at < self._retry_after_s:
@@ -90,10 +97,7 @@ class QueryEmbedder:
             raise
         with self._lock:
             self._failed = None
-            if self._cache_size:
-                self._cache[query] = vector
-                if len(self._cache) > self._cache_size:
-                    self._cache.popitem(last=False)
+        self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
         return vector
 
     def failure(self) -> str | None:

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
+from skillroute.bounded_cache import BoundedCache
 from skillroute.domain.items import ItemSchemas
-from skillroute.ports import Database
+from skillroute.ports import Database, LoadedSchemas
 
 CacheKey = tuple[int, str]
 """An item's id and the content hash that the index has of it."""
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""What the remembered schemas may take of memory: some 10,000 of the usual 1.5 KB, or 20 of the largest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """The schemas of items that are returned.
+
+    Attributes
+    ----------
+    by_id : mapping of id to ItemSchemas
+        Items that are gone are left out.
+    size : int
+        The bytes that they have together, as they are stored.
+    left_out : set of id
+        Those that are there and have no room.
+    """
+
+    by_id: dict[int, ItemSchemas]
+    size: int = 0
+    left_out: frozenset[int] = frozenset()
 
 
 class SchemaLoader:
@@ -22,38 +45,39 @@ class SchemaLoader:
     cache_size : int
         Items remembered; the least recently used goes first. A changed item has another hash, so nothing stale is
         served.
+    cache_bytes : int
+        The memory that they may take, as `LoadedSchemas` counts it.
     """
 
-    def __init__(self, database: Database, *, cache_size: int = 4096) -> None:
+    def __init__(self, database: Database, *, cache_size: int = 4096, cache_bytes: int = CACHE_BYTES) -> None:
         self._database = database
-        self._cache_size = cache_size
-        self._cache: OrderedDict[CacheKey, ItemSchemas] = OrderedDict()
-        self._lock = threading.Lock()
+        self._cache: BoundedCache[CacheKey, LoadedSchemas] = BoundedCache(max_entries=cache_size, max_bytes=cache_bytes)
 
-    def load(self, wanted: Sequence[CacheKey]) -> dict[int, ItemSchemas]:
-        """Return the schemas by id; items that are gone are left out.
+    def load(self, wanted: Sequence[CacheKey], *, room: int) -> Schemas:
+        """Return the schemas of items in rank order: of the first ones, as many as have room together.
+
+        What has room depends on the items alone, not on what is remembered of them.
+
+        Parameters
+        ----------
+        room : int
+            Bytes, as JSON.
 
         Raises
         ------
         DatabaseUnavailable
             The schemas that are not remembered could not be loaded.
         """
-        found: dict[int, ItemSchemas] = {}
-        with self._lock:
-            for key in wanted:
-                if key in self._cache:
-                    self._cache.move_to_end(key)
-                    found[key[0]] = self._cache[key]
-        missing = [key for key in wanted if key[0] not in found]
+        found = {key[0]: known for key in wanted if (known := self._cache.get(key)) is not None}
+        missing = [id_ for id_, _ in wanted if id_ not in found]
         if missing:
-            loaded = self._database.read(lambda session: session.items.schemas([id_ for id_, _ in missing]))
-            # Under the hash that came with them: the item may have changed since the index saw it.
-            self._remember([((id_, content_hash), schemas) for id_, (content_hash, schemas) in loaded.items()])
-            found |= {id_: schemas for id_, (_, schemas) in loaded.items()}
-        return found
-
-    def _remember(self, loaded: list[tuple[CacheKey, ItemSchemas]]) -> None:
-        with self._lock:
-            self._cache.update(loaded)
-            while len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
+            loaded = self._database.read(lambda session: session.items.schemas(missing, room=room))
+            for id_, each in loaded.items():
+                if each.schemas is not None:
+                    # Under the hash that came with it: the item may have changed since the index saw it.
+                    self._cache.put((id_, each.content_hash), each, each.memory)
+            found |= loaded
+        there = [id_ for id_, _ in wanted if id_ in found]
+        upto = dict(zip(there, accumulate(found[id_].size for id_ in there), strict=True))
+        shown = {id_: each.schemas for id_, each in found.items() if each.schemas is not None and upto[id_] <= room}
+        return Schemas(shown, sum(found[id_].size for id_ in shown), frozenset(there) - shown.keys())

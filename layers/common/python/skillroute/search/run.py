@@ -21,6 +21,7 @@ class SearchRun:
     search_mode: SearchMode = "semantic"
     fallback_reason: FallbackReason | None = None
     degraded: list[Degradation] = field(default_factory=list)
+    descriptions_cut: bool = False
 
     def degrade(self, what: Degradation, error: Exception) -> None:
         """Note that a part failed and the search goes on without it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from skillroute.domain.caller import Caller
 from skillroute.domain.index import Collection
-from skillroute.domain.items import ItemSchemas, ItemType
+from skillroute.domain.items import ItemType
 from skillroute.domain.search import (
     DEFAULT_SKILL_THRESHOLD,
     DEFAULT_TOOL_THRESHOLD,
-    EnrichedTool,
     Mode,
     SearchRequest,
     SearchResponse,
@@ -20,9 +21,9 @@ from skillroute.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailab
 from skillroute.observability import Metric, count, observe_ms
 from skillroute.ports import IndexReplica, VectorIndex
 from skillroute.search import answer, plan
-from skillroute.search.answer import Found, MatchedSkill, tool_hits, with_payloads
+from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
 from skillroute.search.embed import QueryEmbedder
-from skillroute.search.enrich import SchemaLoader
+from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.plan import SearchPlan, skills_where, tools_where
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
@@ -73,8 +74,8 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found()
-        tools = self._enrich(run, found) if request.include_schemas else _enriched(found, {})
-        response = answer.response(run, request, found, tools)
+        loaded = self._load_schemas(run, found.hits) if request.include_schemas else Schemas({})
+        response = answer.response(run, request, found, answer.enriched(found.hits, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
         return response
@@ -126,7 +127,8 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
-        return [answer.tool_match(hit) for hit in hits], run
+        tools, run.descriptions_cut = answer.tool_matches(hits)
+        return tools, run
 
     def _ranking(self, run: SearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
@@ -194,20 +196,14 @@ class ToolSearch:
         skill_scores = {skill.key: skill.said.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 
-    def _enrich(self, run: SearchRun, found: Found) -> list[EnrichedTool]:
+    def _load_schemas(self, run: SearchRun, hits: Sequence[Hit]) -> Schemas:
         try:
             with run.watch.stage("schema_load"):
-                schemas = self._schemas.load(
-                    [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in found.hits]
-                )
+                wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
+                return self._schemas.load(wanted, room=answer.room_for_schemas(hits))
         except SkillrouteError as error:
             run.degrade("schema_load_failed", error)
-            schemas = {}
-        return _enriched(found, schemas)
-
-
-def _enriched(found: Found, schemas: dict[int, ItemSchemas]) -> list[EnrichedTool]:
-    return [answer.enriched_tool(hit, schemas) for hit in found.hits]
+            return Schemas({})
 
 
 def _matching_skills(

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from skillroute.bounded_cache import BoundedCache
 from skillroute.domain.classification import SkillProfile
 from skillroute.domain.embedding import EmbeddingModel, Vector, weighted_mean
 from skillroute.domain.skills import SkillKey
 from skillroute.ports import Database, Session
 
 _ORGANISATIONS = 8
+_BYTES = 96 * 1024 * 1024
+_BYTES_A_FLOAT = 32
 
 
 class SkillProfiles:
     """Active skills by organisation. Each call sees what is committed: fingerprints are read, vectors only if need be.
 
-    The lists of the organisations that came last are kept: with 1,000 skills that all have tools, some 25 MB each.
+    The lists of the organisations that came last are kept, eight or 96 MB of them: with 1,000 skills that all have
+    tools, one is 25 MB.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[str | None, EmbeddingModel | None], Sequence[SkillProfile]] = OrderedDict()
+        self._known: BoundedCache[tuple[str | None, EmbeddingModel | None], Sequence[SkillProfile]] = BoundedCache(
+            max_entries=_ORGANISATIONS, max_bytes=_BYTES
+        )
 
     def __call__(self, org_id: str | None, model: EmbeddingModel | None) -> Sequence[SkillProfile]:
         """Return the skills that items of an organisation may have, by id; the same object while nothing changed."""
         key = (org_id, model)
-        with self._lock:
-            known = self._known.get(key, ())
+        known = self._known.get(key) or ()
         profiles = self._database.read(lambda session: self._read(session, org_id, model, known))
-        with self._lock:
-            self._known[key] = profiles
-            self._known.move_to_end(key)
-            while len(self._known) > _ORGANISATIONS:
-                self._known.popitem(last=False)
+        self._known.put(key, profiles, sum(map(_memory_of, profiles)))
         return profiles
 
     def without(
@@ -76,3 +74,10 @@ class SkillProfiles:
         read = {each.key: each for each in session.classifications.profiles(changed, model)} if changed else {}
         both = same | read
         return tuple(both[key] for key in sorted(both))
+
+
+def _memory_of(skill: SkillProfile) -> int:
+    """Estimate what a skill takes of memory, in bytes: nearly all of it is vectors."""
+    vectors = len(skill.description_embedding or ()) + len(skill.centroid or ())
+    words = len(skill.name) + len(skill.description) + sum(map(len, (*skill.keywords, *skill.examples)))
+    return _BYTES_A_FLOAT * vectors + 4 * words + 1_000

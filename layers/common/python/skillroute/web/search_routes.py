@@ -27,6 +27,7 @@ from skillroute.web.docs import ERRORS
 
 MODE_HEADER = "X-Search-Mode"
 DEGRADED_HEADER = "X-Degraded"
+CUT_HEADER = "X-Descriptions-Cut"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
@@ -37,6 +38,10 @@ _MODE_DOC: dict[int | str, dict[str, Any]] = {
             },
             DEGRADED_HEADER: {
                 "description": "What failed on the way, comma-separated; absent when nothing did.",
+                "schema": {"type": "string"},
+            },
+            CUT_HEADER: {
+                "description": "`true` where the longest descriptions were cut for room; they end in `…`.",
                 "schema": {"type": "string"},
             },
         }
@@ -104,6 +109,8 @@ def _tell(response: Response, run: SearchRun) -> None:
     response.headers[MODE_HEADER] = run.search_mode
     if run.degraded:
         response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)
+    if run.descriptions_cut:
+        response.headers[CUT_HEADER] = "true"
 
 
 def _split(skill_ids: str | None) -> list[str] | None:

@@ -107,7 +107,20 @@ DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :or
 RETURNING id
 
 -- name: item_schemas
-SELECT id, content_hash, input_schema, output_schema, annotations FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+-- As text: whoever remembers them counts what they take. What has no room is not sent.
+SELECT sized.id, t.content_hash, sized.size, sized.upto <= :room::bigint,
+       CASE WHEN sized.upto <= :room::bigint THEN t.input_schema::text END,
+       CASE WHEN sized.upto <= :room::bigint THEN t.output_schema::text END,
+       CASE WHEN sized.upto <= :room::bigint THEN t.annotations::text END
+FROM (
+    SELECT each.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
+    FROM (
+        SELECT t.id, w.nth, coalesce(octet_length(t.input_schema::text), 0)
+               + coalesce(octet_length(t.output_schema::text), 0) + coalesce(octet_length(t.annotations::text), 0) AS size
+        FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
+    ) each
+) sized
+JOIN mcp.tools t ON t.id = sized.id
 
 -- name: items_to_embed
 -- Written while the model was away: the first of each organisation before the second of any. (Ordered by t.id: a bare id

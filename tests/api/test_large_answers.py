@@ -1,0 +1,74 @@
+"""Searches stay within what Lambda carries, whatever was found, and say what they left out (decision 36)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from skillroute.domain.answer_size import MAX_ANSWER_BYTES, on_the_way
+
+NUMBER = 50
+LONG = "\x01" * 35_000
+"""A description that is seven times as long on the way."""
+
+
+def put(client: TestClient, path: str, name: str, rows: list[dict[str, Any]], per_call: int = 20) -> None:
+    for start in range(0, len(rows), per_call):
+        report = client.put(path, json={name: rows[start : start + per_call]}).json()
+        assert report["failed"] == 0, report["results"]
+
+
+def asked(client: TestClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    response = client.post(f"/api/v1/search{path}", json=body)
+    assert response.status_code == 200, response.text[:500]
+    assert on_the_way(response.content) < MAX_ANSWER_BYTES
+    found: dict[str, Any] = response.json()
+    return found
+
+
+EVERY_TOOL = {"query": "water", "limit": NUMBER, "strategy": "direct", "mode": "lexical"}
+
+
+class TestTools:
+    @staticmethod
+    def fill(client: TestClient, **fields: Any) -> None:
+        rows = [{"name": f"water_{n}", "description": "water", **fields} for n in range(NUMBER)]
+        put(client, "/api/v1/tools", "items", rows)
+
+    @pytest.mark.parametrize(("unit", "number"), [("x", 240_000), ('"', 120_000)])
+    def test_schemas_beyond_the_room_are_left_out_and_named(self, client: TestClient, unit: str, number: int) -> None:
+        self.fill(client, input_schema={"x": unit * number})
+        first = asked(client, "", EVERY_TOOL)
+        tools, omitted = first["tools"], first["metadata"]["schemas_omitted"]
+        # THEN every tool is there, the best of them with schemas, and the others are named in their order
+        assert len(tools) == NUMBER
+        assert 5 < NUMBER - len(omitted) < NUMBER
+        assert [tool["id"] for tool in tools if tool["input_schema"] is None] == omitted
+        assert [tool["id"] for tool in tools][-len(omitted) :] == omitted
+        assert first["metadata"]["degraded"] == []
+        # AND it does not depend on what is remembered
+        assert asked(client, "", EVERY_TOOL)["metadata"]["schemas_omitted"] == omitted
+        few = asked(client, "", {**EVERY_TOOL, "limit": 5})
+        assert few["metadata"]["schemas_omitted"] == []
+        assert all(tool["input_schema"] for tool in few["tools"])
+
+    def test_descriptions_that_have_no_room_together_are_cut(self, client: TestClient) -> None:
+        self.fill(client, input_schema={"x": "y"})
+        put(
+            client, "/api/v1/tools", "items", [{"name": f"long_{n}", "description": f"water {LONG}"} for n in range(25)]
+        )
+        body = {**EVERY_TOOL, "query": "long water"}
+        answer = asked(client, "", body)
+        assert answer["metadata"]["descriptions_cut"] is True
+        cut = [tool["description"] for tool in answer["tools"] if tool["description"].endswith("…")]
+        assert len(cut) == 25
+        assert all(len(text) > 5_000 for text in cut)
+        assert "water" in {tool["description"] for tool in answer["tools"]}, "short ones stay"
+        assert asked(client, "", {**body, "limit": 3})["metadata"]["descriptions_cut"] is False
+
+        listed = client.get("/api/v1/search/tools", params={"query": "long water", "limit": 50, "mode": "lexical"})
+        assert on_the_way(listed.content) < MAX_ANSWER_BYTES
+        assert listed.headers["X-Descriptions-Cut"] == "true"
+        few = client.get("/api/v1/search/tools", params={"query": "long water", "limit": 2, "mode": "lexical"})
+        assert "X-Descriptions-Cut" not in few.headers
