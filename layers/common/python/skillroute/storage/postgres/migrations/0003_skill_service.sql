@@ -36,7 +36,7 @@ BEGIN
     INSERT INTO mcp.outbox AS o (queue, key, org_id)
     SELECT to_queue, waiting.key, coalesce(
         CASE to_queue WHEN 'classify' THEN (SELECT t.org_id FROM mcp.tools t WHERE t.id = waiting.key::bigint)
-                      ELSE (SELECT c.org_id FROM mcp.skill_categories c WHERE c.id = waiting.key) END, '')
+                      ELSE (SELECT c.org_id FROM mcp.skill_categories c WHERE c.key = waiting.key) END, '')
     FROM (SELECT DISTINCT unnest(keys) AS key) AS waiting
     ORDER BY waiting.key
     ON CONFLICT (queue, key) DO UPDATE SET

@@ -76,8 +76,8 @@ FROM (
           AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
           AND (:skill_id::text IS NULL OR EXISTS (
                 SELECT FROM mcp.tool_skill_assignments a
-                JOIN mcp.skill_categories c ON c.id = a.skill_id AND c.is_active
-                WHERE a.tool_id = t.id AND a.skill_id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+                JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
+                WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
         ORDER BY t.id
         LIMIT :limit::int OFFSET :offset::bigint
     ) page
