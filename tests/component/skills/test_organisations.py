@@ -203,36 +203,26 @@ def test_a_suggestion_whose_name_another_organisation_uses_becomes_a_skill(syste
 # At the same moment
 
 
-@pytest.mark.parametrize(
-    "meanwhile",
-    [
-        lambda system: system.create("new", GLOBEX),
-        lambda system: system.parts.change_skill.delete("own", GLOBEX),
-        lambda system: system.assign(3, GLOBEX, email=0.9),
-        lambda system: system.classify(4),
-    ],
-    ids=["create", "delete", "assign", "classify"],
-)
-@pytest.mark.parametrize(
-    "first",
-    [
-        lambda system: system.create("new", ACME),
-        lambda system: system.parts.change_skill.delete("own", ACME),
-        lambda system: system.assign(1, ACME, email=0.9),
-        lambda system: system.classify(2),
-    ],
-    ids=["create", "delete", "assign", "classify"],
-)
-def test_no_organisation_waits_for_another(
-    system: System, first: Callable[[System], object], meanwhile: Callable[[System], object]
-) -> None:
+WRITES: dict[str, Callable[[System, Caller, dict[str, int]], object]] = {
+    "create": lambda system, caller, tools: system.create("new", caller),
+    "delete": lambda system, caller, tools: system.parts.change_skill.delete("own", caller),
+    "assign": lambda system, caller, tools: system.assign(tools["by_hand"], caller, email=0.9),
+    "classify": lambda system, caller, tools: system.classify(tools["by_classifier"]),
+}
+
+
+@pytest.mark.parametrize("meanwhile", WRITES)
+@pytest.mark.parametrize("first", WRITES)
+def test_no_organisation_waits_for_another(system: System, first: str, meanwhile: str) -> None:
     # GIVEN a global skill, and two organisations with a skill of their own and tools
     system.create("email")
+    tools = {}
     for caller in (ACME, GLOBEX):
         system.create("own", caller)
-        system.put("by_hand", "by_classifier", caller=caller)
+        names = ("by_hand", "by_classifier")
+        tools[caller] = {name: system.put(name, caller=caller)[0] for name in names}
     system.classifier.answers["by_classifier"] = proposing(email=0.9, own=0.8)
     # WHEN one has written, and has not committed yet, THEN the other one is through: or it would wait for ever
-    system.database.before_commit = once(lambda: meanwhile(system))
-    first(system)
+    system.database.before_commit = once(lambda: WRITES[meanwhile](system, GLOBEX, tools[GLOBEX]))
+    WRITES[first](system, ACME, tools[ACME])
     assert system.parts.verify().findings == []
