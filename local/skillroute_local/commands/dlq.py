@@ -57,7 +57,7 @@ def redrive(
     queue: Queue = None,
     keys: Annotated[
         list[str] | None,
-        typer.Argument(help="Ids of tools or skills; default: all of the queue.", show_default=False),
+        typer.Argument(help="Of tools or skills, as `list` shows them; default: all of the queue.", show_default=False),
     ] = None,
 ) -> None:
     """Try given-up work again, once its cause is gone."""

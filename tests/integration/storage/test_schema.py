@@ -288,6 +288,33 @@ def test_a_name_is_unique_within_its_organisation_server_and_type_only(sql: Sql)
     assert sql("SELECT count(*) FROM mcp.tools WHERE name = 'first'") == [[4]]
 
 
+def test_an_id_of_a_skill_is_unique_within_its_organisation_and_its_key_everywhere(sql: Sql) -> None:
+    """Decisions 29."""
+    for org in ("acme", "globex", "a/b", "é ü"):
+        insert_skill(sql, "first", org)
+    insert_skill(sql, "first_one")
+    # By key is by id: a slash sorts before every character of one.
+    keys = [key for [key] in sql("SELECT key FROM mcp.skill_categories WHERE id LIKE 'first%' ORDER BY key")]
+    assert keys == ["first", "first/a/b", "first/acme", "first/globex", "first/é ü", "first_one"]
+    with pytest.raises(StatementRejected) as refused:
+        insert_skill(sql, "first", "acme")
+    assert refused.value.constraint == "skill_categories_pkey"
+
+
+def test_an_assignment_is_its_tools_owners_whatever_is_said(sql: Sql) -> None:
+    tool = insert_tool(sql, "own")
+    sql(f"UPDATE mcp.tools SET org_id = 'acme' WHERE id = {tool}")
+    for owner in ("''", "'globex'", "NULL"):
+        sql(
+            "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, owner) "
+            f"VALUES ({tool}, 'second', 0.5, {owner})"
+        )
+        assert sql(f"SELECT owner FROM mcp.tool_skill_assignments WHERE tool_id = {tool}") == [["acme"]]
+        sql("UPDATE mcp.tool_skill_assignments SET owner = 'globex', confidence = 0.6")
+        assert sql("SELECT owner FROM mcp.tool_skill_assignments ORDER BY tool_id") == [[""], ["acme"]]
+        sql(f"DELETE FROM mcp.tool_skill_assignments WHERE tool_id = {tool}")
+
+
 def test_lengths_are_counted_in_characters(sql: Sql) -> None:
     sql("UPDATE mcp.tools SET name = repeat('é', 256)")
     sql("UPDATE mcp.skill_categories SET description = repeat('漢', 1000)")

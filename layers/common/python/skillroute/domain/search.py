@@ -65,7 +65,7 @@ class SkillMatch(BaseModel):
     name: str
     description: str
     score: float = Field(description="Cosine similarity, or the share of the best BM25 score; 0..1.")
-    tool_count: int
+    tool_count: int = Field(description="Its active tools that the caller sees.")
 
 
 class ToolMatch(BaseModel):

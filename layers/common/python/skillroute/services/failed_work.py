@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from skillroute.domain.work import QueueName
@@ -48,7 +49,7 @@ class FailedWork:
         for key, reason in sorted(reasons.items()):
             details = {"queue": queue.value, "key": key, "attempts": receives.get(key, 1), "reason": reason}
             if key in dead and key not in spared:
-                self._give_up(details | {"tool_name": names.get(key)}, f"skillroute dlq redrive {queue} {key}")
+                self._give_up(details | {"tool_name": names.get(key)}, f"skillroute dlq redrive {queue} {quote(key)}")
             else:
                 logger.warning("work failed and is tried again", extra=details)
         if queue is QueueName.CLASSIFY:
@@ -66,7 +67,9 @@ class FailedWork:
             logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
         for each in failures:
             details = {"queue": queue.value, "key": each.key, "attempts": each.attempts, "reason": each.last_error}
-            self._give_up(details | {"tool_name": names.get(each.key)}, f"skillroute dlq redrive {queue} {each.key}")
+            self._give_up(
+                details | {"tool_name": names.get(each.key)}, f"skillroute dlq redrive {queue} {quote(each.key)}"
+            )
 
     def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
         """Note a message that cannot be read, so that nobody knows whose work it is."""

@@ -62,7 +62,7 @@ class SkillOut(_Out):
     examples: list[str]
     parent_domain: str | None
     org_id: str | None
-    tool_count: int = Field(description="Its active tools, counted at this moment.")
+    tool_count: int = Field(description="Its active tools that the caller sees, counted at this moment.")
     is_active: bool
     created_at: datetime
     updated_at: datetime

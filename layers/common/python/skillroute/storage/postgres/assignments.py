@@ -26,12 +26,10 @@ class PostgresAssignments:
         return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
 
     def hold_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
-        keys = sorted(skill_keys)
-        self._run("hold_skills", keys=keys)
-        self._run("hold_memberships", keys=keys, org_id=org_id)
+        self._run("hold_memberships", keys=list(skill_keys), org_id=org_id)
 
     def hold_all_memberships(self, skill_key: SkillKey) -> None:
-        self._run("hold_skill_alone", key=skill_key)
+        self._run("hold_all_memberships", key=skill_key)
 
     def keys_of_skills(
         self, skill_ids: Collection[str], org_id: str | None, *, only_active: bool = False
