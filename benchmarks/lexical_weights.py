@@ -56,7 +56,7 @@ _ENCODER = Bm25Encoder()
 
 def fixed_weights(data: Path, name: str) -> dict[str, Weights | None]:
     """Return the weights of each way, of one set."""
-    left = [load_texts(data / each) for each in SETS if each != name and each not in _SHARED.get(name, set())]
+    left = [load_texts(data / other) for other in SETS if other not in {name, *_SHARED.get(name, ())}]
     counts = counted(left, len(term_weights.counts()))
     return {
         "everything": None,
@@ -113,29 +113,31 @@ def quality(args: Any) -> list[Json]:
             Indexed(judged, {name: next(ids) for name in judged.tools})
             for judged in (load(name, args.data, seed=args.seed) for name in args.sets)
         ]
-        for each in sets:
-            vectors = map(_ENCODER.document, lexical_texts(each.judged.tools.values()))
-            points = zip(each.id_of.values(), vectors, strict=True)
-            shards.write([(id_, vector, each.judged.name) for id_, vector in points if vector is not None])
-        for each in bar.track(sets, description="quality"):
-            weights = fixed_weights(args.data, each.judged.name)
+        for indexed in sets:
+            vectors = map(_ENCODER.document, lexical_texts(indexed.judged.tools.values()))
+            points = zip(indexed.id_of.values(), vectors, strict=True)
+            shards.write([(id_, vector, indexed.judged.name) for id_, vector in points if vector is not None])
+        for indexed in bar.track(sets, description="quality"):
+            weights = fixed_weights(args.data, indexed.judged.name)
             found: dict[str, dict[str, list[Mapping[str, float]]]] = {}
-            for catalogue in each.catalogues(args.limit_queries, random.Random(args.seed)):
+            for catalogue in indexed.catalogues(args.limit_queries, random.Random(args.seed)):
                 of_kind = found.setdefault(catalogue.kind, {way: [] for way in WAYS})
                 for way in WAYS:
-                    of_kind[way] += _measured(shards, each, catalogue, way, weights[way])
+                    of_kind[way] += _measured(shards, indexed, catalogue, way, weights[way])
             rows += [
-                _row(each.judged.name, kind, way, by_way, args.seed) for kind, by_way in found.items() for way in WAYS
+                _row(indexed.judged.name, kind, way, by_way, args.seed)
+                for kind, by_way in found.items()
+                for way in WAYS
             ]
         shards.close()
     return rows
 
 
 def _measured(
-    shards: Shards, each: Indexed, catalogue: Catalogue, way: str, weights: Weights | None
+    shards: Shards, indexed: Indexed, catalogue: Catalogue, way: str, weights: Weights | None
 ) -> list[Mapping[str, float]]:
-    name_of = {id_: name for name, id_ in each.id_of.items()}
-    mine = edge.FieldCondition("org", match=edge.MatchValue(each.judged.name))
+    name_of = {id_: name for name, id_ in indexed.id_of.items()}
+    mine = edge.FieldCondition("org", match=edge.MatchValue(indexed.judged.name))
     condition = mine if catalogue.kind == "all" else edge.HasIdCondition(set(catalogue.ids))
     rows = []
     for query in catalogue.queries:
@@ -152,10 +154,10 @@ def _plain(vector: Sparse) -> Sparse:
 
 def _row(name: str, kind: str, way: str, by_way: Mapping[str, Sequence[Mapping[str, float]]], seed: int) -> Json:
     row: Json = {"set": name, "catalogue": kind, "queries": len(by_way[way]), "weights": way}
-    values = {measure: np.array([each[measure] for each in by_way[way]]) for measure in _MEASURES}
+    values = {measure: np.array([row[measure] for row in by_way[way]]) for measure in _MEASURES}
     row |= {measure: round(float(found.mean()), 4) for measure, found in values.items()}
     for measure in ("recall@1", "recall@5"):
-        gained = values[measure] - np.array([each[measure] for each in by_way["caller"]])
+        gained = values[measure] - np.array([row[measure] for row in by_way["caller"]])
         low, high = interval(gained, np.random.default_rng(seed))
         row[f"{measure} - caller"] = "" if way == "caller" else f"{gained.mean():+.3f} ({low:+.3f} to {high:+.3f})"
     return row

@@ -130,6 +130,8 @@ def imported() -> Iterator[Parts]:
         try:
             for kind, name in _FILES:
                 write(parts.sync_mail, kind, read_lines(ROOT / "examples" / f"{name}.jsonl"))
+            with parts.replica.current():
+                pass  # a search would wait for the first index no longer than a setting says
             yield parts
         finally:
             parts.close()

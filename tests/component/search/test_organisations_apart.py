@@ -100,33 +100,33 @@ def test_decision_30_what_was_written_and_deleted_moves_no_score_either(two: Sys
     assert answers(two) == before
 
 
-def _write_tools(system: System, said: Sequence[str]) -> None:
-    written = [item(f"a_{number}", server="gitlab", description=text) for number, text in enumerate(said)]
+def _write_tools(system: System, words: Sequence[str]) -> None:
+    written = [item(f"a_{number}", server="gitlab", description=text) for number, text in enumerate(words)]
     system.parts.sync_tools(written, A)
 
 
-def _write_named(system: System, said: Sequence[str]) -> None:
+def _write_named(system: System, words: Sequence[str]) -> None:
     # Called like what B sees, and like what it asks for.
-    system.parts.sync_tools([item(text, description=text) for text in dict.fromkeys(said)], A)
+    system.parts.sync_tools([item(text, description=text) for text in dict.fromkeys(words)], A)
 
 
-def _write_skills(system: System, said: Sequence[str]) -> None:
-    for number, text in enumerate(said[:3]):
+def _write_skills(system: System, words: Sequence[str]) -> None:
+    for number, text in enumerate(words[:3]):
         fields = {"id": f"of_a_{number}", "name": f"A {number}", "description": f"All about {text}"}
         if system.rows("SELECT 1 FROM mcp.skill_categories WHERE id = :id", id=fields["id"]):
             system.change(fields["id"], A, description=fields["description"])
         else:
             system.create(fields.pop("id"), A, **fields)
-    (id_,) = system.put("in_skills", caller=A, description=said[0])
+    (id_,) = system.put("in_skills", caller=A, description=words[0])
     system.assign(id_, A, of_a_0=0.9, weather=0.8)
 
 
-def _write_registry(system: System, said: Sequence[str]) -> None:
+def _write_registry(system: System, words: Sequence[str]) -> None:
     for number, path in enumerate(("/gitlab", "/zebra", "/other")):
-        text = said[number % len(said)]
+        text = words[number % len(words)]
         server = {"path": path, "name": text[:60], "description": text, "tags": ["rain"], "tools": [item("merge")]}
         assert system.parts.sync_registry("server", [server], A).outcomes[0].id
-    agent = {"path": "/invoice", "name": said[0][:60], "description": " ".join(said)}
+    agent = {"path": "/invoice", "name": words[0][:60], "description": " ".join(words)}
     assert system.parts.sync_registry("agent", [agent], A).outcomes[0].id
 
 
@@ -145,11 +145,11 @@ def test_decision_30_no_words_of_another_move_any_answer(
     before = answers(two)
 
     @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    @given(said=st.lists(texts, min_size=1, max_size=8))
-    def holds(said: list[str]) -> None:
+    @given(words=st.lists(texts, min_size=1, max_size=8))
+    def check(words: list[str]) -> None:
         # WHEN A writes (beside, or in the place of, what it wrote in the example before)
-        write(two, said)
+        write(two, words)
         # THEN
         assert answers(two) == before
 
-    holds()
+    check()

@@ -102,7 +102,7 @@ def test_both_engines_answer_alike(
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    held=st.lists(records, max_size=12),
+    stored=st.lists(records, max_size=12),
     deleted=st.lists(keys, max_size=3),
     where=filters,
     asked=st.lists(questions, min_size=1, max_size=5),
@@ -111,7 +111,7 @@ def test_both_engines_answer_alike(
 def test_what_does_not_pass_the_filter_changes_nothing(
     request: pytest.FixtureRequest,
     engine: str,
-    held: list[IndexRecord],
+    stored: list[IndexRecord],
     deleted: list[str],
     where: IndexFilter,
     asked: list[tuple[list[float], str, IndexFilter, int, float | None]],
@@ -131,14 +131,14 @@ def test_what_does_not_pass_the_filter_changes_nothing(
 
     # GIVEN an index with everything, some of it deleted
     index = make()
-    index.upsert(Collection.TOOLS, held)
+    index.upsert(Collection.TOOLS, stored)
     index.delete(Collection.TOOLS, deleted)
     passing = set(index.match(Collection.TOOLS, where=where, limit=1000))
     found = answers(index)
 
     # WHEN another holds nothing but what passes the filter
     index = make()
-    index.upsert(Collection.TOOLS, [each for each in {r.key: r for r in held}.values() if each.key in passing])
+    index.upsert(Collection.TOOLS, [record for record in {r.key: r for r in stored}.values() if record.key in passing])
 
     # THEN it answers the same
     assert answers(index) == found

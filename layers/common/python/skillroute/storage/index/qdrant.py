@@ -136,7 +136,7 @@ class QdrantIndex(PointIndex):
             tell_mismatch("no modifier", "modifier idf")
             raise IndexUnavailable(
                 f"collection {name} weighs words by how common they are in it (modifier idf): drop all collections of "
-                "its model, and the next process that starts fills them anew"
+                "its model, and the next process that starts makes and fills them"
             )
 
     def _create(self, collection: Collection, name: str) -> None:
