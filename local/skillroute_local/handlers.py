@@ -35,10 +35,12 @@ class Handlers:
     @classmethod
     def of_this_process(cls) -> Handlers:
         """Return handlers over the database of the environment."""
-        from skillroute.bootstrap import Parts, aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
+        from skillroute.bootstrap import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
         from skillroute.settings import LocalSettings  # noqa: PLC0415
 
-        parts = Parts(LocalSettings.load())
+        from skillroute_local.background import PumpParts  # noqa: PLC0415
+
+        parts = PumpParts(LocalSettings.load())
         return cls(classify_handler(parts=parts), aggregate_handler(parts=parts), relay_handler(parts=parts))
 
     @classmethod
