@@ -18,10 +18,10 @@ from tests.builders import System, lent_system
 from tests.component.skills.outbox import AGGREGATE, CLASSIFY, grow_stale
 from tests.doubles import EdgeIndexes, FakeClock
 
-MOST = 3
+MOST = 2
 VISIBILITY_S = 180.0
 ORGS = ("acme", "globex", None)
-TOOLS_OF_EACH = 6
+TOOLS_OF_EACH = 3
 
 Work = tuple[QueueName, str]
 
@@ -169,8 +169,8 @@ def busy(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[tuple[System,
         yield system, work
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(st.tuples(STEPS, st.integers(0, 100)), min_size=5, max_size=40))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.tuples(STEPS, st.integers(0, 11)), min_size=5, max_size=40))
 def test_nothing_is_lost_and_nothing_waits_for_ever(
     busy: tuple[System, list[Work]], steps: list[tuple[str, int]]
 ) -> None:
