@@ -161,3 +161,14 @@ class TestWasCommitted:
         xid = pool.transact(lambda connection: connection._xid)
         with pytest.raises(OutcomeUnknown, match="another one has taken over"):
             self.asked(pool, xid, server="7/1")
+
+    def test_a_login_that_may_not_read_the_control_file_is_answered_as_well(self, database_url: str, sql: Sql) -> None:
+        sql("CREATE ROLE restricted LOGIN PASSWORD 'x'")
+        sql("REVOKE EXECUTE ON FUNCTION pg_control_checkpoint() FROM PUBLIC")
+        pool = Pool(f"postgresql://restricted:x@{database_url.split('@')[1]}", statement_timeout_s=7.0)
+        try:
+            assert pool.read(lambda connection: connection.script("SHOW statement_timeout")) == [["7s"]]
+            assert self.asked(pool, pool.transact(lambda connection: connection._xid)) is True
+        finally:
+            pool.close()
+            sql("DROP ROLE restricted")
