@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from fastapi.testclient import TestClient
@@ -72,3 +72,54 @@ class TestTools:
         assert listed.headers["X-Descriptions-Cut"] == "true"
         few = client.get("/api/v1/search/tools", params={"query": "long water", "limit": 2, "mode": "lexical"})
         assert "X-Descriptions-Cut" not in few.headers
+
+
+class TestRegistry:
+    EVERYTHING: ClassVar[dict[str, Any]] = {"query": "water", "max_results": 50}
+
+    def test_schemas_and_cards_beyond_the_room_are_left_out_and_named(self, client: TestClient) -> None:
+        # GIVEN tools with schemas, and agents with cards, of 200 KB each, and quotes among them
+        tools = [{"name": f"water_{n}", "description": "water", "inputSchema": {"x": "y" * 200_000}} for n in range(25)]
+        put(client, "/api/v1/servers", "servers", [{"name": "water", "tools": tools}])
+        agents = [{"name": f"water {n}", "description": "water", "x": '"' * 100_000} for n in range(25)]
+        put(client, "/api/v1/agents", "agents", agents)
+        # WHEN
+        answer = asked(client, "/registry", self.EVERYTHING)
+        # THEN everything is found, the best with what they have, and the others are named in their order
+        metadata = answer["metadata"]
+        assert (len(answer["tools"]), len(answer["agents"])) == (25, 25)
+        for found, name, value, omitted in [
+            (answer["tools"], "db_id", "inputSchema", metadata["schemas_omitted"]),
+            (answer["agents"], "id", "agent_card", metadata["cards_omitted"]),
+        ]:
+            assert 3 < len(omitted) < 23
+            assert [each[name] for each in found if each[value] is None] == omitted
+            assert [each[name] for each in found][-len(omitted) :] == omitted
+        few = asked(client, "/registry", {"query": "water", "max_results": 3})
+        assert few["metadata"]["schemas_omitted"] == few["metadata"]["cards_omitted"] == []
+        assert all(agent["agent_card"]["x"] for agent in few["agents"])
+
+    def test_descriptions_that_have_no_room_together_are_cut(self, client: TestClient) -> None:
+        short = {"name": "short water", "description": "water", "tools": [{"name": "t", "description": "water"}]}
+        tools = [{"name": f"water_{n}", "description": f"water {LONG}"} for n in range(10)]
+        servers = [{"name": f"water {n}", "description": f"water {LONG}", "tools": tools} for n in range(8)]
+        put(client, "/api/v1/servers", "servers", [short, *servers], per_call=2)
+        answer = asked(client, "/registry", {**self.EVERYTHING, "explain": True})
+        assert answer["metadata"]["descriptions_cut"] is True
+        shown = [server["description"] for server in answer["servers"]]
+        shown += [tool["description"] for server in answer["servers"] for tool in server["matching_tools"]]
+        assert sorted(set(shown), key=len)[0] == "water"
+        assert sum(text.endswith("…") for text in shown) == 88
+
+    def test_explanations_have_what_room_is_left(self, client: TestClient) -> None:
+        name = "water " + '"' * 200
+        agents = [
+            {"name": f"{name}{n}", "path": f"/a{n}", "description": "water", "x": "y" * 60_000} for n in range(100)
+        ]
+        for start in range(0, 100, 50):
+            put(client, "/api/v1/agents", "agents", agents[start : start + 50], per_call=50)
+        more = [{"name": f"{name}{n}", "path": f"/b{n}", "description": "water"} for n in range(900)]
+        put(client, "/api/v1/agents", "agents", more, per_call=100)
+        answer = asked(client, "/registry", {**self.EVERYTHING, "query": f"water a{'x' * 60}", "explain": True})
+        assert answer["metadata"]["explain_omitted"] == 1_000 - len(answer["explain"])
+        assert len(answer["explain"]) > 50

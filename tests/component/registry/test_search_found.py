@@ -88,6 +88,10 @@ def test_the_metadata_says_what_was_looked_for_and_how_long_it_took(registry: Re
         "tags": ["code", "docs"],
         "fusion": "boost",
         "degraded": [],
+        "schemas_omitted": [],
+        "cards_omitted": [],
+        "descriptions_cut": False,
+        "explain_omitted": 0,
         "candidate_count": 1,
     }
     assert len(times) == 7

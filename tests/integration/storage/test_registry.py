@@ -17,7 +17,7 @@ from skillroute.domain.hashing import text_hash
 from skillroute.domain.registry import AgentSkill, EntityContent, EntityFilter
 from skillroute.domain.registry_search import BOOSTS
 from skillroute.domain.registry_text import EntitySaid, Place, embedding_text, placed_words
-from skillroute.ports import IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
+from skillroute.ports import LONGEST_SHOWN, IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
 from skillroute.storage.postgres.database import PostgresDatabase
 from skillroute.storage.postgres.queries import statement
 
@@ -357,9 +357,35 @@ class TestKeywordSearch:
         assert [(tool.entity_id, tool.name, tool.keyword_count) for tool in tools] == [
             (first, "other", 0), (first, "query-docs", 3), (second, "docs", 1),
         ]  # fmt: skip
-        details = database.read(lambda s: s.registry.tool_details([tools[1].id]))
+        details = database.read(lambda s: s.registry.tool_details([tools[1].id], room=100))
         assert details[tools[1].id].description == "of libraries"
-        assert database.read(lambda s: s.registry.found([first]))[first].tool_count == 2
+        assert database.read(lambda s: s.registry.found([first], room=100))[first].tool_count == 2
+
+    def test_what_has_no_room_is_not_sent(self, database: PostgresDatabase) -> None:
+        documents = [{"x": "é" * n} for n in (10, 20, 400, 0)]
+        ids = [put(database, agent(f"/a{n}", document=document)) for n, document in enumerate(documents)]
+        order = [ids[1], ids[0], ids[2], ids[3]]
+        found = database.read(lambda s: s.registry.found(ids, with_documents=order, room=100))
+        # THEN the first documents are there that have room together, and everything else of all
+        assert [found[id_].content.document for id_ in order] == [documents[1], documents[0], {}, {}]
+        assert [found[id_].content.path for id_ in ids] == ["/a0", "/a1", "/a2", "/a3"]
+        assert database.read(lambda s: s.registry.found(ids, room=100))[ids[0]].content.document == {}
+
+        rows = [item_row(f"t{n}", input_schema={"x": "é" * n}, server="s") for n in (10, 20, 400, 0)]
+        tools = [each.id for each in database.transact(lambda s: s.items.upsert(None, None, rows)).values()]
+        details = database.read(lambda s: s.registry.tool_details(tools, with_schemas=tools, room=100))
+        assert 0 < sum(each.had_room for each in details.values()) < 4
+        assert {each.had_room for each in details.values() if each.input_schema is None} == {False}
+        without = database.read(lambda s: s.registry.tool_details(tools, room=100))
+        assert {(each.input_schema, each.had_room) for each in without.values()} == {(None, True)}
+
+    def test_a_description_is_shown_up_to_a_length(self, database: PostgresDatabase) -> None:
+        long = put(database, server("/a", description="é" * 30_000), tools={"t": "é" * 30_000, "u": "é" * 20_000})
+        cut = "é" * LONGEST_SHOWN + "…"
+        assert database.read(lambda s: s.registry.found([long], room=100))[long].content.description == cut
+        ids = [tool.id for tool in database.read(lambda s: s.registry.tools_of([], [long]))]
+        details = database.read(lambda s: s.registry.tool_details(ids, room=100))
+        assert {each.description for each in details.values()} == {cut, "é" * LONGEST_SHOWN}
 
 
 @pytest.mark.parametrize("org", ["acme", 'say "acme"', "it's, {acme}", "back\\slash", "NULL", "ünï☃ x", "doc"])
@@ -439,7 +465,10 @@ _SEARCH = {
     "tags": "'{}'", "limit": "100", "names": "'{}'", "by_coverage": "false",
     "words": "'{docs}'", "trigrams": """'{"{doc,ocs}"}'""", "keyword_count": "1",
 }  # fmt: skip
-_OF_IDS = {"ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'"}
+_OF_IDS = {
+    "ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'", "with_documents": _IDS,
+    "with_schemas": _IDS, "room": "1000", "longest": "100",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -476,6 +505,7 @@ def test_no_table_is_read_from_end_to_end(large: Sql) -> None:
         ("keyword_boosts", _OF_IDS, "registry_words_key"),
         ("keyword_tools", _OF_IDS, "registry_words_key"),
         ("found_entities", _OF_IDS, "registry_entities_pkey"),
+        ("tool_details", _OF_IDS, "tools_pkey"),
     ]:
         query, in_order = to_statement(statement(name))  # as pg8000 numbers parameters
         large(f"PREPARE {name} AS {query}")

@@ -165,7 +165,9 @@ class AgentMatch(BaseModel):
     skills: list[str]
     is_enabled: bool
     relevance_score: float
-    agent_card: JsonObject
+    agent_card: JsonObject | None = Field(
+        description="Null where the answer had no room for it, with no `skills` then."
+    )
 
 
 class RegistrySearchMetadata(BaseModel):
@@ -177,6 +179,16 @@ class RegistrySearchMetadata(BaseModel):
     tags: list[str] = Field(description="What everything in the answer is tagged with.")
     fusion: Fusion
     degraded: list[RegistryDegradation] = Field(description="What failed on the way; empty when nothing did.")
+    schemas_omitted: list[int] = Field(
+        description="`db_id` of tools whose schemas the answer had no room for, in rank order. `GET "
+        "/api/v1/tools/{item_id}` has them."
+    )
+    cards_omitted: list[int] = Field(
+        description="`id` of agents whose cards the answer had no room for, in rank order. `GET "
+        "/api/v1/agents/{agent_id}` has them."
+    )
+    descriptions_cut: bool = Field(description="Whether the longest descriptions were cut for room; they end in `…`.")
+    explain_omitted: int = Field(description="How many candidates `explain` had no room for.")
     candidate_count: int = Field(description="Servers and agents that either search found.")
     query_embedding_time_ms: float
     vector_search_time_ms: float

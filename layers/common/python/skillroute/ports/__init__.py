@@ -57,6 +57,7 @@ from skillroute.ports.queues import (
     QueueDepth,
 )
 from skillroute.ports.registry import (
+    LONGEST_SHOWN,
     EntityWritten,
     KeywordHit,
     KeywordHits,
@@ -75,6 +76,7 @@ from skillroute.ports.skills import (
 from skillroute.ports.suggestions import SuggestionRepository
 
 __all__ = [
+    "LONGEST_SHOWN",
     "AssignmentRepository",
     "ChangeFeed",
     "ChatModel",

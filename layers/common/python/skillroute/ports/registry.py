@@ -15,6 +15,9 @@ from skillroute.domain.registry import Entity, EntityContent, EntityFilter, Enti
 from skillroute.domain.registry_text import EntitySaid, PlacedWords
 from skillroute.ports.embedded_rows import EmbeddedRows, EmbeddingTask, IndexedText
 
+LONGEST_SHOWN = 20_000
+"""Characters of a description that a search of the registry shows: it may show 700."""
+
 
 @dataclass(frozen=True, slots=True)
 class EntityWritten:
@@ -98,10 +101,11 @@ class ToolHit:
 
 @dataclass(frozen=True, slots=True)
 class ToolDetails:
-    """What is shown of a tool that was found."""
+    """What is shown of a tool that was found; its schema is None where it has none, and where it had no room."""
 
     description: str
     input_schema: JsonObject | None
+    had_room: bool = True
 
 
 class RegistryRepository(EmbeddedRows, Protocol):
@@ -208,10 +212,20 @@ class RegistryRepository(EmbeddedRows, Protocol):
         """Return the vectors of those of these tools that are inactive, and so in no index; of the stored model."""
         ...
 
-    def found(self, entity_ids: Sequence[int]) -> dict[int, Entity]:
-        """Return the entities that a search shows; those that are gone are left out."""
+    def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
+        """Return the entities that a search shows; those that are gone are left out.
+
+        Documents are there of `with_documents` only, in their order, as many as have room together: in every document
+        there is something. Descriptions of more than `LONGEST_SHOWN` characters are cut, and end in ….
+        """
         ...
 
-    def tool_details(self, tool_ids: Sequence[int]) -> dict[int, ToolDetails]:
-        """Return what is shown of tools; those that are gone are left out."""
+    def tool_details(
+        self, tool_ids: Sequence[int], *, with_schemas: Sequence[int] = (), room: int
+    ) -> dict[int, ToolDetails]:
+        """Return what is shown of tools; those that are gone are left out.
+
+        Schemas are there of `with_schemas` only, in their order, as many as have room together; descriptions as `found`
+        has them.
+        """
         ...

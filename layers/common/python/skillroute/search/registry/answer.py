@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import cast
 
+from skillroute.domain.answer_size import SEARCH_BYTES
 from skillroute.domain.registry import Entity, EntityKind
 from skillroute.domain.registry_search import (
     MAX_EXPLAINED,
@@ -24,8 +24,9 @@ from skillroute.domain.registry_search import (
     ServerMatch,
 )
 from skillroute.observability import logger
-from skillroute.ports import Database, ToolDetails
+from skillroute.ports import Database, Session, ToolDetails
 from skillroute.search.registry.candidates import Candidates
+from skillroute.search.registry.fit import Fitted, fitted
 from skillroute.search.registry.plan import RegistryPlan
 from skillroute.search.registry.scoring import Scored
 from skillroute.search.registry.tools import GradedTool
@@ -83,11 +84,18 @@ def chosen(request: RegistrySearchRequest, found: Found) -> Chosen:
         servers=servers,
         tools=matches[: request.max_results] if "tool" in request.entity_types else (),
         agents=best("a2a_agent", found.ranked("agent")),
-        matching={
-            server.id: list(islice((tool for tool in matches if tool.server_id == server.id), MATCHING_TOOLS))
-            for server in servers
-        },
+        matching=_matching(servers, matches),
     )
+
+
+def _matching(servers: Sequence[Scored], matches: Sequence[GradedTool]) -> dict[int, list[GradedTool]]:
+    """Return the best of each server's tools that match."""
+    matching: dict[int, list[GradedTool]] = {server.id: [] for server in servers}
+    for tool in matches:
+        best = matching.get(tool.server_id)
+        if best is not None and len(best) < MATCHING_TOOLS:
+            best.append(tool)
+    return matching
 
 
 def load(database: Database, chosen: Chosen) -> Details:
@@ -98,30 +106,40 @@ def load(database: Database, chosen: Chosen) -> Details:
     entities = {each.id for each in (*chosen.servers, *chosen.agents)} | {tool.server_id for tool in chosen.tools}
     if not entities:
         return Details()
-    return database.read(
-        lambda session: Details(
-            session.registry.found(sorted(entities)), session.registry.tool_details(sorted(tools)) if tools else {}
+    cards, schemas = [agent.id for agent in chosen.agents], [tool.scored.id for tool in chosen.tools]
+
+    def read(session: Session) -> Details:
+        registry = session.registry
+        return Details(
+            registry.found(sorted(entities), with_documents=cards, room=SEARCH_BYTES),
+            registry.tool_details(sorted(tools), with_schemas=schemas, room=SEARCH_BYTES) if tools else {},
         )
-    )
+
+    return database.read(read)
 
 
 def response(
     run: SearchRun, request: RegistrySearchRequest, plan: RegistryPlan, found: Found, chosen: Chosen, details: Details
 ) -> RegistrySearchResponse:
     """Put the answer together; what was deleted a moment ago is left out."""
+    entities = details.entities
+    shown = fitted(
+        [_server(each, entities[each.id], chosen, details) for each in chosen.servers if each.id in entities],
+        [_tool(each, details) for each in chosen.tools if _is_there(each, details)],
+        [_agent(each, entities[each.id]) for each in chosen.agents if each.id in entities],
+        [_figures(each) for each in found.candidates(MAX_EXPLAINED)] if request.explain else None,
+        # What had no room in the question to PostgreSQL has none in the answer either.
+        {id_ for id_, tool in details.tools.items() if not tool.had_room},
+    )
     # Straight from our own tables: validating documents and schemas again would cost more than the search.
     return RegistrySearchResponse.model_construct(
         query=request.query,
         search_mode=found.mode,
-        servers=[
-            _server(each, entity, chosen, details)
-            for each in chosen.servers
-            if (entity := details.entities.get(each.id))
-        ],
-        tools=[_tool(each, details) for each in chosen.tools if _is_there(each, details)],
-        agents=[_agent(each, entity) for each in chosen.agents if (entity := details.entities.get(each.id))],
-        metadata=_metadata(run, plan, found),
-        explain=[_figures(each) for each in found.candidates(MAX_EXPLAINED)] if request.explain else None,
+        servers=shown.servers,
+        tools=shown.tools,
+        agents=shown.agents,
+        metadata=_metadata(run, plan, found, shown),
+        explain=shown.explain,
     )
 
 
@@ -217,13 +235,17 @@ def _agent(scored: Scored, entity: Entity) -> AgentMatch:
     )
 
 
-def _metadata(run: SearchRun, plan: RegistryPlan, found: Found) -> RegistrySearchMetadata:
+def _metadata(run: SearchRun, plan: RegistryPlan, found: Found, shown: Fitted) -> RegistrySearchMetadata:
     watch = run.watch
     return RegistrySearchMetadata.model_construct(
         keywords=list(plan.query.keywords),
         tags=list(plan.query.tags),
         fusion=plan.fusion,
         degraded=cast(list[RegistryDegradation], run.degraded),  # nothing else can fail here
+        schemas_omitted=shown.schemas_omitted,
+        cards_omitted=shown.cards_omitted,
+        descriptions_cut=shown.descriptions_cut,
+        explain_omitted=shown.explain_omitted,
         candidate_count=sum(candidates.count for candidates in found.entities.values()),
         query_embedding_time_ms=watch.ms("query_embedding"),
         vector_search_time_ms=watch.ms("vector_search"),

@@ -23,6 +23,7 @@ from skillroute.domain.registry import (
 from skillroute.domain.registry_search import BOOSTS, HALF_COVERED
 from skillroute.domain.registry_text import EntitySaid, Place, PlacedWords
 from skillroute.ports import (
+    LONGEST_SHOWN,
     EmbeddingTask,
     EntityWritten,
     IndexedText,
@@ -220,11 +221,23 @@ class PostgresRegistry:
     def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
         return {id_: from_bytes(data) for id_, data in self._run("inactive_vectors", ids=list(tool_ids))}
 
-    def found(self, entity_ids: Sequence[int]) -> dict[int, Entity]:
-        return {row[0]: _to_entity(row) for row in self._run("found_entities", ids=list(entity_ids))}
+    def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
+        rows = self._run(
+            "found_entities",
+            ids=list(entity_ids),
+            with_documents=list(with_documents),
+            room=room,
+            longest=LONGEST_SHOWN,
+        )
+        return {row[0]: _to_entity(row) for row in rows}
 
-    def tool_details(self, tool_ids: Sequence[int]) -> dict[int, ToolDetails]:
-        return {row[0]: ToolDetails(*row[1:]) for row in self._run("tool_details", ids=list(tool_ids))}
+    def tool_details(
+        self, tool_ids: Sequence[int], *, with_schemas: Sequence[int] = (), room: int
+    ) -> dict[int, ToolDetails]:
+        rows = self._run(
+            "tool_details", ids=list(tool_ids), with_schemas=list(with_schemas), room=room, longest=LONGEST_SHOWN
+        )
+        return {row[0]: ToolDetails(*row[1:]) for row in rows}
 
 
 def _words_as_json(words: Iterable[PlacedWords]) -> str:
@@ -260,7 +273,7 @@ def _to_entity(row: list[Any]) -> Entity:
     return Entity(
         id=id_,
         org_id=org_id,
-        content=_to_content(said, document),
+        content=_to_content(said, document or {}),
         is_enabled=is_enabled,
         is_embedded=is_embedded,
         tool_count=tool_count,

@@ -86,11 +86,29 @@ JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (t.embedd
 WHERE t.id = ANY (:ids::bigint[]) AND NOT t.is_active
 
 -- name: found_entities
-SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
+-- Documents of those that show them, in their order, as many as have room together; null of the others.
+SELECT e.id, e.org_id, e.kind, e.path, e.name,
+       CASE WHEN char_length(e.description) > :longest::int THEN left(e.description, :longest::int) || '…'
+            ELSE e.description END,
+       e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
        e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL)
 FROM mcp.registry_entities e
+LEFT JOIN (
+    SELECT w.id, sum(octet_length(o.document::text)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto
+    FROM unnest(:with_documents::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.registry_entities o ON o.id = w.id
+) d ON d.id = e.id
 WHERE e.id = ANY (:ids::bigint[])
 
 -- name: tool_details
-SELECT id, description, input_schema FROM mcp.tools WHERE id = ANY (:ids::bigint[])
+-- Schemas of those that show them, in their order, as many as have room together.
+SELECT t.id,
+       CASE WHEN char_length(t.description) > :longest::int THEN left(t.description, :longest::int) || '…'
+            ELSE t.description END,
+       CASE WHEN s.upto <= :room::bigint THEN t.input_schema END, coalesce(s.upto <= :room::bigint, true)
+FROM mcp.tools t
+LEFT JOIN (
+    SELECT w.id, sum(coalesce(octet_length(o.input_schema::text), 0)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto
+    FROM unnest(:with_schemas::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools o ON o.id = w.id
+) s ON s.id = t.id
+WHERE t.id = ANY (:ids::bigint[])
