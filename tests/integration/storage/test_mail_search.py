@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pg8000.native import to_statement
+from skillroute.domain.mail import DocKind
 from skillroute.domain.message_search import SNIPPET, MailFilter
 from skillroute.domain.message_text import (
     MAX_LEXEME_BYTES,
@@ -280,29 +281,48 @@ class TestLookingUp:
             importance="low",
             ack_required=True,
         )
-        found = database.read(lambda s: s.mail_search.found("message", [id_, 999]))
-        assert found == {
-            id_: {
-                "id": id_, "key": "m", "project_id": mail.projects["p"], "thread_id": "T", "subject": "S",
-                "snippet": "ä" * SNIPPET, "importance": "low", "ack_required": True, "created_ts": T0, "sender": "Ann",
-                "to": ["Zoe", "Bob"], "cc": ["Cid"], "bcc": [],
-            }
+        found = database.read(lambda s: s.mail_search.found("message", [id_, 999], room=9_999))
+        shown = {
+            "id": id_, "bytes": 1 + 2 * 400 + len("zoe,bob,cid"), "key": "m", "project_id": mail.projects["p"],
+            "thread_id": "T", "subject": "S", "snippet": "ä" * SNIPPET, "importance": "low", "ack_required": True,
+            "created_ts": T0, "sender": "Ann", "to": ["Zoe", "Bob"], "cc": ["Cid"], "bcc": [],
         }  # fmt: skip
-        assert database.read(lambda s: s.mail_search.found("agent", [id_])) == {}
-        assert database.read(lambda s: s.mail_search.found("message", [])) == {}
+        assert found == ({id_: shown}, 2)
+        assert database.read(lambda s: s.mail_search.found("agent", [id_], room=9)) == ({}, 1)
+        assert database.read(lambda s: s.mail_search.found("message", [], room=9)) == ({}, 0)
 
     def test_what_results_show_of_agents_and_projects(self, database: PostgresDatabase, mail: Mail) -> None:
         project = mail.project("p", "Pé", "d")
         agent = mail.agent("Ann", "p", description="x", contact="c")
-        [found] = database.read(lambda s: s.mail_search.found("agent", [agent, project])).values()
+        [found] = database.read(lambda s: s.mail_search.found("agent", [agent, project], room=99))[0].values()
         created = database.read(lambda s: s.mail_search.created([agent, project, 999]))
         assert found == {
-            "id": agent, "name": "Ann", "description": "x", "contact": "c", "created_ts": created[agent],
-            "project_ids": [project],
+            "id": agent, "bytes": 5 + 8, "name": "Ann", "description": "x", "contact": "c",
+            "created_ts": created[agent], "project_ids": [project],
         }  # fmt: skip
-        [found] = database.read(lambda s: s.mail_search.found("project", [agent, project])).values()
-        assert found == {"id": project, "key": "p", "name": "Pé", "description": "d", "created_ts": created[project]}
+        [found] = database.read(lambda s: s.mail_search.found("project", [agent, project], room=99))[0].values()
+        assert found == {
+            "id": project, "bytes": 5, "key": "p", "name": "Pé", "description": "d", "created_ts": created[project],
+        }  # fmt: skip
         assert set(created) == {agent, project}
+
+    @pytest.mark.parametrize("kind", ["message", "agent", "project"])
+    def test_results_are_read_in_their_order_until_there_is_no_room(
+        self, database: PostgresDatabase, mail: Mail, kind: DocKind
+    ) -> None:
+        write: dict[DocKind, Callable[[int], int]] = {
+            "message": lambda n: mail.message(str(n), "x", subject="s" * 100),
+            "agent": lambda n: mail.agent(str(n), description="x" * 100),
+            "project": lambda n: mail.project(str(n), description="x" * 100),
+        }
+        first, *others, last = [write[kind](n) for n in range(5)]
+        # WHEN there is room for two, and the first is gone
+        order = [999, last, *others, first]
+        found, number = database.read(lambda s: s.mail_search.found(kind, order, room=260))
+        # THEN two are there, and three ids were looked at
+        assert (sorted(found), number) == (sorted([last, others[0]]), 3)
+        # AND the first has room whatever it has
+        assert database.read(lambda s: s.mail_search.found(kind, order[1:], room=1))[1] == 1
 
     def test_which_belong_to_none_of_the_allowed_projects(self, database: PostgresDatabase, mail: Mail) -> None:
         inside, outside = mail.message("1", project="p"), mail.message("2", project="q")
@@ -354,6 +374,7 @@ _ANYTHING = {
     "recipients": "NULL", "party": "NULL", "thread_id": "NULL", "ack_required": "NULL", "min_ts": "NULL",
     "max_ts": "NULL", "limit": "50", "after_id": "NULL", "after_ts": "NULL", "query": "'''w7'''",
     "id": "NULL", "key": "NULL", "allowed": "NULL", "project_id": "NULL", "recipient": "NULL", "offset": "0",
+    "max_bytes": "1000",
 }  # fmt: skip
 _PROJECT = {"project_ids": "'{1007}'"}
 _THREAD = {"thread_id": "'t7'"}

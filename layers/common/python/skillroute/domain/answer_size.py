@@ -22,6 +22,10 @@ TEXT_BYTES = 2_000_000
 """What the descriptions among them may have; all of them, where they are the largest there are, would have 20 MB."""
 
 
+MOST_ON_THE_WAY = 7
+"""What one byte of text can become: a control character is \\u0001, with its backslash twice."""
+
+
 def on_the_way(data: bytes) -> int:
     """Return how many bytes JSON has as part of Lambda's answer.
 
@@ -55,17 +59,13 @@ def shortened(texts: Sequence[str], room: int) -> list[str]:
     >>> shortened(["short", "x" * 100, "y" * 100], 60)
     ['short', 'xxxxxxxxxxxxxxxxxx…', 'yyyyyyyyyyyyyyyyyy…']
     """
-    # A control character is the most that one can become: \u0001, with its backslash twice.
-    if _LONGEST_CHARACTER * sum(map(len, texts)) <= room:
+    if MOST_ON_THE_WAY * sum(map(len, texts)) <= room:
         return list(texts)
     sizes = [size_of(text) for text in texts]
     if sum(sizes) <= room:
         return list(texts)
     share = _equal_share(sizes, room)
     return [text if size <= share else _cut(text, share) for text, size in zip(texts, sizes, strict=True)]
-
-
-_LONGEST_CHARACTER = 7
 
 
 def _equal_share(sizes: Sequence[int], room: int) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from skillroute.domain.answer_size import SEARCH_BYTES
 from skillroute.domain.mail import DocKind, Importance
 from skillroute.domain.message_cursor import CursorEngine
 from skillroute.domain.message_text import folded, storable
@@ -33,6 +34,9 @@ SNIPPET = 280
 """Characters of a body that a result shows."""
 
 PLACEHOLDER = "[redacted]"
+
+MAX_PROJECTS = 5_000
+"""Projects of an agent that a result names."""
 
 
 def _clamped(least: int, most: int) -> BeforeValidator:
@@ -121,7 +125,11 @@ class MessageSearchRequest(_Model):
     doc_kind: DocKind = "message"
     mode: Mode | None = Field(None, description="How to rank; lexical, unless the deployment says otherwise.")
     ranking: Ranking = Field("relevance", description="recency: newest first, then by id.")
-    limit: Annotated[int, _clamped(1, MAX_LIMIT)] = Field(50, description="1 to 1000; what is beyond is clamped.")
+    limit: Annotated[int, _clamped(1, MAX_LIMIT)] = Field(
+        50,
+        description="1 to 1000; what is beyond is clamped. A page has fewer where they would be over "
+        f"{SEARCH_BYTES} bytes; `next_cursor` goes on behind them.",
+    )
     rerank_top_k: Annotated[int, _clamped(10, 1000)] = Field(100, description="10 to 1000; clamped.")
     rrf_k: Annotated[int, _clamped(1, 1000)] = Field(60, description="1 to 1000; clamped.")
     min_score: float | None = Field(None, allow_inf_nan=False, description="Results below this score are left out.")
@@ -205,7 +213,9 @@ class MessageResult(_Out):
     name: str | None = Field(None, description="Of agents and projects.")
     description: str | None = Field(None, description="Of agents and projects.")
     contact: str | None = Field(None, description="Of agents.")
-    project_ids: list[int] | None = Field(None, description="Of agents: those that the caller may see.")
+    project_ids: list[int] | None = Field(
+        None, description=f"Of agents: those that the caller may see, the first {MAX_PROJECTS}."
+    )
     project_id: int | None = None
     thread_id: str | None = None
     subject: str | None = None
@@ -266,7 +276,7 @@ class Explain(_Out):
 
 
 class MessageSearchResponse(_Out):
-    """A page of results; `next_cursor` is there exactly when the page is full."""
+    """A page of results; `next_cursor` is there exactly when the page is full: of `limit` results, or of bytes."""
 
     results: list[MessageResult]
     next_cursor: str | None = None

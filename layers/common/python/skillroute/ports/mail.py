@@ -281,8 +281,12 @@ class MailSearchRepository(Protocol):
         """Return which of these documents belong to none of the allowed projects."""
         ...
 
-    def found(self, kind: DocKind, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Return what results show, by id: the fields of `MessageResult`; what is gone is left out."""
+    def found(self, kind: DocKind, ids: Sequence[int], *, room: int) -> tuple[dict[int, dict[str, Any]], int]:
+        """Return what results show, by id, and how many of the ids were looked at until there was no room.
+
+        The fields of `MessageResult`, and `bytes`: what they have of text. What is gone is left out. The first one has
+        room whatever it has.
+        """
         ...
 
     def texts(self, ids: Sequence[int]) -> dict[int, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from skillroute.domain.answer_size import MOST_ON_THE_WAY, SEARCH_BYTES, on_the_way
+from skillroute.domain.message_cursor import Cursor
 from skillroute.domain.message_search import Explain, MessageResult, MessageSearchResponse, Mode, Timing
 from skillroute.observability import Metric, count, event, observe_ms
 from skillroute.ports import Database, Session
@@ -13,11 +15,14 @@ from skillroute.search.messages.redact import result
 from skillroute.search.messages.run import MessageRun
 from skillroute.search.timing import Stopwatch
 
+_BESIDE = 5_000
+"""Bytes that everything else of a result has at most: keys, a sender, a thread, numbers, reasons."""
+
 
 def outcome(run: MessageRun, served: Served, database: Database) -> SearchOutcome:
     """Make the answer, and tell what there is to tell. Raises `DatabaseUnavailable`."""
-    results, redacted, sql = _loaded(run, served, database)
-    actual, plan, end = _actual(run, served), served.plan, served.page.end
+    results, redacted, sql, end = _loaded(run, served, database)
+    actual, plan = _actual(run, served), served.plan
     response = MessageSearchResponse(
         results=results,
         next_cursor=None if end is None else end.token(),
@@ -42,37 +47,58 @@ def _actual(run: MessageRun, served: Served) -> Mode:
     return run.requested if served.plan is None else served.plan.mode
 
 
-def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[MessageResult], int, str]:
-    """Return the results, how many of them are redacted, and the statement that found them."""
+def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[MessageResult], int, str, Cursor | None]:
+    """Return the results, how many of them are redacted, the statement that found them, and where the page ended."""
     lens, request = run.lens, run.request
     ids = [match.id for match in served.page.matches]
     asked = served.plan is not None and served.plan.engine == "fts5"
     wants_sql = request.explain and run.caller.is_operator and asked
     if not ids and not wants_sql:
-        return [], 0, ""
+        return [], 0, "", served.page.end
     statement = "newest" if served.method == "filter_only" and request.ranking == "recency" else served.method
 
-    def read(session: Session) -> tuple[dict[int, dict[str, Any]], set[int], set[int], str]:
+    def read(session: Session) -> tuple[tuple[dict[int, dict[str, Any]], int], set[int], set[int], str]:
         search, projects = session.mail_search, lens.searched.project_ids
         # Once more, on the very rows that are shown: what was moved meanwhile to where the caller may not look is gone.
         gone = search.outside(ids, projects) if projects is not None else set()
         hidden = search.outside(ids, lens.scope) if lens.redaction and lens.scope is not None else set()
-        return search.found(request.doc_kind, ids), gone, hidden, search.sql[statement] if wants_sql else ""
+        found = search.found(request.doc_kind, ids, room=SEARCH_BYTES)
+        return found, gone, hidden, search.sql[statement] if wants_sql else ""
 
-    found, gone, hidden, sql = database.read(read)
-    shown = [match for match in served.page.matches if match.id in found and match.id not in gone]
-    results = [
-        result(
-            request.doc_kind,
-            match,
-            found[match.id],
-            lens.rights,
-            lens.redaction if match.id in hidden else None,
-            served.method if request.explain else None,
-        )
-        for match in shown
-    ]
-    return results, sum(match.id in hidden for match in shown), sql
+    (found, number), gone, hidden, sql = database.read(read)
+    room = _Room(SEARCH_BYTES)
+    for at, match in enumerate(served.page.matches[:number]):
+        if match.id not in found or match.id in gone:
+            continue
+        redaction = lens.redaction if match.id in hidden else None
+        method = served.method if request.explain else None
+        row = found[match.id]
+        shown = result(request.doc_kind, match, row, lens.rights, redaction, method)
+        if not room.takes(shown, row["bytes"] if redaction is None else None):
+            number = at
+            break
+    # Full of bytes before it was full of results: the next page begins where this one had no room.
+    end = served.page.end if number == len(ids) else served.page.place(number)
+    return room.results, sum(each.id in hidden for each in room.results), sql, end
+
+
+class _Room:
+    """Takes results as long as an answer has room for them; the first one always."""
+
+    def __init__(self, left: int) -> None:
+        self.results: list[MessageResult] = []
+        self._left = left
+
+    def takes(self, shown: MessageResult, text_bytes: int | None) -> bool:
+        """Take a result, unless there is no room; `text_bytes` are those that it has of text, where they are known."""
+        size = None if text_bytes is None else MOST_ON_THE_WAY * text_bytes + _BESIDE
+        if size is None or size > self._left:
+            size = on_the_way(shown.__pydantic_serializer__.to_json(shown, by_alias=True, exclude_none=True))
+        if self.results and size > self._left:
+            return False
+        self.results.append(shown)
+        self._left -= size
+        return True
 
 
 def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explain:

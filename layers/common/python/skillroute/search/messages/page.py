@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,10 +31,19 @@ class Ranking(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page shows, in order, and where it ended; `end` is there exactly when the page is full."""
+    """What a page shows, in order.
+
+    Attributes
+    ----------
+    end : Cursor or None
+        Where it ended; there exactly when the page is full.
+    place : callable
+        Where it would have ended after so many of its matches: a page may be full sooner, of bytes.
+    """
 
     matches: Sequence[Match]
     end: Cursor | None
+    place: Callable[[int], Cursor | None] = lambda number: None
 
 
 _LAST = 2**63 - 1  # what PostgreSQL takes as a time, and as an id
@@ -47,10 +56,12 @@ def by_relevance(
     # A minimum above 0 leaves out all that only a look at everything could place.
     need = 0 if (request.min_score or 0.0) > 0.0 else offset + request.limit
     following = good(ranking.after(cursor, need), request)[offset : offset + request.limit]
-    if len(following) < request.limit:
-        return Page(following, None)
-    last = following[-1]
-    return Page(following, Cursor(ranking.figure(last), last.id, engine))
+
+    def place(number: int) -> Cursor:
+        last = following[number - 1]
+        return Cursor(ranking.figure(last), last.id, engine)
+
+    return Page(following, place(request.limit) if len(following) == request.limit else None, place)
 
 
 def listing(
@@ -65,10 +76,12 @@ def listing(
         after = time_of(cursor) if newest else (0, cursor.id)
     rows = session.mail_search.listed(where, newest_first=newest, after=after, limit=offset + request.limit)[offset:]
     matches = good([Match(-1.0, id_, 1.0) for id_, _ in rows], request)
-    if len(matches) < request.limit:
-        return Page(matches, None)
-    last_id, last_ts = rows[-1]
-    return Page(matches, Cursor(-float(last_ts) if newest else 1.0, last_id, "fts5"))
+
+    def place(number: int) -> Cursor:
+        last_id, last_ts = rows[number - 1]
+        return Cursor(-float(last_ts) if newest else 1.0, last_id, "fts5")
+
+    return Page(matches, place(request.limit) if len(matches) == request.limit else None, place)
 
 
 def time_of(cursor: Cursor) -> tuple[int, int]:

@@ -55,10 +55,12 @@ def by_recency(
         found = _sorted(ranking.after(None, 0) if lies_in_pool else ranking.all(), request, cursor, times)
     chosen = found[offset : offset + request.limit]
     matches = [match for _, match in chosen]
-    if len(matches) < request.limit:
-        return Page(matches, None)
-    last_ts, last = chosen[-1]
-    return Page(matches, Cursor(last_ts, last.id, engine))
+
+    def place(number: int) -> Cursor:
+        last_ts, last = chosen[number - 1]
+        return Cursor(last_ts, last.id, engine)
+
+    return Page(matches, place(request.limit) if len(matches) == request.limit else None, place)
 
 
 def _sorted(matches: Sequence[Match], request: MessageSearchRequest, cursor: Cursor | None, times: Times) -> _Found:

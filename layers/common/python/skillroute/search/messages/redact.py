@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillroute.domain.mail import DocKind
-from skillroute.domain.message_search import MessageResult, Method, Redaction
+from skillroute.domain.message_search import MAX_PROJECTS, MessageResult, Method, Redaction
 from skillroute.search.messages.fuse import Match
 from skillroute.search.messages.scope import Projects
 
@@ -46,6 +46,8 @@ def result(
     shown = dict(row) if redaction is None else _redacted(kind, row, redaction)
     if rights is not None and kind == "agent":
         shown["project_ids"] = [project_id for project_id in shown["project_ids"] if project_id in rights]
+    if kind == "agent":
+        shown["project_ids"] = shown["project_ids"][:MAX_PROJECTS]
     if explained is not None:
         shown |= {"raw_score": match.raw, "reason_codes": _codes(match, explained), "score_factors": match.factors}
     return MessageResult.model_validate({**shown, "doc_kind": kind, "score": match.score})

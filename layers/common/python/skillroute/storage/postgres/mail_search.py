@@ -61,15 +61,16 @@ class PostgresMailSearch:
     def outside(self, ids: Sequence[int], allowed: Sequence[int]) -> set[int]:
         return set(self._run("mail_outside", ids=list(ids), allowed=list(allowed))[0][0] or ())
 
-    def found(self, kind: DocKind, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    def found(self, kind: DocKind, ids: Sequence[int], *, room: int) -> tuple[dict[int, dict[str, Any]], int]:
         extra = {"snippet": SNIPPET} if kind == "message" else {}
-        found = {each["id"]: each for each in self._run(_FOUND[kind], ids=list(ids), **extra)[0][0] or ()}
+        [[rows, first_without]] = self._run(_FOUND[kind], ids=list(ids), room=room, **extra)
+        found = {each["id"]: each for each in rows or ()}
         for each in found.values():
             recipients = each.pop("recipients", None)
             if kind == "message":
                 for role in ("to", "cc", "bcc"):
                     each[role] = [name for given, name in recipients or () if given == role]
-        return found
+        return found, len(ids) if first_without is None else first_without - 1
 
     def texts(self, ids: Sequence[int]) -> dict[int, str]:
         return {row[0]: row[1] for row in self._run("mail_texts", ids=list(ids))}

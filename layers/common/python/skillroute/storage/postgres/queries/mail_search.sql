@@ -69,31 +69,63 @@ SELECT json_agg(json_build_array(id, created_ts)) FROM mcp.mail_documents WHERE 
 SELECT json_agg(id) FROM mcp.mail_documents WHERE id = ANY (:ids::bigint[]) AND NOT project_ids && :allowed::bigint[]
 
 -- name: found_messages
+-- Of those asked for, in their order, the first that have room together; and the place of the first that has none.
 SELECT json_agg(json_build_object(
-    'id', m.id, 'key', m.key, 'project_id', m.project_id, 'thread_id', d.thread_id, 'subject', m.subject,
+    'id', m.id, 'bytes', s.size, 'key', m.key, 'project_id', m.project_id, 'thread_id', d.thread_id, 'subject', m.subject,
     'snippet', left(m.body, :snippet::int), 'importance', d.importance, 'ack_required', d.ack_required,
-    'created_ts', d.created_ts, 'sender', s.name,
+    'created_ts', d.created_ts, 'sender', sender.name,
     'recipients', (
         SELECT json_agg(json_build_array(o.role, a.name) ORDER BY o.place)
         FROM mcp.mail_recipients o JOIN mcp.mail_agents a ON a.id = o.agent_id
-        WHERE o.message_id = m.id)))
-FROM mcp.mail_messages m
+        WHERE o.message_id = m.id))) FILTER (WHERE s.fits),
+    min(s.nth) FILTER (WHERE NOT s.fits)
+FROM (
+    SELECT sized.*, sum(size) OVER by_place <= :room::bigint OR row_number() OVER by_place = 1 AS fits
+    FROM (
+        SELECT w.nth, m.id, octet_length(m.subject) + least(octet_length(m.body), 4 * :snippet::int)
+               + octet_length(array_to_string(d.recipient_keys, ',')) AS size
+        FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth)
+        JOIN mcp.mail_messages m ON m.id = w.id JOIN mcp.mail_documents d ON d.id = w.id
+    ) sized
+    WINDOW by_place AS (ORDER BY nth ROWS UNBOUNDED PRECEDING)
+) s
+JOIN mcp.mail_messages m ON m.id = s.id
 JOIN mcp.mail_documents d ON d.id = m.id
-JOIN mcp.mail_agents s ON s.id = m.sender_id
-WHERE m.id = ANY (:ids::bigint[])
+JOIN mcp.mail_agents sender ON sender.id = m.sender_id
 
 -- name: found_agents
 SELECT json_agg(json_build_object(
-    'id', a.id, 'name', a.name, 'description', a.description, 'contact', a.contact, 'created_ts', d.created_ts,
-    'project_ids', d.project_ids))
-FROM mcp.mail_agents a JOIN mcp.mail_documents d ON d.id = a.id
-WHERE a.id = ANY (:ids::bigint[])
+    'id', a.id, 'bytes', s.size, 'name', a.name, 'description', a.description, 'contact', a.contact,
+    'created_ts', d.created_ts, 'project_ids', d.project_ids)) FILTER (WHERE s.fits),
+    min(s.nth) FILTER (WHERE NOT s.fits)
+FROM (
+    SELECT sized.*, sum(size) OVER by_place <= :room::bigint OR row_number() OVER by_place = 1 AS fits
+    FROM (
+        SELECT w.nth, a.id, octet_length(a.name) + octet_length(a.description) + octet_length(a.contact)
+               + 8 * cardinality(d.project_ids) AS size
+        FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth)
+        JOIN mcp.mail_agents a ON a.id = w.id JOIN mcp.mail_documents d ON d.id = w.id
+    ) sized
+    WINDOW by_place AS (ORDER BY nth ROWS UNBOUNDED PRECEDING)
+) s
+JOIN mcp.mail_agents a ON a.id = s.id
+JOIN mcp.mail_documents d ON d.id = a.id
 
 -- name: found_projects
 SELECT json_agg(json_build_object(
-    'id', p.id, 'key', p.key, 'name', p.name, 'description', p.description, 'created_ts', d.created_ts))
-FROM mcp.mail_projects p JOIN mcp.mail_documents d ON d.id = p.id
-WHERE p.id = ANY (:ids::bigint[])
+    'id', p.id, 'bytes', s.size, 'key', p.key, 'name', p.name, 'description', p.description,
+    'created_ts', d.created_ts)) FILTER (WHERE s.fits),
+    min(s.nth) FILTER (WHERE NOT s.fits)
+FROM (
+    SELECT sized.*, sum(size) OVER by_place <= :room::bigint OR row_number() OVER by_place = 1 AS fits
+    FROM (
+        SELECT w.nth, p.id, octet_length(p.key) + octet_length(p.name) + octet_length(p.description) AS size
+        FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.mail_projects p ON p.id = w.id
+    ) sized
+    WINDOW by_place AS (ORDER BY nth ROWS UNBOUNDED PRECEDING)
+) s
+JOIN mcp.mail_projects p ON p.id = s.id
+JOIN mcp.mail_documents d ON d.id = p.id
 
 -- name: mail_texts
 SELECT id, title || E'\n\n' || body FROM mcp.mail_documents WHERE id = ANY (:ids::bigint[])
