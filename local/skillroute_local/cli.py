@@ -44,11 +44,22 @@ def up(
     port: Annotated[int, typer.Option(help="Port of the web server; 0 takes a free one.", envvar="PORT")] = 3000,
     examples: Annotated[bool, typer.Option(help="Load the examples on first start.")] = True,
     pump: Annotated[bool, typer.Option(help="Classify tools in the background; without it they wait.")] = True,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on; beyond loopback whoever reaches it may ask.", envvar="SKILLROUTE_HOST"
+        ),
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name by which it may be asked, without a port.", envvar="SKILLROUTE_ALLOWED_HOSTS"),
+    ] = None,
 ) -> None:
     """Start everything on this machine; its state lives in SKILLROUTE_HOME, .skillroute by default."""
-    from skillroute_local.up import up as start  # noqa: PLC0415 (other commands need none of it)
+    from skillroute_local.up import Doors, up as start  # noqa: PLC0415, I001 (other commands need none of it)
 
-    start(Home.from_environment(), port, examples=examples, pump=pump, console=out)
+    doors = Doors(port, host, tuple(allow_host or ()))
+    start(Home.from_environment(), doors, examples=examples, pump=pump, console=out)
 
 
 @app.command(epilog=DATABASE)

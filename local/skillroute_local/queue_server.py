@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from skillroute_local.browsers import Hosts, own_pages_only
+from skillroute_local.docker_bridge import DESKTOP_HOST
 from skillroute_local.errors import LocalError
 from skillroute_local.loopback import HOST, listen
 
@@ -96,7 +98,8 @@ class QueueServer:
 
                 install()
                 logging.getLogger("werkzeug").setLevel(logging.ERROR)  # else a line for every request
-                app = DomainDispatcherApplication(create_backend_app)
+                # Containers of `sam local` come through Docker's bridge, by its address or by Docker Desktop's name.
+                app = own_pages_only(DomainDispatcherApplication(create_backend_app), Hosts([DESKTOP_HOST]))
                 self._server = make_server(HOST, self._port, app, threaded=True, fd=sock.fileno())
         finally:
             self._loaded.set()

@@ -12,13 +12,15 @@ from fastapi import FastAPI
 from skillroute.bootstrap import Parts
 from skillroute.web.app import create_app
 
+from skillroute_local.browsers import Hosts, OwnPagesOnly
+
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
 # default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
 THREADS = 4
 
 
-def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
-    """Return one app with all routes."""
+def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = None) -> FastAPI:
+    """Return one app with all routes, for programs and for its own pages; `hosts` says what else it may be called."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -27,6 +29,7 @@ def local_app(parts: Parts, *, threads: int = THREADS) -> FastAPI:
 
     app = create_app([*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()])
     app.router.lifespan_context = lifespan
+    app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts())
     return app
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,9 +22,10 @@ from skillroute.errors import SkillrouteError
 from skillroute.settings import LocalSettings
 from skillroute.storage.postgres.migrate import migrate
 
+from skillroute_local.browsers import Hosts
 from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
-from skillroute_local.loopback import listen
+from skillroute_local.loopback import HOST, is_loopback, listen
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 from skillroute_local.server import local_app, serve
@@ -37,7 +39,22 @@ _COMMAND = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
 _NO_QUEUES = {"classify_queue_url": None, "aggregate_queue_url": None}
 
 
-def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -> None:
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where the web server listens, and what else it may be called by those who ask it."""
+
+    port: int
+    host: str = HOST
+    names: tuple[str, ...] = ()
+
+    def url(self, port: int) -> str:
+        """Return where this machine reaches it."""
+        if self.host in {"0.0.0.0", "::"} or is_loopback(self.host):  # noqa: S104 (what was asked for)
+            return f"http://localhost:{port}"
+        return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
+
+
+def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console) -> None:
     """Start PostgreSQL, the queues, the web server and the event pump, and serve until Ctrl-C or SIGTERM.
 
     A terminal that is closed ends it too. Whatever was started is stopped then. Without the pump no queue is used:
@@ -53,7 +70,7 @@ def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -
         running.enter_context(_ending_on_signals())
         running.enter_context(home.locked())
         # Listening comes first: a port in use is told at once, and early requests wait instead of failing.
-        sock = running.enter_context(listen(port))
+        sock = running.enter_context(listen(doors.port, doors.host))
         port = sock.getsockname()[1]
         queues = running.enter_context(QueueServer())
         with console.status("starting PostgreSQL"):
@@ -73,7 +90,7 @@ def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -
         _build_index(parts, console)
 
         def announce() -> None:
-            url = f"http://localhost:{port}"
+            url = doors.url(port)
             home.announce(
                 Run(
                     pid=os.getpid(),
@@ -85,11 +102,12 @@ def up(home: Home, port: int, *, examples: bool, pump: bool, console: Console) -
                 )
             )
             _greet(console, url, time.monotonic() - started, with_token=settings.auth == "jwt")
+            _warn(console, doors, settings)
             if pump:  # last, so that loading it does not keep the first search waiting
                 running.enter_context(Pump(os.environ, *_pump_arguments()))
 
         try:
-            serve(local_app(parts), sock, on_ready=announce)
+            serve(local_app(parts, hosts=Hosts(doors.names)), sock, on_ready=announce)
         finally:  # uvicorn raises the signal once more that it has ended on
             console.print("stopping")
 
@@ -183,6 +201,15 @@ def _build_index(parts: Parts, console: Console) -> None:
     except SkillrouteError as error:
         # It may be a model that needs `skillroute reindex`, which needs this database to be up. Searches say the same.
         console.print(f"[yellow]searches are refused for now:[/] {escape(str(error))}")
+
+
+def _warn(console: Console, doors: Doors, settings: LocalSettings) -> None:
+    if not is_loopback(doors.host) and settings.auth == "none":
+        console.print(
+            f"[yellow]Whoever reaches {escape(doors.host)} may read and change everything:[/] "
+            "set SKILLROUTE_AUTH=jwt to ask for tokens.",
+            soft_wrap=True,
+        )
 
 
 def _greet(console: Console, url: str, seconds: float, *, with_token: bool) -> None:

@@ -1,0 +1,119 @@
+"""What browsers may ask of the servers on this machine: their own pages, and nobody else's.
+
+A server on loopback trusts whoever reaches it, and a browser reaches it for any web site that the person looks at.
+A site can send requests, if not read the answers; and where its name is made to mean 127.0.0.1 (DNS rebinding), it can
+read them, too. The one is told by `Origin` and `Sec-Fetch-Site`, the other by `Host`, which browsers set and no page
+can change. Programs send neither of the first two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_LOOPBACK = "localhost"
+
+
+class Hosts:
+    """The names by which this machine may be asked, beside those of loopback and its own addresses.
+
+    Parameters
+    ----------
+    names : collection of str
+        Without ports.
+    """
+
+    def __init__(self, names: Collection[str] = ()) -> None:
+        self._names = {name.strip().lower() for name in names if name.strip()}
+
+    def refusal(self, host: str | None, origin: str | None, fetch_site: str | None) -> str | None:
+        """Return why a request is refused, by three of its headers; None when it is not."""
+        if host is None or not self._is_own(host):
+            return (
+                f"the host {_shown(host)} is none of this machine's: ask http://localhost, or start with "
+                "--allow-host and its name"
+            )
+        # A page of another port is another page; https stands before a proxy that took it off.
+        if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
+            return f"the request comes from a page of {_shown(origin)}: only pages of http://{host} may ask this server"
+        if fetch_site in {"cross-site", "same-site"}:
+            return f"the request comes from a page of another site: only pages of http://{host} may ask this server"
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name = parts.hostname
+            _ = parts.port
+        except ValueError:
+            return False
+        if not name or parts.username is not None or parts.path:
+            return False
+        if name == _LOOPBACK or name in self._names:
+            return True
+        try:
+            address = ip_address(name)
+        except ValueError:
+            return False
+        # No name can be made to look like an address.
+        return address.is_loopback or str(address) in _addresses()
+
+
+class OwnPagesOnly:
+    """ASGI middleware that answers 403 to what `Hosts` refuses."""
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers = dict(scope["headers"])
+            names = (b"host", b"origin", b"sec-fetch-site")
+            given = [value.decode("latin-1") if (value := headers.get(name)) else None for name in names]
+            why = self._hosts.refusal(*given)
+            if why is not None:
+                await _refuse(send, _body(why))
+                return
+        await self._app(scope, receive, send)
+
+
+async def _refuse(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def own_pages_only(app: Callable[..., Iterable[bytes]], hosts: Hosts) -> Callable[..., Iterable[bytes]]:
+    """Return a WSGI application that answers 403 to what `Hosts` refuses."""
+
+    def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        given = (environ.get(name) for name in ("HTTP_HOST", "HTTP_ORIGIN", "HTTP_SEC_FETCH_SITE"))
+        why = hosts.refusal(*given)
+        if why is None:
+            return app(environ, start_response)
+        body = _body(why)
+        start_response("403 Forbidden", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    return guarded
+
+
+def _body(why: str) -> bytes:
+    return json.dumps({"detail": why}).encode()
+
+
+def _shown(header: str | None) -> str:
+    return "(none)" if header is None else repr(header[:200])
+
+
+def _addresses() -> set[str]:
+    """Return the addresses of this machine, at this moment: Docker's bridge may come and go."""
+    found = {address.address for addresses in psutil.net_if_addrs().values() for address in addresses}
+    return {address.split("%")[0] for address in found}
