@@ -17,6 +17,9 @@ EVENTS = {file.stem: file for file in sorted((ROOT / "events").glob("*.json"))}
 JWT = {"SKILLROUTE_JWT_ISSUER": "https://issuer.example.com", "SKILLROUTE_JWT_AUDIENCE": "skillroute"}
 """Settings that the claims of the events fit."""
 
+ADMIN_ROLE = "arn:aws:iam::123456789012:role/agent-gateway"
+"""The role that signed the events of AuthMode iam."""
+
 Event = dict[str, Any]
 
 

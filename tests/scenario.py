@@ -11,7 +11,7 @@ from typing import Any
 from tests.scenario_mail import MAIL, MAIL_GONE, MAIL_WITH_TOKENS
 from tests.scenario_step import Check, Step
 
-__all__ = ["POISON", "SIGNED", "WITH_TOKENS", "Step"]
+__all__ = ["OF_NO_ORGANISATION", "POISON", "SIGNED", "WITH_TOKENS", "Step"]
 
 POISON = "c3d4e5f6-a7b8-4c9d-8e0f-1a2b3c4d5e6f"
 """The message of sqs_classify_mixed.json that fails for ever."""
@@ -167,7 +167,7 @@ WITH_TOKENS = (
     Step("skills", "skills_list_jwt", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_jwt", 200, _finds_the_event),
     Step("search", "search_jwt_other_org", 200, lambda answer: not _tools(answer)),
-    Step("search", "search_jwt_no_org", 200, lambda answer: not _tools(answer)),
+    Step("search", "search_jwt_no_org", 401, _is_401),
     Step("search", "search_jwt_missing_scope", 403),
     Step("catalog", "servers_put_jwt", 200, _written("created")),
     Step("catalog", "servers_put_jwt_missing_scope", 403),
@@ -178,11 +178,17 @@ WITH_TOKENS = (
     Step("search", "search_registry_jwt_other_org", 200, _finds_nothing),
     Step("search", "search_registry_jwt_missing_scope", 403),
     *MAIL_WITH_TOKENS,
-    Step("search", "verify_jwt", 200, lambda report: report["ok"]),
+    Step("search", "verify_jwt", 401, _is_401),
     Step("search", "verify_jwt_missing_scope", 403),
     Step("search", "search_anonymous", 401, _is_401),
     Step("search", "search", 401, _is_401),  # IAM's word does not count here
     Step("catalog", "catalog_put_anonymous", 401, _is_401),
     Step("skills", "skills_create_anonymous", 401, _is_401),
 )
-"""Requests with the claims that API Gateway's JWT authorizer checked, and without."""
+"""Requests with the claims that API Gateway's JWT authorizer checked, and without; all callers are of organisations."""
+
+OF_NO_ORGANISATION = (
+    Step("search", "search_jwt_no_org", 200, lambda answer: not _tools(answer)),
+    Step("search", "verify_jwt", 200, lambda report: report["ok"]),
+)
+"""Requests of callers that belong to none, where they are taken for global ones."""

@@ -133,7 +133,12 @@ def default_to_local_tokens(home: Home | None) -> None:
     Without a home only the names are set: who does not answer requests verifies nothing.
     """
     form = TokenForm.from_environment()
-    defaults = {"SKILLROUTE_JWT_ISSUER": form.issuer, "SKILLROUTE_JWT_AUDIENCE": form.audience}
+    defaults = {
+        "SKILLROUTE_JWT_ISSUER": form.issuer,
+        "SKILLROUTE_JWT_AUDIENCE": form.audience,
+        # Who tries it has no organisations yet; a deployment asks for one unless told otherwise.
+        "SKILLROUTE_JWT_REQUIRE_ORG": form.require_org,
+    }
     if home is not None:
         defaults["SKILLROUTE_JWT_KEYS"] = TokenKey.of(home).key_set()
     for name, value in defaults.items():

@@ -240,10 +240,9 @@ def test_where_an_organisation_is_required_every_route_refuses_tokens_of_none(
         database_url,
         edge_indexes,
         embedder=HashingEmbedder(),
-        **JWT,
+        **{**JWT, "jwt_require_org": True},
         jwt_keys=KEYS,
         jwt_org_claim="org-id",
-        jwt_require_org=True,
     ) as system:
         before = stored(system)
         app = app_over(system)

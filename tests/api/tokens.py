@@ -12,8 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 ISSUER = "https://issuer.test/"
 AUDIENCE = "https://skillroute.test"
-JWT: dict[str, Any] = {"auth": "jwt", "jwt_issuer": ISSUER, "jwt_audience": f"https://other.test, {AUDIENCE}"}
-"""The settings that tokens of these tests are good for."""
+JWT: dict[str, Any] = {
+    "auth": "jwt",
+    "jwt_issuer": ISSUER,
+    "jwt_audience": f"https://other.test, {AUDIENCE}",
+    "jwt_require_org": False,
+}
+"""The settings that tokens of these tests are good for; without an organisation, too."""
 GARDENER = "gardener"
 """The mail agent that tokens of these tests speak for: one that speaks for none sees no mail, but an admin's."""
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.events import ADMIN_ROLE
+
 ROOT = Path(__file__).parents[2]
 HTTP_FUNCTIONS = ("search", "catalog", "skills")
 PASSWORD = "planted-password-4711"  # without a character that a URL would encode, so that one search finds it
@@ -77,6 +79,7 @@ def run(function: str, events: list[Event] | None = None, **environment: str) ->
             "AWS_EC2_METADATA_DISABLED": "true",
             "SKILLROUTE_LOG_LEVEL": "DEBUG",
             "SKILLROUTE_AUTH": "iam",
+            "SKILLROUTE_IAM_ADMINS": ADMIN_ROLE,
             "SKILLROUTE_EMBEDDING_PROVIDER": "hashing",
             **environment,
         },

@@ -21,8 +21,8 @@ from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
 from tests.conftest import fresh_database, url_as
-from tests.events import EVENTS, JWT, answer, delete_queues, event, function_module
-from tests.scenario import SIGNED, WITH_TOKENS, Step
+from tests.events import ADMIN_ROLE, EVENTS, JWT, answer, delete_queues, event, function_module
+from tests.scenario import OF_NO_ORGANISATION, SIGNED, WITH_TOKENS, Step
 
 
 @pytest.fixture
@@ -78,6 +78,7 @@ def test_every_event_is_answered_when_aws_signatures_vouch(
     handler_of: HandlerOf, environment: pytest.MonkeyPatch
 ) -> None:
     environment.setenv("SKILLROUTE_AUTH", "iam")
+    environment.setenv("SKILLROUTE_IAM_ADMINS", ADMIN_ROLE)
     run(SIGNED, handler_of)
 
 
@@ -86,6 +87,16 @@ def test_every_event_is_answered_when_tokens_vouch(handler_of: HandlerOf, enviro
     for name, value in JWT.items():
         environment.setenv(name, value)
     run(WITH_TOKENS, handler_of)
+
+
+def test_callers_of_no_organisation_are_answered_where_a_deployment_says_so(
+    handler_of: HandlerOf, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("SKILLROUTE_AUTH", "jwt")
+    environment.setenv("SKILLROUTE_JWT_REQUIRE_ORG", "false")
+    for name, value in JWT.items():
+        environment.setenv(name, value)
+    run(OF_NO_ORGANISATION, handler_of)
 
 
 def test_the_relay_runs_as_the_writer_and_migrates_as_the_owner(

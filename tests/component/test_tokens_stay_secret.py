@@ -41,7 +41,7 @@ def parts_of(tokens: list[str]) -> list[str]:
 
 def test_where_the_app_checks_them() -> None:
     bad = bad_tokens()
-    good = OURS.sign(claims("search"))
+    good = OURS.sign(claims("search", "acme"))
     written = run(
         "search",
         [with_token(token) for token in [*bad, good]],

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from tests.events import JWT, answer
+from tests.events import ADMIN_ROLE, JWT, answer
 from tests.sam.world import World
 from tests.scenario import SIGNED, WITH_TOKENS, Step
 
@@ -25,7 +25,7 @@ def run(world: World, steps: Sequence[Step], say: Callable[[str], None]) -> None
 
 
 def test_every_event_when_aws_signatures_vouch(make_world: Make, say: Callable[[str], None]) -> None:
-    with make_world("AuthMode=iam") as world:
+    with make_world("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}") as world:
         run(world, SIGNED, say)
 
 

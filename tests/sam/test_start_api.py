@@ -116,15 +116,16 @@ def test_who_has_no_good_token_is_refused_by_every_function(api: Api, say: Calla
         strangers = Signer("stranger")
         bad = {
             "none": None,
-            "expired": api.token(scope, iat=now - 7200, nbf=now - 7200, exp=now - 3600),
-            "another audience": api.token(scope, aud="https://elsewhere.test"),
-            "another issuer": api.token(scope, iss="https://elsewhere.test"),
-            "another's key": strangers.sign(claims(scope)),
+            "expired": api.token(scope, "acme", iat=now - 7200, nbf=now - 7200, exp=now - 3600),
+            "another audience": api.token(scope, "acme", aud="https://elsewhere.test"),
+            "another issuer": api.token(scope, "acme", iss="https://elsewhere.test"),
+            "another's key": strangers.sign(claims(scope, "acme")),
+            "of no organisation": api.token(scope),
         }
         for what, token in bad.items():
             response = api.ask(method, path, token, json=body)
             assert response.status_code == 401, f"{what}: {response.status_code} {response.text}"
             assert response.headers["www-authenticate"].startswith("Bearer"), what
-        lacking = api.ask(method, path, api.token("profile"), json=body)
+        lacking = api.ask(method, path, api.token("profile", "acme"), json=body)
         assert lacking.status_code == 403, lacking.text
-        assert api.ask(method, path, api.token(scope), json=body).status_code < 300
+        assert api.ask(method, path, api.token(scope, "acme"), json=body).status_code < 300

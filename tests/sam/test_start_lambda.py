@@ -14,12 +14,13 @@ from skillroute_local.queue_server import queue_environment, sqs_client
 from skillroute_local.supervisor import Pump
 
 from tests.e2e.processes import eventually
-from tests.events import answer, event
+from tests.events import ADMIN_ROLE, answer, event
 from tests.sam.cli import logical_id
 from tests.sam.world import World
 
 Make = Callable[..., AbstractContextManager[World]]
 
+SIGNED = ("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}")
 _WITHIN_S = 150.0
 # Longer than a batch takes in a warm container on a busy machine, or its messages would come twice; so short that five
 # tries, 75 s of waiting, are over well before the test gives up. The real queues wait six minutes.
@@ -65,7 +66,11 @@ def put(client: Any, *names: str) -> list[int]:
 def test_a_classification_that_one_container_queues_is_done_by_another(
     make_world: Make, say: Callable[[str], None]
 ) -> None:
-    with make_world("AuthMode=iam") as world, world.sam.serving("start-lambda") as endpoint, world.sql() as sql:
+    with (
+        make_world("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}") as world,
+        world.sam.serving("start-lambda") as endpoint,
+        world.sql() as sql,
+    ):
         client = lambda_client(endpoint)
         assert answer(invoke(client, "skills", event("skills_create")))[0] == 201
         assert answer(invoke(client, "catalog", event("catalog_put")))[0] == 200
@@ -88,7 +93,11 @@ def test_a_classification_that_one_container_queues_is_done_by_another(
 def test_a_message_that_always_fails_is_given_up_after_five_tries_and_the_nine_beside_it_succeed_once(
     make_world: Make, say: Callable[[str], None]
 ) -> None:
-    with make_world("AuthMode=iam") as world, world.sam.serving("start-lambda") as endpoint, world.sql() as sql:
+    with (
+        make_world("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}") as world,
+        world.sam.serving("start-lambda") as endpoint,
+        world.sql() as sql,
+    ):
         queue, dead = world.queues["skillroute-classify"], world.queues["skillroute-classify-dlq"]
         sqs = sqs_client(world.sqs_url)
         sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": str(_VISIBILITY_TIMEOUT_S)})

@@ -53,6 +53,10 @@ def check_runtime(stack: Stack) -> None:
         assert function["Runtime"] == "python3.13", name
         assert function["Architectures"] == [stack.parameters["Architecture"]], name
         assert function["Timeout"] == TIMEOUT_S[name], name
+        reserved = {"Search": "SearchConcurrency", "Catalog": "WriteConcurrency", "Skills": "WriteConcurrency"}
+        most = int(stack.parameters[reserved[name]]) if name in reserved else 0
+        assert int(function.get("ReservedConcurrentExecutions", 0)) == most, name
+        assert function.get("ReservedConcurrentExecutions") != "0", f"{name}: nobody would be let in"
         assert function.get("TracingConfig") == {"Mode": "Active"}, name
         snapshots = name in HTTP and stack.parameters["SnapStart"] == "true"
         if name in HTTP:
@@ -136,8 +140,9 @@ def check_settings(stack: Stack) -> None:
         assert {each: variables.get(each) for each in local} == dict.fromkeys(local, ""), name
         assert variables["SKILLROUTE_DATABASE_SSLMODE"] == stack.parameters["DatabaseSslMode"], name
         settings = _loaded(model, variables)
-        required = stack.parameters["JwtRequireOrg"] == "true"
+        required, admins = stack.parameters["JwtRequireOrg"] == "true", stack.parameters["AdminRoleArns"]
         assert getattr(settings, "jwt_require_org", required) is required, name
+        assert getattr(settings, "iam_admins", admins) == admins, name
         for each in (
             "embedding_provider",
             "default_mode",

@@ -46,10 +46,14 @@ def check_nothing_is_open_by_default(stack: Stack) -> None:
     parameters = stack.source["Parameters"]
     assert parameters["AuthMode"]["AllowedValues"] == ["iam", "jwt"]
     assert parameters["AuthMode"]["Default"] == "iam"
+    assert parameters["AdminRoleArns"]["Default"] == ""
+    assert parameters["JwtRequireOrg"]["Default"] == "true"
     assert parameters["DatabaseSslMode"]["AllowedValues"] == ["require", "verify-full"]
     assert parameters["DatabaseSslMode"]["Default"] == "verify-full"
     assert parameters["DatabaseDeletionProtection"]["Default"] == "true"
     assert not re.fullmatch(parameters["JwtIssuer"]["AllowedPattern"], "http://issuer.example.com")
+    for arn in ("arn:aws:iam::123456789012:role/*", "arn:aws:iam::123456789012:user/ann", "*"):
+        assert not re.fullmatch(parameters["AdminRoleArns"]["AllowedPattern"], arn), arn
     for name in ("EmbeddingBaseUrl", "ChatBaseUrl", "QdrantUrl"):
         assert re.fullmatch(parameters[name]["AllowedPattern"], "https://models.example.com"), name
         assert not re.fullmatch(parameters[name]["AllowedPattern"], "http://models.example.com"), name

@@ -96,6 +96,12 @@ OF_OPERATION: list[tuple[str, str, Change]] = [
     ),
     ("check_nothing_is_open_by_default", LEAST, put("Parameters/AuthMode/AllowedValues", ["iam", "jwt", "none"])),
     ("check_nothing_is_open_by_default", LEAST, put("Parameters/DatabaseSslMode/Default", "require")),
+    ("check_nothing_is_open_by_default", LEAST, put("Parameters/JwtRequireOrg/Default", "false")),
+    (
+        "check_nothing_is_open_by_default",
+        LEAST,
+        put("Parameters/AdminRoleArns/AllowedPattern", "^$|^arn:aws:iam::[0-9]+:role/.+$"),
+    ),
     (
         "check_nothing_is_open_by_default",
         LEAST,

@@ -68,8 +68,8 @@ def test_audiences_are_separated_by_commas(tokens: pytest.MonkeyPatch) -> None:
     assert SearchSettings.load().jwt_audiences == {"one", "two", "three"}
 
 
-@pytest.mark.parametrize(("said", "required"), [(None, False), ("", False), ("false", False), ("true", True)])
-def test_an_organisation_is_required_where_it_is_said(
+@pytest.mark.parametrize(("said", "required"), [(None, True), ("", True), ("false", False), ("true", True)])
+def test_an_organisation_is_required_unless_it_is_said_that_it_is_not(
     tokens: pytest.MonkeyPatch, said: str | None, required: bool
 ) -> None:
     if said is not None:

@@ -158,7 +158,7 @@ class WebSettings(_Settings):
         "agent", min_length=1, description="The claim that names the mail agent that the caller speaks for."
     )
     jwt_require_org: bool = Field(
-        False, description="Refuse tokens that name no organisation, rather than take them for global ones."
+        True, description="Refuse tokens that name no organisation, rather than take them for global ones."
     )
     jwt_scope_prefix: str = Field(
         "", pattern=r"^[!#-\[\]-~]*$", description="What tokens put before scopes, as Cognito's resource servers do."
@@ -166,6 +166,9 @@ class WebSettings(_Settings):
     jwt_keys: str | None = Field(
         None,
         description="A JSON Web Key Set that tokens are verified with, where no gateway does: the laptop, sam local.",
+    )
+    iam_admins: str = Field(
+        "", description="For iam, ARNs of the roles that may do everything, comma-separated; other callers search."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 

@@ -209,12 +209,13 @@ class Parts(MailParts, MessageParts):
     def access(self) -> Access:
         from skillroute.web.auth import iam_access, jwt_access, open_access
         from skillroute.web.claims import TokenRules
+        from skillroute.web.iam import admin_roles
 
         settings = self.of(WebSettings)
         if settings.auth == "none":
             return open_access()
         if settings.auth == "iam":
-            return iam_access()
+            return iam_access(admin_roles(settings.iam_admins))
         rules = TokenRules(
             issuer=settings.jwt_issuer or "",
             audiences=settings.jwt_audiences,

@@ -1,8 +1,8 @@
 """Who calls, and what they may (decisions 26 and 27; docs/adr/0013).
 
 `jwt`: by the claims that API Gateway's authorizer vouches for, or, where no gateway stands before the app, by a bearer
-token that one of the configured keys has signed. `iam`: callers that may invoke the API are trusted with all scopes and
-global items. `none`: the laptop, where nothing checks.
+token that one of the configured keys has signed. `iam`: by the identity that signed the request; roles that are named
+may do everything, any other caller searches, and all are global. `none`: the laptop, where nothing checks.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.errors import Unauthenticated
+from skillroute.errors import Forbidden, Unauthenticated
 from skillroute.web.challenge import InsufficientScope, InvalidToken, NoIdentity
 from skillroute.web.claims import TokenRules
+from skillroute.web.iam import Role, role_of
 
 Identify = Callable[[Request], Caller]
 ClaimsOf = Callable[[str], Mapping[str, Any]]
@@ -52,8 +53,12 @@ class Guard:
         if caller is None:
             caller = request.state.caller = self._identify(request)
         if self._scope is not None and not caller.may(self._scope):
-            raise InsufficientScope(self._scope.value, self._scope_prefix + self._scope.value)
+            raise self.refusal(self._scope)
         return caller
+
+    def refusal(self, scope: Scope) -> Forbidden:
+        """Return what a caller without a scope is told."""
+        return InsufficientScope(scope.value, self._scope_prefix + scope.value)
 
 
 class BearerGuard(Guard, SecurityBase):
@@ -61,6 +66,13 @@ class BearerGuard(Guard, SecurityBase):
 
     scheme_name = "bearer"
     model = HTTPBearer(bearerFormat="JWT", description="A JSON Web Token with the scope that the route asks for.")
+
+
+class RoleGuard(Guard):
+    """A guard of callers that have no tokens to ask scopes of."""
+
+    def refusal(self, scope: Scope) -> Forbidden:
+        return Forbidden("this identity may only search")
 
 
 class Access:
@@ -95,15 +107,17 @@ def open_access() -> Access:
     return Access(lambda _: LAPTOP)
 
 
-def iam_access() -> Access:
-    """Return the access behind API Gateway's IAM authorizer."""
+def iam_access(admins: frozenset[Role]) -> Access:
+    """Return the access behind API Gateway's IAM authorizer: sessions of `admins` may do everything, others search."""
 
     def identify(request: Request) -> Caller:
-        if not _authorizer(request).get("iam"):
+        vouched = _authorizer(request).get("iam")
+        if not vouched or not isinstance(vouched, dict):
             raise Unauthenticated("the request carries no verified identity")
-        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN}))
+        is_admin = role_of(vouched.get("userArn")) in admins
+        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN if is_admin else Scope.SEARCH}))
 
-    return Access(identify)
+    return Access(identify, guard=RoleGuard)
 
 
 def jwt_access(
