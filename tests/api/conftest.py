@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -15,10 +16,11 @@ from tests.conftest import fresh_database
 from tests.doubles import EdgeIndexes
 
 
-def app_over(system: System) -> FastAPI:
+def app_over(system: System, **options: Any) -> FastAPI:
     """Return the search, the catalogue and the skill routes as one app."""
     parts = system.parts
-    return create_app(parts.search_routers() + parts.catalog_routers() + parts.skills_routers())
+    routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers()
+    return create_app(routers, access=parts.access, **options)
 
 
 @pytest.fixture

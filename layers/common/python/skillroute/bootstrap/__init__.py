@@ -95,6 +95,6 @@ def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
 
     parts.start_ahead()
     # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
-    app = create_app(routers, title=title, with_docs=False)
+    app = create_app(routers, access=parts.access, title=title, with_docs=False)
     app.state.parts = parts
     return app

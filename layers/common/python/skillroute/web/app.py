@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from fastapi import APIRouter, FastAPI
 
 from skillroute import __version__
+from skillroute.web.auth import Access
 from skillroute.web.body import BodyLimit
 from skillroute.web.budget import TimeLimit
 from skillroute.web.errors import add_error_handlers
 
 
-def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute", with_docs: bool = True) -> FastAPI:
+def create_app(
+    routers: Sequence[APIRouter], *, access: Access | None = None, title: str = "Skillroute", with_docs: bool = True
+) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
     Parameters
     ----------
     routers : sequence of APIRouter
+    access : Access, optional
+        Who asks for what no route has is asked who they are first, too; without it anybody is told.
     title : str
         What the OpenAPI document calls the app.
     with_docs : bool
@@ -28,10 +33,11 @@ def create_app(routers: Sequence[APIRouter], *, title: str = "Skillroute", with_
         version=__version__,
         description="Tool search for AI agents: ask for what you need in plain words, get the tools that fit.",
         openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
+        redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
     app.add_middleware(BodyLimit)
     app.add_middleware(TimeLimit)
-    add_error_handlers(app)
+    add_error_handlers(app, access.anyone() if access else None)
     for router in routers:
         app.include_router(router)
     return app

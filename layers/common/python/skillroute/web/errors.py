@@ -5,12 +5,14 @@ What is down is told by a sentence of our own; hosts, secrets and what the other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from skillroute.errors import (
     Conflict,
@@ -44,8 +46,26 @@ LONGEST_TOLD = 2000
 """Characters of a field's name, or of a message, that an answer holds."""
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Teach an app the error table."""
+def add_error_handlers(app: FastAPI, identified: Callable[[Request], Awaitable[object]] | None = None) -> None:
+    """Teach an app the error table.
+
+    Parameters
+    ----------
+    app : FastAPI
+    identified : callable, optional
+        Raises `Unauthenticated` for whoever is nobody: they are not told which paths and methods there are.
+    """
+
+    async def no_such_route(request: Request, error: Exception) -> Response:
+        refused = cast(HTTPException, error)
+        if identified is not None and refused.status_code in {404, 405}:
+            try:
+                await identified(request)
+            except SkillrouteError as stranger:
+                return _skillroute_error(request, stranger)
+        return await http_exception_handler(request, refused)
+
+    app.add_exception_handler(HTTPException, no_such_route)
     app.add_exception_handler(SkillrouteError, _skillroute_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(Exception, _unexpected)
