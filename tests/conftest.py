@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from tests.doubles import EdgeIndexes
 
-# How many examples a property is tried on. Nothing of it depends on how fast the machine is.
-_STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", _STEADY, max_examples=40)
+# How many examples a property is tried on. Nothing of it depends on how fast the machine is, and all examples of a test
+# share its fixtures: who writes tidies up.
+_STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+settings.register_profile("quick", _STEADY, max_examples=50)
 settings.register_profile("thorough", _STEADY, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.web.app import create_app
 
+from tests.api.one_app import app_over
 from tests.builders import System, lent_system
 from tests.conftest import fresh_database
 from tests.doubles import EdgeIndexes
-
-
-def app_over(system: System, **options: Any) -> FastAPI:
-    """Return the search, the catalogue and the skill routes as one app."""
-    parts = system.parts
-    routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers()
-    return create_app(routers, access=parts.access, **options)
 
 
 @pytest.fixture

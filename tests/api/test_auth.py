@@ -16,7 +16,7 @@ from skillroute.observability import Metric, count
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import BAD_HEADERS, KEYS, OURS, bearer
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import BODIES, SCOPES, fill, filled, routes_of, stored, with_token
 from tests.api.tokens import JWT, claims
 from tests.builders import System, lent_system

@@ -14,7 +14,7 @@ from skillroute.domain.caller import Scope
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import BAD_CLAIMS, OURS
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import BODIES, SCOPES, Route, fill, filled, routes_of, with_token
 from tests.api.tokens import JWT, as_gateway_says, claims
 from tests.builders import lent_system

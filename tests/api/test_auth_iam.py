@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from skillroute.domain.caller import Scope
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import SCOPES, Route, fill, filled
 from tests.api.test_auth_gateway import through_gateway
 from tests.builders import lent_system

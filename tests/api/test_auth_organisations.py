@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import BODIES, Ids, Route, fill, filled, routes_of, stored
 from tests.api.tokens import JWT, claims
 from tests.builders import System, lent_system

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS, OURS, bearer
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import fill
 from tests.api.tokens import JWT, claims
 from tests.builders import System, lent_system

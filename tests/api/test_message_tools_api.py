@@ -12,7 +12,7 @@ from mangum import Mangum
 from skillroute.domain.caller import LAPTOP
 from skillroute.search.messages.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
 
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.builders import System
 
 ONE, MANY = "/api/v1/tools/search_messages", "/api/v1/tools/search_messages_product"

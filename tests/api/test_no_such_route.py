@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from skillroute.providers.embedding.hashing import HashingEmbedder
 
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import SCOPES, Route, filled
 from tests.api.test_auth_gateway import through_gateway, vouched
 from tests.api.tokens import JWT, claims

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import SCOPES
 from tests.builders import System
 

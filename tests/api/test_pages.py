@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from skillroute.domain.answer_size import MAX_ANSWER_BYTES, on_the_way
 from skillroute.web import paging
 
-from tests.api.conftest import app_over
+from tests.api.one_app import app_over
 from tests.api.routes import fill, filled, routes_of
 from tests.builders import System, item
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.component.messages.conftest import MakeMailbox
@@ -65,7 +65,7 @@ def test_any_query_is_answered(mailbox_with: MakeMailbox, setting: str | None) -
     mailbox.message("x" * 3000, "water İ 💧", at(-0.5))
     mailbox.agent("WaterLily", mailbox.project("water"))
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+    @settings(derandomize=True)
     @given(TEXTS, REQUESTS)
     @example("%", {"mode": "hybrid", "min_score": 0.0})
     @example("water", {"ranking": "recency", "cursor": "sffefffffffffffff:i1"})

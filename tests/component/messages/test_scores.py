@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillroute.domain import message_search
 from skillroute.domain.message_cursor import Cursor
@@ -265,9 +265,7 @@ class TestCursors:
 
         assert mailbox.found("water", cursor=first.next_cursor, **mode) == everything[3:]
 
-    @settings(
-        max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
-    )
+    @settings(max_examples=settings.default.max_examples // 4, derandomize=True)
     @pytest.mark.parametrize("engine", ["fts5", "tantivy", "semantic"])
     @given(data=st.data())
     def test_each_match_comes_once_under_inserts_and_deletes(
@@ -298,9 +296,7 @@ class TestCursors:
         assert len(seen) == len(set(seen))
         assert lasting <= set(seen)
 
-    @settings(
-        max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
-    )
+    @settings(max_examples=settings.default.max_examples // 4, derandomize=True)
     @given(data=st.data())
     def test_hybrid_finds_nothing_twice_while_things_only_go(self, mailbox: Mailbox, data: st.DataObject) -> None:
         """Fused scores move with every rank, so a page goes on after its cursor's document, wherever that is now.

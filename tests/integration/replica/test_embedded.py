@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillroute.domain.embedding import EmbeddingModel
 from skillroute.domain.index import FeedPage
@@ -148,7 +148,7 @@ class TestSharedLooks:
         # THEN it looks for itself
         assert results == [{"a": ""}]
 
-    @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=settings.default.max_examples // 12)
     @given(seed=st.integers(0, 2**32))
     def test_a_search_sees_every_write_that_was_acknowledged_before_it_began(self, embedded: World, seed: int) -> None:
         replica = embedded.replica()

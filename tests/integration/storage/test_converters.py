@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.storage.postgres import converters
 from skillroute.storage.postgres.database import PostgresDatabase
@@ -24,14 +24,12 @@ def sql(emptied_database_url: str):  # type: ignore[no-untyped-def]
     sql.close()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(array=st.lists(TEXTS | AWKWARD | st.none(), max_size=6))
 def test_any_array_of_texts_comes_back(sql: Sql, array: list[str | None]) -> None:
     [[as_text]] = sql("SELECT :array::text::text[]::text", array=converters.array(array))
     assert converters.text_array(as_text) == array
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     at=st.datetimes(datetime(1900, 1, 1), datetime(2999, 1, 1)),
     offset_minutes=st.integers(-12 * 60, 14 * 60),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.domain.mail import DocKind
@@ -131,7 +131,6 @@ ANY_TEXT = st.text(max_size=200).map(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(title=ANY_TEXT, body=ANY_TEXT)
 @example("'\\:*|&!()<->", "a'b\\c:1A d:B 'e'")
 @example("é" * 1024, "x" * 2047 + " " + "x" * 2046)
@@ -150,7 +149,6 @@ def test_every_text_can_be_stored_and_is_found_by_its_own_words(sql: Sql, title:
             assert sql("SELECT CAST(:v AS tsvector) @@ CAST(:q AS tsquery)", v=vector, q=query) == [[True]], query
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=ANY_TEXT)
 @example("a" * 10_000)
 @example(" ".join(f"w{number}" for number in range(3000)))

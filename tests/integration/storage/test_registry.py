@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.domain.hashing import text_hash
@@ -403,7 +403,6 @@ def test_an_organisation_of_any_name_finds_its_own_and_what_is_global(database: 
 WORDS = st.text(alphabet="abcdeABC_Ééß☃ -.%\n", max_size=20)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.lists(st.tuples(WORDS, WORDS, WORDS, st.lists(st.tuples(WORDS, WORDS), max_size=3)), max_size=4),
     keywords=st.lists(st.text(alphabet="abcdeé_ß", min_size=3, max_size=4), min_size=1, max_size=3, unique=True),

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.ports import VectorIndex
@@ -70,7 +70,6 @@ def assert_alike(left: Sequence[IndexHit], right: Sequence[IndexHit]) -> None:
             assert hit.score == pytest.approx(last, abs=TOLERANCE)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(operations, max_size=12), asked=st.lists(questions, min_size=1, max_size=5))
 def test_both_engines_answer_alike(
     make_edge: MakeIndex,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.domain.message_text import SearchText, impacts, query_terms
@@ -247,7 +247,6 @@ filters = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=st.lists(operations, max_size=10),
     asked=st.lists(st.tuples(terms, filters, st.integers(1, 8)), min_size=1, max_size=5),

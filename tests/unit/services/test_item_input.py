@@ -8,7 +8,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.hashing import content_hash
 from skillroute.domain.items import ItemContent, ItemKey
@@ -34,7 +34,6 @@ near_items = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(json_values | near_items)
 def test_any_json_value_is_read_or_refused_and_what_is_read_can_be_stored(raw: object) -> None:
     try:
@@ -51,7 +50,6 @@ def test_any_json_value_is_read_or_refused_and_what_is_read_can_be_stored(raw: o
     assert indexed_text(content).embedding_texts[0]
 
 
-@settings(max_examples=100, deadline=None)
 @given(json_values)
 def test_checking_a_value_raises_nothing_but_invalid_input(value: object) -> None:
     try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.items import ItemKey
 from skillroute.domain.registry import AgentSkill
@@ -291,7 +291,6 @@ near_entities = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from([read_server, read_agent]), json_values | near_entities)
 def test_any_json_value_is_read_or_refused_and_what_is_read_can_be_stored(read: Any, raw: object) -> None:
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain.classification import MIN_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
 from skillroute.domain.embedding import Vector
@@ -370,7 +370,6 @@ def skill_lists(draw: st.DrawFn) -> list[SkillProfile]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(skills=skill_lists(), name=words.filter(bool), server=words, description=words, seed=st.integers(0, 9))
 def test_any_answer_is_in_bounds_and_the_order_of_skills_does_not_matter(
     skills: list[SkillProfile], name: str, server: str, description: str, seed: int

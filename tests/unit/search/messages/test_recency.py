@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.domain import message_search
 from skillroute.domain.message_cursor import Cursor
@@ -79,7 +79,6 @@ FIGURES = st.none() | st.sampled_from([0.5, 1.0, 2.0, 3.0])
     st.none() | st.sampled_from([0.0, 0.2, 1.0]),
     st.sampled_from([(1, 2, 4, 8, 16, 32, 64), (2, 3), (50,)]),
 )
-@settings(max_examples=500)
 def test_it_is_the_same_page_with_the_same_scores(
     documents: list[tuple[int, float | None]], limit: int, least: float | None, windows: tuple[int, ...]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from skillroute.domain import message_search
 from skillroute.domain.message_cursor import Cursor
@@ -129,7 +129,6 @@ CHANGES = st.lists(st.tuples(st.sampled_from(["put", "delete"]), st.integers(0, 
 
 
 @given(st.dictionaries(st.integers(0, 30), FIGURES, max_size=25), st.integers(1, 5), st.lists(CHANGES, max_size=8))
-@settings(max_examples=500)
 @example({2: 0.0, 6: 0.5}, 1, [[("delete", 6, 0.0)]])  # the cursor lies above all that is left
 @example({1: 1.0, 5: 2.5}, 1, [[], [("delete", 1, 0.0), ("put", 9, 5.5)]])  # below all of it
 @example({1: 1.0, 2: 2.0, 3: 2.0, 4: 2.0, 5: 2.0, 6: 2.0, 7: 2.0, 8: 0.0}, 3, [])
