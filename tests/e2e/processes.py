@@ -24,10 +24,9 @@ from skillroute_local.home import Home
 from skillroute_local.loopback import listen
 from skillroute_local.postgres_programs import Postmaster
 
-T = TypeVar("T")
+from tests.soak import SOAK  # noqa: F401 (the tests here take it from here)
 
-SOAK = os.environ.get("SKILLROUTE_SOAK") == "1"
-"""Whether the kill and load tests run their long versions."""
+T = TypeVar("T")
 
 HASHING = {"SKILLROUTE_EMBEDDING_PROVIDER": "hashing"}
 """Settings of a server that loads no model: a second less for each start."""
