@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from tests.builders import System
 
 _asked: ContextVar[Parts] = ContextVar("asked")
-_ACCESS = {name for name in LocalSettings.model_fields if name == "auth" or name.startswith("jwt_")}
+_ACCESS = {name for name in LocalSettings.model_fields if name == "auth" or name.startswith(("jwt_", "iam_"))}
 
 
 def app_over(system: System, **options: Any) -> FastAPI:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.ports import VectorIndex
