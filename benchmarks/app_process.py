@@ -7,7 +7,7 @@ import os
 import sys
 
 import uvicorn
-from skillroute.bootstrap import Parts
+from skillroute.wiring import Parts
 from skillroute_local.server import THREADS, local_app
 from skillroute_local.up import local_settings
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from skillroute.domain.classification import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
-from skillroute.providers.classification.similarity_model import CONFIDENCE, EVIDENCE, confidences, leads
-from skillroute.providers.classification.similarity_skills import FEATURES
+from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
+from skillroute.skills.classifiers.similarity_model import CONFIDENCE, EVIDENCE, confidences, leads
+from skillroute.skills.classifiers.similarity_skills import FEATURES
 
 Floats = NDArray[np.float64]
 BINS = 10

@@ -43,10 +43,10 @@ from classification_sets import (
 )
 from harness import ROOT, arguments, console, print_table, save
 from judged import load
-from skillroute.domain.classification import SkillProfile, ToolProfile
-from skillroute.providers.classification.similarity import SimilarityClassifier
-from skillroute.providers.embedding.onnx import OnnxEmbedder
-from skillroute.settings import SearchSettings
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.settings import SearchSettings
+from skillroute.skills.classification import SkillProfile, ToolProfile
+from skillroute.skills.classifiers.similarity import SimilarityClassifier
 
 _SIZES = (12, 24)
 _DRAWS = 2

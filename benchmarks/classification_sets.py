@@ -15,14 +15,14 @@ from calibration import Floats, Trial
 from harness import ROOT, progress
 from judged import load
 from numpy.typing import NDArray
-from skillroute.domain.classification import SkillProfile, ToolProfile
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.tool_text import split_name
-from skillroute.ports import Embedder
-from skillroute.providers.classification.similarity_skills import SkillTable
-from skillroute.services.embedding import embed_views
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
+from skillroute.catalogue.text import split_name
+from skillroute.core.documents.embed import embed_views
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.ports import Embedder
+from skillroute.skills.classification import SkillProfile, ToolProfile
+from skillroute.skills.classifiers.similarity_skills import SkillTable
 
 VARIANTS = {
     "description": (),

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from skillroute.domain.skills import Assignment, NewSkill
-from skillroute.ports import Embedder
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
+from skillroute.core.ports import Embedder
+from skillroute.skills.model import Assignment, NewSkill
 from skillroute_local.proposing.k_means import k_means
 
 _NAME_WORDS = 8

@@ -34,7 +34,7 @@ from cold_containers import BUILD, Containers, Function, built, compiled_runtime
 from corpus import Corpus, Filler
 from harness import arguments, console, fresh_database, print_table, progress, save
 from moto.server import ThreadedMotoServer
-from skillroute.storage.postgres.address import Address
+from skillroute.core.postgres.address import Address
 from skillroute_local.commands.sam_env import UNSET
 from skillroute_local.docker_bridge import DESKTOP_HOST, host_for_containers
 from skillroute_local.errors import LocalError

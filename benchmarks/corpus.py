@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 from harness import arguments, print_table, progress, save
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.hashing import content_hash
-from skillroute.domain.items import ItemKey
-from skillroute.domain.skills import Assignment, AssignmentSource, skill_key
-from skillroute.ports import ItemRow, Session
-from skillroute.services.embedding import claim_model
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
-from skillroute.settings import SearchSettings
+from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.embed import claim_model
+from skillroute.core.hashing import content_hash
+from skillroute.core.ports import ItemRow, Session
+from skillroute.core.settings import SearchSettings
+from skillroute.skills.model import Assignment, AssignmentSource, skill_key
+from skillroute.wiring import Parts
 from vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOMAINS, MAKERS, PEOPLE, TIMES, skills
 
 BASE_TOOLS = 4000

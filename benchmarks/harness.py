@@ -22,8 +22,8 @@ import psutil
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from skillroute.observability import logger
-from skillroute.storage.postgres.migrate import migrate
+from skillroute.core.observability import logger
+from skillroute.core.postgres.migrate import migrate
 from skillroute_local.loopback import free_port
 from skillroute_local.postgres import EmbeddedPostgres
 

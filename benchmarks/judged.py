@@ -21,13 +21,13 @@ from typing import Any
 
 from clusters import cluster_skills
 from harness import ROOT, fresh_database, progress
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.search import SearchRequest, SearchResponse
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
-from skillroute.search.tools import ToolSearch
-from skillroute.services.sync_tools import MAX_ITEMS
-from skillroute.settings import SearchSettings
+from skillroute.catalogue.sync import MAX_ITEMS
+from skillroute.core.caller import LAPTOP
+from skillroute.core.settings import SearchSettings
+from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.search import ToolSearch
+from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
+from skillroute.wiring import Parts
 
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here

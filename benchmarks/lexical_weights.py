@@ -4,7 +4,7 @@ Tools are those of the judged sets, all in one index, each set an organisation. 
 
 - everything: BM25's weights by how many tools of the whole index have a word, whoever they belong to.
 - caller: by how many of the caller's tools have it (Qdrant's `idf` with a corpus).
-- fixed: by `skillroute.domain.term_weights`, as shipped, which was counted in these sets among others.
+- fixed: by `skillroute.core.documents.term_weights`, as shipped, which was counted in these sets among others.
 - fixed, left out: the same, counted anew without the set that is measured (and without what shares tools with it).
 - none: every word weighs 1.
 
@@ -33,8 +33,8 @@ from corpus import Corpus
 from harness import arguments, numbers, percentiles, print_table, progress, save, words
 from judged import JudgedSet, Query, load, measures
 from registry_quality import interval
-from skillroute.domain import term_weights
-from skillroute.storage.index.bm25 import Bm25Encoder
+from skillroute.core.documents import term_weights
+from skillroute.core.documents.index.bm25 import Bm25Encoder
 from term_counts import SETS, counted, lexical_texts
 from term_counts import load as load_texts
 from word_shards import Fixed, Shards, Sparse, Unweighted, Weights

@@ -27,7 +27,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from skillroute.search.registry.query import STOP_WORDS
+from skillroute.registry.search.query import STOP_WORDS
 
 Json = dict[str, Any]
 

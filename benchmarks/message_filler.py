@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from harness import fresh_database, print_table, progress
 from message_corpus import agents, generate, products, projects
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.ports import Embedder, MailKind
-from skillroute.services.sync_mail import MAX_MAIL, SyncMail
-from skillroute.settings import SearchSettings
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.migrate import migrate
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.ports import Embedder, MailKind
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.migrate import migrate
+from skillroute.core.settings import SearchSettings
+from skillroute.mail.sync import MAX_MAIL, SyncMail
+from skillroute.wiring import Parts
 from skillroute_local.postgres import EmbeddedPostgres
 
 EMBEDDED = 10_000

@@ -46,12 +46,12 @@ from harness import (
 )
 from message_corpus import YEAR_START_US, YEAR_US, agents, generate, products, projects
 from message_filler import EMBEDDED, add_corpus_options, filled
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.message_search import MessageSearchRequest
-from skillroute.domain.message_text import query_terms
-from skillroute.search.messages.search import MessageSearch
-from skillroute.settings import SearchSettings
+from skillroute.core.caller import LAPTOP
+from skillroute.core.settings import SearchSettings
+from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.mail.search.search import MessageSearch
+from skillroute.mail.text import query_terms
+from skillroute.wiring import Parts
 
 MAIL = "/api/v1/mail"
 _SEARCH = "/api/v1/search/messages"

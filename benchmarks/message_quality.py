@@ -33,14 +33,14 @@ from harness import HERE, ROOT, arguments, fresh_database, print_table, progress
 from message_filler import write
 from registry_corpus import read_lines
 from registry_quality import interval, ndcg, reciprocal_rank
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.index import Collection, IndexFilter, IndexHit
-from skillroute.domain.message_search import EngineSetting, MessageSearchRequest
-from skillroute.domain.message_text import SearchText, impacts
-from skillroute.ports import IndexReplica, IndexStatus, MailKind, VectorIndex
-from skillroute.search.messages.search import MessageSearch
-from skillroute.settings import SearchSettings
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.ports import IndexReplica, IndexStatus, MailKind, VectorIndex
+from skillroute.core.settings import SearchSettings
+from skillroute.mail.search.model import EngineSetting, MessageSearchRequest
+from skillroute.mail.search.search import MessageSearch
+from skillroute.mail.text import SearchText, impacts
+from skillroute.wiring import Parts
 
 KINDS = ("paraphrase", "keyword", "identifier")
 _TOP = 10

@@ -19,10 +19,10 @@ import numpy as np
 from harness import ROOT, console
 from judged import load
 from rich.table import Table
-from skillroute.providers.embedding.onnx import OnnxEmbedder
-from skillroute.services.embedding import embed_views
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
+from skillroute.core.documents.embed import embed_views
+from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute_local.proposing.clusters import NONE, cluster, damped
 from skillroute_local.proposing.k_means import Matrix, k_means
 

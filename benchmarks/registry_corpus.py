@@ -32,17 +32,17 @@ from typing import Any
 
 import numpy as np
 from harness import arguments, console, fresh_database, print_table, progress
-from skillroute.bootstrap import Parts
-from skillroute.domain.hashing import content_hash, text_hash
-from skillroute.domain.registry import AgentSkill, EntityContent, EntityKind
-from skillroute.ports import ItemRow, Session
-from skillroute.services.embedding import claim_model
-from skillroute.services.item_input import read_item
-from skillroute.services.item_rows import indexed_text
-from skillroute.services.refresh_registry import refresh
-from skillroute.settings import SearchSettings
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.migrate import migrate
+from skillroute.catalogue.rows import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.core.documents.embed import claim_model
+from skillroute.core.hashing import content_hash, text_hash
+from skillroute.core.ports import ItemRow, Session
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.migrate import migrate
+from skillroute.core.settings import SearchSettings
+from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
+from skillroute.registry.refresh import refresh
+from skillroute.wiring import Parts
 from skillroute_local.postgres import EmbeddedPostgres
 
 _SETS = ("docker-mcp-catalog", "livemcp-catalog", "sealtools", "bfcl")

@@ -43,7 +43,7 @@ from harness import (
     write_requests,
 )
 from registry_corpus import add_corpus_options, filled, read_lines
-from skillroute.search.registry.query import STOP_WORDS
+from skillroute.registry.search.query import STOP_WORDS
 from skillroute_local.loopback import free_port
 
 _STAGES = ("query_embedding", "vector_search", "keyword_search", "tool_search", "load", "index_sync", "total")

@@ -32,15 +32,15 @@ import numpy as np
 import numpy.typing as npt
 from harness import HERE, arguments, fresh_database, print_table, progress, save
 from registry_corpus import read_lines
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.embedding import Vector
-from skillroute.domain.registry_search import EntityType, RegistrySearchRequest, RegistrySearchResponse
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.search.embed import QueryEmbedder
-from skillroute.search.registry.search import RegistrySearch
-from skillroute.services.sync_registry import SyncRegistry
-from skillroute.settings import SearchSettings
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.settings import SearchSettings
+from skillroute.registry.search.model import EntityType, RegistrySearchRequest, RegistrySearchResponse
+from skillroute.registry.search.search import RegistrySearch
+from skillroute.registry.sync import SyncRegistry
+from skillroute.wiring import Parts
 
 CATALOGUE = "docker-mcp-catalog"
 GROUPS = ("name", "need", "tools", "tags")

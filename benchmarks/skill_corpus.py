@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 from corpus import Corpus
 from harness import progress
-from skillroute.bootstrap import Parts
-from skillroute.domain.embedding import Vector
-from skillroute.domain.hashing import content_hash
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, skill_key
-from skillroute.ports import ItemRow, Session
-from skillroute.services.create_skill import indexed_text as skill_text
-from skillroute.services.embedding import claim_model
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
+from skillroute.core.documents.embed import claim_model
+from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash
+from skillroute.core.ports import ItemRow, Session
+from skillroute.skills.create import indexed_text as skill_text
+from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, skill_key
+from skillroute.wiring import Parts
 
 _BATCH = 500
 _CONFIDENCE = 0.9

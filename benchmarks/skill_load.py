@@ -11,9 +11,9 @@ from typing import Any
 from harness import Server, drive, fresh_database, percentiles, progress, serving, write_requests
 from report import median_of
 from skill_corpus import SkillCorpus, made_up_skill
-from skillroute.bootstrap import Parts
-from skillroute.domain.skills import MAX_SKILLS
-from skillroute.settings import SearchSettings
+from skillroute.core.settings import SearchSettings
+from skillroute.skills.model import MAX_SKILLS
+from skillroute.wiring import Parts
 
 _SKILLS = "/api/v1/skills"
 _SESSIONS = 2000  # connections take them in turn, so one that is taken again has long been ended

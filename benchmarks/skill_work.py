@@ -12,12 +12,12 @@ from typing import Any
 from harness import ROOT, child_environment, fresh_database, progress
 from judged import load
 from skill_corpus import SkillCorpus
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import skill_key
-from skillroute.domain.work import QueueName
-from skillroute.settings import LocalSettings
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.caller import LAPTOP
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import LocalSettings
+from skillroute.skills.model import skill_key
+from skillroute.wiring import Parts
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 from skillroute_local.supervisor import Pump
 

@@ -1,4 +1,4 @@
-"""Count how common words are, and write the table that `skillroute.domain.term_weights` reads.
+"""Count how common words are, and write the table that `skillroute.core.documents.term_weights` reads.
 
 What is counted: of how many texts a word is part, in tools (name, description, arguments, server, as they are searched
 by words) and in requests for tools. Both count one half, for a word that is common in requests alone ("please") says
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import arguments, console, words
-from skillroute.services.item_input import read_item
-from skillroute.services.sync_tools import indexed_text
+from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.sync import indexed_text
 
 SETS = ("metatool", "sealtools", "bfcl", "tool-requests", "docker-mcp-catalog", "livemcp-catalog")
 TEXTS = 100_000

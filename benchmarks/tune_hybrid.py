@@ -13,7 +13,7 @@ from judged import Imported, evaluate, imported, load, request
 from retrieval import THRESHOLDS
 from rich.progress import Progress
 from skillroute.search.enrich import SchemaLoader
-from skillroute.search.tools import ToolSearch
+from skillroute.search.search import ToolSearch
 
 _MEASURES = ("ndcg@5", "recall@5", "recall@1", "comp@5")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.domain.skills import NewSkill
+from skillroute.skills.model import NewSkill
 
 
 def _words(text: str) -> tuple[str, ...]:

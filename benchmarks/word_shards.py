@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import qdrant_edge as edge
-from skillroute.domain import term_weights
-from skillroute.storage.index.bm25 import weights_by_place
+from skillroute.core.documents import term_weights
+from skillroute.core.documents.index.bm25 import weights_by_place
 
 Weights = Mapping[int, float]
 Sparse = edge.SparseVector

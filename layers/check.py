@@ -65,7 +65,7 @@ def takes_an_event(function: str) -> None:
     assert spec is not None and spec.loader is not None
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
-    from skillroute.errors import SkillrouteError
+    from skillroute.core.errors import SkillrouteError
 
     event = json.loads((ROOT / "events" / EVENTS[function]).read_bytes())
     context = SimpleNamespace(
@@ -88,9 +88,9 @@ def takes_an_event(function: str) -> None:
 def calls_endpoints() -> None:
     """Make the clients of AWS, and call an OpenAI-compatible endpoint that nobody serves."""
     import boto3
-    from skillroute.domain.embedding import EmbeddingModel
-    from skillroute.errors import EmbeddingUnavailable
-    from skillroute.providers.embedding.openai import OpenAIEmbedder
+    from skillroute.core.embedding.model import EmbeddingModel
+    from skillroute.core.embedding.openai import OpenAIEmbedder
+    from skillroute.core.errors import EmbeddingUnavailable
 
     for service in ("bedrock-runtime", "secretsmanager", "sns", "sqs"):
         boto3.client(service)
@@ -103,7 +103,7 @@ def reads_tokens() -> None:
     import jwt
     from cryptography.hazmat.primitives.asymmetric import rsa
     from jwt.algorithms import RSAAlgorithm
-    from skillroute.web.keys import KeySet
+    from skillroute.core.http.keys import KeySet
 
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     public = json.loads(RSAAlgorithm.to_jwk(key.public_key())) | {"kid": "1", "use": "sig", "alg": "RS256"}
@@ -115,9 +115,9 @@ def reads_tokens() -> None:
 
 def embeds_and_classifies(model: Path) -> None:
     """Embed with the layer's model, and classify a tool by it."""
-    from skillroute.domain.classification import SkillProfile, ToolProfile
-    from skillroute.providers.classification.similarity import SimilarityClassifier
-    from skillroute.providers.embedding.onnx import OnnxEmbedder
+    from skillroute.core.embedding.onnx import OnnxEmbedder
+    from skillroute.skills.classification import SkillProfile, ToolProfile
+    from skillroute.skills.classifiers.similarity import SimilarityClassifier
 
     embedder = OnnxEmbedder(model)
     mail, letter, rain = embedder.embed(["send an e-mail", "mail a letter", "how much it rained"], timeout_s=30)
@@ -133,8 +133,8 @@ def embeds_and_classifies(model: Path) -> None:
 
 def finds() -> None:
     """Write to the embedded index, and search it both ways."""
-    from skillroute.domain.index import Collection, IndexFilter, IndexRecord
-    from skillroute.storage.index.edge import EdgeIndex
+    from skillroute.core.documents.index.edge import EdgeIndex
+    from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
 
     with tempfile.TemporaryDirectory() as folder:
         index = EdgeIndex(Path(folder), 3)
@@ -150,9 +150,9 @@ def finds() -> None:
 
 def asks_qdrant() -> None:
     """Send a search to a Qdrant server that nobody serves."""
-    from skillroute.domain.index import Collection, IndexFilter
-    from skillroute.errors import IndexUnavailable
-    from skillroute.storage.index.qdrant import QdrantIndex
+    from skillroute.core.documents.index.qdrant import QdrantIndex
+    from skillroute.core.documents.model import Collection, IndexFilter
+    from skillroute.core.errors import IndexUnavailable
 
     index = QdrantIndex.connect(NOBODY, None, 3, 1.0)
     _raises(IndexUnavailable, lambda: index.search(Collection.TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=1))

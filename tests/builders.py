@@ -8,22 +8,23 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
-from skillroute.domain.hashing import content_hash
-from skillroute.domain.items import ItemContent, ItemKey, ItemType
-from skillroute.domain.search import SearchRequest, SearchResponse
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill, Skill, SkillKey, in_rank_order
-from skillroute.domain.suggestions import Suggestion, SuggestionStatus
-from skillroute.ports import Classifier, Embedder, ItemRow, Queue
-from skillroute.search.embed import QueryEmbedder
-from skillroute.services import create_skill, sync_tools
-from skillroute.settings import LocalSettings
-from skillroute.storage.index.embedded import EmbeddedReplica
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.feed import PostgresFeed
-from skillroute.storage.postgres.pool import Pool
+from skillroute.catalogue import sync as sync_tools
+from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.feed import PostgresFeed
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.hashing import content_hash
+from skillroute.core.ports import Classifier, Embedder, ItemRow, Queue
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.settings import LocalSettings
+from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.skills import create as create_skill
+from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skill, SkillKey, in_rank_order
+from skillroute.skills.suggestions import Suggestion, SuggestionStatus
+from skillroute.wiring import Parts
 
 from tests.doubles import (
     EdgeIndexes,

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from skillroute.storage.postgres.roles import Group
+    from skillroute.core.postgres.roles import Group
     from skillroute_local.postgres import EmbeddedPostgres
 
     from tests.doubles import EdgeIndexes
@@ -85,8 +85,8 @@ def aws() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def migrated_template(postgres_server: EmbeddedPostgres) -> str:
     """The name of a database with every migration applied and no rows; `url_as` logs in with its groups' rights."""
-    from skillroute.storage.postgres.migrate import migrate
-    from skillroute.storage.postgres.roles import Login
+    from skillroute.core.postgres.migrate import migrate
+    from skillroute.core.postgres.roles import Login
 
     _administer(postgres_server, f"CREATE DATABASE {TEMPLATE}")
     logins = [Login(group, f"tests_{group}", _PASSWORD) for group in ("reader", "writer")]

@@ -16,18 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from skillroute.domain.classification import (
-    Classification,
-    ProposedAssignment,
-    SkillDraft,
-    SkillProfile,
-    ToolProfile,
-)
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
-from skillroute.domain.skills import AssignmentSource
-from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
-from skillroute.ports import ChangeFeed, Database, Embedder, LoadedSchemas, Session, VectorIndex
+from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
+from skillroute.core.ports import ChangeFeed, Database, Embedder, LoadedSchemas, Session, VectorIndex
+from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, SkillProfile, ToolProfile
+from skillroute.skills.model import AssignmentSource
 
 T = TypeVar("T")
 
@@ -246,7 +240,7 @@ class EdgeIndexes:
         return None
 
     def _make(self, dimension: int) -> VectorIndex:
-        from skillroute.storage.index.edge import EdgeIndex
+        from skillroute.core.documents.index.edge import EdgeIndex
 
         self._made += 1
         directory = self._directory / f"{dimension}-{self._made}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.pool import Pool
 
 from tests.conftest import TEMPLATE
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from skillroute.bootstrap import aggregate_handler
-from skillroute.observability import flush, logger
-from skillroute.settings import AggregateSettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import AggregateSettings
+from skillroute.wiring import aggregate_handler
 
 _consume = aggregate_handler(AggregateSettings.load())
 

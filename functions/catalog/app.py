@@ -11,9 +11,9 @@ from typing import Any
 from aws_lambda_powertools.logging import correlation_paths
 from mangum import Mangum
 from mangum.types import LambdaContext, LambdaEvent
-from skillroute.bootstrap import catalog_app
-from skillroute.observability import flush, logger
-from skillroute.settings import CatalogSettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import CatalogSettings
+from skillroute.wiring import catalog_app
 
 _http = Mangum(catalog_app(CatalogSettings.load()), lifespan="off")
 

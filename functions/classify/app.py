@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from skillroute.bootstrap import classify_handler
-from skillroute.observability import flush, logger
-from skillroute.settings import ClassifySettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import ClassifySettings
+from skillroute.wiring import classify_handler
 
 _consume = classify_handler(ClassifySettings.load())
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from skillroute.bootstrap import relay_handler
-from skillroute.observability import flush, logger
-from skillroute.settings import RelaySettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import RelaySettings
+from skillroute.wiring import relay_handler
 
 _run = relay_handler(RelaySettings.load())
 

@@ -11,9 +11,9 @@ from typing import Any
 from aws_lambda_powertools.logging import correlation_paths
 from mangum import Mangum
 from mangum.types import LambdaContext, LambdaEvent
-from skillroute.bootstrap import search_app
-from skillroute.observability import flush, logger
-from skillroute.settings import SearchSettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring import search_app
 
 _http = Mangum(search_app(SearchSettings.load()), lifespan="off")
 

@@ -11,9 +11,9 @@ from typing import Any
 from aws_lambda_powertools.logging import correlation_paths
 from mangum import Mangum
 from mangum.types import LambdaContext, LambdaEvent
-from skillroute.bootstrap import skills_app
-from skillroute.observability import flush, logger
-from skillroute.settings import SkillsSettings
+from skillroute.core.observability import flush, logger
+from skillroute.core.settings import SkillsSettings
+from skillroute.wiring import skills_app
 
 _http = Mangum(skills_app(SkillsSettings.load()), lifespan="off")
 

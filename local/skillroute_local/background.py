@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 
-from skillroute.bootstrap import Parts
-from skillroute.observability import logger
+from skillroute.core.observability import logger
+from skillroute.wiring import Parts
 
 
 class Background:

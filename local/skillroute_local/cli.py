@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from skillroute.errors import SkillrouteError
+from skillroute.core.errors import SkillrouteError
 
 from skillroute_local.commands import dlq, sam_env, skills
 from skillroute_local.commands.import_ import import_
@@ -89,9 +89,9 @@ def migrate(
     Logins of functions are made from the secrets SKILLROUTE_DATABASE_READER_SECRET_ARN and _WRITER_SECRET_ARN, or for
     tokens of RDS with SKILLROUTE_DATABASE_IAM_LOGINS=true.
     """
-    from skillroute.bootstrap.secrets import make_owner_address, read_logins  # noqa: PLC0415
-    from skillroute.settings import MigrationSettings  # noqa: PLC0415
-    from skillroute.storage.postgres.migrate import migrate as apply  # noqa: PLC0415
+    from skillroute.core.postgres.migrate import migrate as apply  # noqa: PLC0415
+    from skillroute.core.settings import MigrationSettings  # noqa: PLC0415
+    from skillroute.wiring.secrets import make_owner_address, read_logins  # noqa: PLC0415
 
     run = None if database_url else run_here()
     if url := run.database_url if run else database_url:

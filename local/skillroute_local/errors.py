@@ -6,7 +6,7 @@ LocalError
 
 from __future__ import annotations
 
-from skillroute.errors import SkillrouteError
+from skillroute.core.errors import SkillrouteError
 
 
 class LocalError(SkillrouteError):

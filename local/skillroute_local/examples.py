@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.items import ItemKey
-from skillroute.domain.registry import EntityKind
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
-from skillroute.errors import Conflict
-from skillroute.services.outcomes import Outcome
-from skillroute.services.sync_mail import MAIL_KINDS, MAX_MAIL
-from skillroute.services.sync_tools import MAX_ITEMS
+from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.sync import MAX_ITEMS
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Conflict
+from skillroute.core.outcomes import Outcome
+from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL
+from skillroute.registry.model import EntityKind
+from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
+from skillroute.wiring import Parts
 
 from skillroute_local.errors import LocalError
 

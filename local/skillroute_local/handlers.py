@@ -11,7 +11,7 @@ from skillroute_local.errors import LocalError
 from skillroute_local.queue_server import REGION
 
 if TYPE_CHECKING:
-    from skillroute.consumers import Consumer
+    from skillroute.core.queue.consumer import Consumer
 
 # The logical ids in template.yaml, which is what `sam local` calls the functions.
 _FUNCTIONS = ("ClassifyFunction", "AggregateFunction", "RelayFunction")
@@ -35,8 +35,8 @@ class Handlers:
     @classmethod
     def of_this_process(cls) -> Handlers:
         """Return handlers over the database of the environment."""
-        from skillroute.bootstrap import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
-        from skillroute.settings import LocalSettings  # noqa: PLC0415
+        from skillroute.core.settings import LocalSettings  # noqa: PLC0415
+        from skillroute.wiring import aggregate_handler, classify_handler, relay_handler  # noqa: PLC0415
 
         from skillroute_local.background import PumpParts  # noqa: PLC0415
 

@@ -18,16 +18,16 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillroute.domain.work import QueueName
-from skillroute.errors import ConfigurationError, SkillrouteError
-from skillroute.observability import logger
+from skillroute.core.errors import ConfigurationError, SkillrouteError
+from skillroute.core.observability import logger
+from skillroute.core.queue.work import QueueName
 
 from skillroute_local.handlers import Handlers
 from skillroute_local.lambda_events import Invocation, schedule_event, sqs_event
 from skillroute_local.queue_server import VISIBILITY_TIMEOUT_S, sqs_client
 
 if TYPE_CHECKING:
-    from skillroute.consumers import Consumer
+    from skillroute.core.queue.consumer import Consumer
 
 RELAY_EVERY_S = 15.0
 """Oftener than EventBridge, which goes by the minute: a run costs some milliseconds, and somebody watches."""
@@ -198,7 +198,7 @@ def main() -> None:
 
 
 def _pump(stop: threading.Event, relay_every_s: float, lambda_endpoint: str | None) -> None:
-    from skillroute.settings import QueueSettings  # noqa: PLC0415 (loaded when the signals are taken care of)
+    from skillroute.core.settings import QueueSettings  # noqa: PLC0415 (loaded when the signals are taken care of)
 
     settings = QueueSettings.load()
     endpoint, classify, aggregate = (

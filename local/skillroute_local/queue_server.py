@@ -108,7 +108,7 @@ class QueueServer:
 
 def sqs_client(endpoint: str) -> Any:
     """Return an SQS client for a local endpoint; it waits while moto is loaded."""
-    from skillroute.storage.queue import sqs_client as client  # noqa: PLC0415
+    from skillroute.core.queue.sqs import sqs_client as client  # noqa: PLC0415
 
     return client(endpoint_url=endpoint, region=REGION, read_timeout_s=_LOADED_WITHIN_S)
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
-from skillroute.bootstrap import Parts
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.wiring import Parts
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
 

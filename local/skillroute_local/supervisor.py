@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Self
 
-from skillroute.observability import logger
+from skillroute.core.observability import logger
 
 _SHORTEST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0

@@ -24,8 +24,8 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
-from skillroute.domain.caller import Scope
-from skillroute.settings import WebSettings
+from skillroute.core.caller import Scope
+from skillroute.core.settings import WebSettings
 
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home

@@ -17,10 +17,10 @@ from pathlib import Path
 from pydantic import SecretStr
 from rich.console import Console
 from rich.markup import escape
-from skillroute.bootstrap import Parts
-from skillroute.errors import SkillrouteError
-from skillroute.settings import LocalSettings
-from skillroute.storage.postgres.migrate import migrate
+from skillroute.core.errors import SkillrouteError
+from skillroute.core.postgres.migrate import migrate
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 
 from skillroute_local.browsers import Hosts
 from skillroute_local.examples import EXAMPLES, load_examples

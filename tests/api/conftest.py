@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.one_app import app_over
 from tests.builders import System, lent_system

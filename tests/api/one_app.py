@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from typing import Any, cast
 
 from fastapi import FastAPI
-from skillroute.bootstrap import Parts
-from skillroute.settings import LocalSettings
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 from starlette.types import Receive, Scope, Send
 
 from tests.builders import System

@@ -6,8 +6,8 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from skillroute.domain.caller import Caller, Scope
-from skillroute.ports import MailKind
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.ports import MailKind
 
 from tests.api.bad_tokens import bearer
 from tests.api.tokens import GARDENER

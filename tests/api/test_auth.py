@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from skillroute.domain.caller import Scope
-from skillroute.observability import Metric, count
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.caller import Scope
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.observability import Metric, count
 
 from tests.api.bad_tokens import BAD_HEADERS, KEYS, OURS, bearer
 from tests.api.one_app import app_over

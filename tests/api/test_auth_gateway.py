@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from mangum import Mangum
-from skillroute.domain.caller import Scope
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.caller import Scope
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import BAD_CLAIMS, OURS
 from tests.api.one_app import app_over

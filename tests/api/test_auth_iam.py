@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from skillroute.domain.caller import Scope
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.caller import Scope
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.one_app import app_over
 from tests.api.routes import SCOPES, Route, fill, filled

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.domain.answer_size import MAX_ANSWER_BYTES, on_the_way
+from skillroute.core.answer_size import MAX_ANSWER_BYTES, on_the_way
 
 NUMBER = 50
 LONG = "\x01" * 35_000

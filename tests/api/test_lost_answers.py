@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.bootstrap import Parts
-from skillroute.settings import LocalSettings
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 
 from tests.faults.proxy import FaultyProxy, LostCommit, faulty_proxy
 

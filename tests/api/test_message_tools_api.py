@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from mangum import Mangum
-from skillroute.domain.caller import LAPTOP
-from skillroute.search.messages.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
+from skillroute.core.caller import LAPTOP
+from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
 
 from tests.api.one_app import app_over
 from tests.builders import System

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.one_app import app_over
 from tests.api.routes import SCOPES, Route, filled

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.bootstrap import Parts
-from skillroute.settings import LocalSettings
-from skillroute.storage.postgres.address import Address, SecretAddress
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.core.postgres.address import Address, SecretAddress
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 
 from tests.conftest import fresh_database
 from tests.doubles import LogRecords

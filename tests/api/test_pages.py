@@ -7,8 +7,8 @@ from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.domain.answer_size import MAX_ANSWER_BYTES, on_the_way
-from skillroute.web import paging
+from skillroute.core.answer_size import MAX_ANSWER_BYTES, on_the_way
+from skillroute.core.http import paging
 
 from tests.api.one_app import app_over
 from tests.api.routes import fill, filled, routes_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.builders import System
 from tests.component.registry.searched import Registry

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from mangum import Mangum
-from skillroute.bootstrap import Parts
-from skillroute.domain.index import Collection
-from skillroute.errors import IndexUnavailable
-from skillroute.observability import counts
-from skillroute.settings import SearchSettings
-from skillroute.web.app import create_app
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.http.app import create_app
+from skillroute.core.observability import counts
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring import Parts
 
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
@@ -29,8 +29,8 @@ EVENTS = Path(__file__).parents[2] / "events"
 @pytest.fixture
 def filled(system: System, client: TestClient) -> TestClient:
     """A catalogue written over HTTP, and two skills, one of them fitting the query."""
-    from skillroute.domain.caller import LAPTOP
-    from skillroute.domain.skills import Assignment, NewSkill
+    from skillroute.core.caller import LAPTOP
+    from skillroute.skills.model import Assignment, NewSkill
 
     tool = {
         "server": "google-calendar",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from mangum import Mangum
-from skillroute.bootstrap import Parts
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.settings import LocalSettings
-from skillroute.web.app import create_app
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.http.app import create_app
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims

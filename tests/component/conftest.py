@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from skillroute.observability import counts
+from skillroute.core.observability import counts
 
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, LogRecords

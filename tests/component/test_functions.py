@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from botocore.session import Session
-from skillroute.bootstrap import Parts
-from skillroute.storage.postgres.refusals import NotPermitted
-from skillroute.storage.postgres.roles import Group
+from skillroute.core.postgres.refusals import NotPermitted
+from skillroute.core.postgres.roles import Group
+from skillroute.wiring import Parts
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
@@ -60,7 +60,7 @@ def handler_of(environment: pytest.MonkeyPatch, database_url: str) -> Iterator[H
             loaded[function] = function_module(function)
         return loaded[function]
 
-    environment.setattr("skillroute.bootstrap.Parts", remembered)
+    environment.setattr("skillroute.wiring.Parts", remembered)
     yield load
     for parts in made:
         parts.close()

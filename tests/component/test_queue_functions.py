@@ -8,12 +8,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.index import Collection
-from skillroute.domain.skills import Assignment, NewSkill
-from skillroute.domain.work import QueueName
-from skillroute.settings import LocalSettings
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import LocalSettings
+from skillroute.skills.model import Assignment, NewSkill
+from skillroute.wiring import Parts
 from skillroute_local.lambda_events import Invocation
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
@@ -47,7 +47,7 @@ def parts(monkeypatch: pytest.MonkeyPatch, database_url: str, endpoint: str) -> 
 @pytest.fixture
 def load(monkeypatch: pytest.MonkeyPatch, parts: Parts) -> Load:
     """Load a function's module as Lambda does; what it is made of is lent by the test, which closes it."""
-    monkeypatch.setattr("skillroute.bootstrap.Parts", lambda _settings: parts)
+    monkeypatch.setattr("skillroute.wiring.Parts", lambda _settings: parts)
     return function_module
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from botocore.session import Session
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import NewSkill
-from skillroute.settings import LocalSettings
-from skillroute.storage.postgres.address import Address
-from skillroute.web.app import create_app
+from skillroute.core.caller import LAPTOP
+from skillroute.core.http.app import create_app
+from skillroute.core.postgres.address import Address
+from skillroute.core.settings import LocalSettings
+from skillroute.skills.model import NewSkill
+from skillroute.wiring import Parts
 
 from tests.component.planted import CLOSED, KEYS, PASSWORD, answers_of, assert_nothing_shows, run
 from tests.unit.providers.stubs import Answer, Request, StubServer

@@ -19,7 +19,7 @@ import httpx
 import psutil
 import uvicorn
 from fastapi import FastAPI
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute_local.home import Home
 from skillroute_local.loopback import listen
 from skillroute_local.postgres_programs import Postmaster

@@ -6,8 +6,8 @@ import argparse
 import sys
 import threading
 
-from skillroute.bootstrap import Parts, relay_handler
-from skillroute.settings import LocalSettings
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts, relay_handler
 from skillroute_local.loopback import HOST, listen
 from skillroute_local.pump import RelayLoop
 from skillroute_local.server import local_app, serve

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.providers.chat.openai import OpenAIChat
-from skillroute.providers.classification.llm import LlmClassifier
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.chat.openai import OpenAIChat
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.skills.classifiers.llm import LlmClassifier
 
 from tests.builders import lent_system
 from tests.doubles import EdgeIndexes

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from skillroute.domain.message_cursor import Cursor
-from skillroute.domain.message_search import MAX_TEXT, MessageSearchRequest
+from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.model import MAX_TEXT, MessageSearchRequest
 
 from tests.conftest import fresh_database
 from tests.e2e.generated import messages

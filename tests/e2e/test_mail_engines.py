@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from skillroute.search.messages.shadow import COMPARED
+from skillroute.mail.search.shadow import COMPARED
 
 from tests.conftest import fresh_database
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from pydantic import SecretStr
-from skillroute.bootstrap import Parts
-from skillroute.domain.index import Collection
-from skillroute.errors import IndexUnavailable
-from skillroute.ports import VectorIndex
-from skillroute.settings import LocalSettings
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.ports import VectorIndex
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 from skillroute_local.server import local_app
 
 from tests.doubles import FaultyIndex

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from skillroute.domain.message_cursor import Cursor
+from skillroute.mail.search.cursor import Cursor
 
 from tests.conftest import fresh_database
 from tests.e2e.generated import messages

@@ -15,10 +15,10 @@ from typing import Any
 
 import httpx
 import pytest
-from skillroute.domain.index import Collection
-from skillroute.errors import IndexUnavailable
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.storage.postgres.migrate import migrate
+from skillroute.core.documents.model import Collection
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.postgres.migrate import migrate
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.server import local_app
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from skillroute.search.registry.query import MAX_KEYWORD, MAX_KEYWORDS, MIN_KEYWORD
+from skillroute.registry.search.query import MAX_KEYWORD, MAX_KEYWORDS, MIN_KEYWORD
 
 from tests.conftest import fresh_database
 from tests.e2e.generated import agents, servers

@@ -15,9 +15,9 @@ from typing import Any
 
 import httpx
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.services.registry_report import RegistryReport
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.registry.report import RegistryReport
 
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, once, until

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from urllib.parse import urlsplit
 
-from skillroute.storage.postgres.address import Address
+from skillroute.core.postgres.address import Address
 
 _TYPED_HEADER = 5  # a message's type and its length
 _READY = b"Z"

@@ -6,8 +6,8 @@ import os
 from typing import Any
 from unittest.mock import patch
 
-from skillroute.errors import ConfigurationError
-from skillroute.settings import (
+from skillroute.core.errors import ConfigurationError
+from skillroute.core.settings import (
     AggregateSettings,
     CatalogSettings,
     ClassifySettings,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from skillroute.observability import Metric
+from skillroute.core.observability import Metric
 
 from tests.template.check_functions import functions
 from tests.template.check_queues import MAX_RECEIVES

@@ -9,11 +9,11 @@ from typing import Any
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
-from skillroute.bootstrap import Parts
-from skillroute.settings import LocalSettings
-from skillroute.storage.queue_memory import MemoryQueue
-from skillroute.web.app import create_app
-from skillroute.web.auth import Guard
+from skillroute.core.http.app import create_app
+from skillroute.core.http.auth import Guard
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 
 FUNCTIONS = ("Search", "Catalog", "Skills")
 

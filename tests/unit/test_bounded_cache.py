@@ -6,8 +6,8 @@ import doctest
 
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute import bounded_cache
-from skillroute.bounded_cache import BoundedCache
+from skillroute.core import bounded_cache
+from skillroute.core.bounded_cache import BoundedCache
 
 
 def test_the_examples_in_its_docstring_are_true() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cfnlint.decode import cfn_yaml
-from skillroute.settings import LocalSettings
+from skillroute.core.settings import LocalSettings
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [

@@ -229,15 +229,15 @@ def test_every_function_has_a_budget() -> None:
 def test_a_function_starts_without_what_is_heavy(function: str, deployment: str) -> None:
     code = _FUNCTION.format(path=str(FUNCTIONS / function / "app.py"))
     loaded = loaded_by(code, AWS_LAMBDA_FUNCTION_NAME=f"skillroute-{function}", **DEPLOYMENTS[deployment])
-    assert "skillroute.bootstrap" in loaded
+    assert "skillroute.wiring" in loaded
     assert loaded & BUDGETS[function] == set()
 
 
 @pytest.mark.parametrize(
     ("code", "unloaded"),
     [
-        ("import skillroute.bootstrap", HEAVY | WEB | {"pg8000"}),
-        ("import skillroute.ports, skillroute.errors, skillroute.domain.search", HEAVY | WEB | {"pg8000"}),
+        ("import skillroute.wiring", HEAVY | WEB | {"pg8000"}),
+        ("import skillroute.core.ports, skillroute.core.errors, skillroute.search.model", HEAVY | WEB | {"pg8000"}),
     ],
     ids=["bootstrap", "core"],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.search.registry.query import STOP_WORDS
+from skillroute.registry.search.query import STOP_WORDS
 
 from benchmarks import message_corpus
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from skillroute.errors import ConfigurationError
-from skillroute.settings import CatalogSettings, SearchSettings
+from skillroute.core.errors import ConfigurationError
+from skillroute.core.settings import CatalogSettings, SearchSettings
 
 URL = "postgresql://u:secret@127.0.0.1/db"
 Loads = type[CatalogSettings]

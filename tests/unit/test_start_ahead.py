@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.bootstrap import Parts, search_app
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.settings import SearchSettings
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring import Parts, search_app
 
 NOWHERE = "postgresql://u:p@127.0.0.1:1/db"
 

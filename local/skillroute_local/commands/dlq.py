@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 from rich.table import Table
-from skillroute.domain.work import QueueName
+from skillroute.core.queue.work import QueueName
 
 from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
 
 if TYPE_CHECKING:
-    from skillroute.services.dead_letters import DeadLetters, GivenUp
+    from skillroute.core.queue.dead_letters import DeadLetters, GivenUp
 
 app = typer.Typer(
     help="Work that was given up: tools that could not be classified, and skills that could not be aggregated.\n\n"
@@ -83,7 +83,7 @@ def drop(queue: Queue = None) -> None:
 
 @contextmanager
 def _dead_letters() -> Iterator[DeadLetters]:
-    from skillroute.services.dead_letters import DeadLetters  # noqa: PLC0415
+    from skillroute.core.queue.dead_letters import DeadLetters  # noqa: PLC0415
 
     with parts_here() as parts:
         yield DeadLetters(parts.database, parts.queue, parts.dispatch)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from skillroute.domain.caller import Scope
+from skillroute.core.caller import Scope
 
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home, Run
 
 if TYPE_CHECKING:
-    from skillroute.bootstrap import Parts
+    from skillroute.wiring import Parts
 
     from skillroute_local.client import Client
 
@@ -161,7 +161,7 @@ def parts_here(*, queues: bool = True) -> Iterator[Parts]:
     LocalError
         There is neither.
     """
-    from skillroute.bootstrap import Parts  # noqa: PLC0415 (most commands call the API and need none of it)
+    from skillroute.wiring import Parts  # noqa: PLC0415 (most commands call the API and need none of it)
 
     from skillroute_local.up import local_settings  # noqa: PLC0415
 

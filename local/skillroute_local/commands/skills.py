@@ -12,13 +12,13 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from skillroute.domain.caller import Caller
+from skillroute.core.caller import Caller
 
 from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
-    from skillroute.bootstrap import Parts
+    from skillroute.wiring import Parts
 
     from skillroute_local.proposing.proposal import Applied, Proposal, Report
 
@@ -82,7 +82,7 @@ def propose(
 
 
 def _propose(parts: Parts, *, org: str | None, all_tools: bool, min_tools: int, skills: int | None) -> Proposal:
-    from skillroute.settings import ClassifierSettings  # noqa: PLC0415
+    from skillroute.core.settings import ClassifierSettings  # noqa: PLC0415
 
     from skillroute_local.proposing.proposal import Wanted  # noqa: PLC0415
     from skillroute_local.proposing.propose import propose  # noqa: PLC0415 (numpy, for this command alone)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from rich.markup import escape
 from rich.table import Table
-from skillroute.domain.work import QueueName
-from skillroute.errors import SkillrouteError
+from skillroute.core.errors import SkillrouteError
+from skillroute.core.queue.work import QueueName
 
 from skillroute_local.commands.shared import (
     AsJson,
@@ -28,7 +28,7 @@ from skillroute_local.commands.shared import (
 )
 
 if TYPE_CHECKING:
-    from skillroute.ports import OutboxDepth, QueueDepth
+    from skillroute.core.ports import OutboxDepth, QueueDepth
 
     from skillroute_local.home import Run
 
@@ -93,8 +93,8 @@ def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
 
 def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
     """Return what the queues hold: those of `run`, else those that the environment names; None where it names none."""
-    from skillroute.bootstrap import make_queue  # noqa: PLC0415
-    from skillroute.settings import QueueSettings  # noqa: PLC0415
+    from skillroute.core.settings import QueueSettings  # noqa: PLC0415
+    from skillroute.wiring import make_queue  # noqa: PLC0415
 
     if run is not None:
         use_queues_of(run)
@@ -106,7 +106,7 @@ def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
 
 
 def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
-    from skillroute.bootstrap import Parts  # noqa: PLC0415
+    from skillroute.wiring import Parts  # noqa: PLC0415
 
     from skillroute_local.up import local_settings  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ import sys
 from typing import Annotated
 
 import typer
-from skillroute.domain.caller import Scope
+from skillroute.core.caller import Scope
 
 from skillroute_local.home import Home
 

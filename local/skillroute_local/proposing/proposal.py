@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skillroute.domain.skills import NewSkill
+from skillroute.skills.model import NewSkill
 
 Report = Callable[[str, int, int], object]
 """Told what is being done, how much of it is done, and of how much."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from skillroute.domain.caller import Caller
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.items import Item, ItemFilter
-from skillroute.domain.skills import NewSkill, Skill
-from skillroute.domain.work import QueueName
-from skillroute.errors import Conflict
-from skillroute.ports import ChatModel, Database, Session
+from skillroute.catalogue.model import Item, ItemFilter
+from skillroute.core.caller import Caller
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import Conflict
+from skillroute.core.ports import ChatModel, Database, Session
+from skillroute.core.queue.work import QueueName
+from skillroute.skills.model import NewSkill, Skill
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
 from skillroute_local.proposing.k_means import Matrix

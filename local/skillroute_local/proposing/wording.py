@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from skillroute.domain.skills import NewSkill
-from skillroute.domain.suggestions import skill_id_of
-from skillroute.domain.tool_text import split_name
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.ports import ChatModel
+from skillroute.catalogue.text import split_name
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.ports import ChatModel
+from skillroute.skills.model import NewSkill
+from skillroute.skills.suggestions import skill_id_of
 
 from skillroute_local.proposing.words import Said, gist
 

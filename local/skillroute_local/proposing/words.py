@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.domain.tool_text import split_name
+from skillroute.catalogue.text import split_name
 
 from skillroute_local.proposing.stop_words import STOP_WORDS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.index import Collection
-from skillroute.domain.mail import Message, MessageFilter, StoredAgent, StoredMessage
-from skillroute.ports import MailKind
-from skillroute.services.mail_report import MailOutcome, MailReport
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import MailKind
+from skillroute.mail.model import Message, MessageFilter, StoredAgent, StoredMessage
+from skillroute.mail.report import MailOutcome, MailReport
 
 from tests.builders import System
 

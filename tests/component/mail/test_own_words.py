@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.errors import Forbidden, NotFound
-from skillroute.ports import MailKind
-from skillroute.services.sync_mail import MAIL_KINDS
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.errors import Forbidden, NotFound
+from skillroute.core.ports import MailKind
+from skillroute.mail.sync import MAIL_KINDS
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, reader, statuses

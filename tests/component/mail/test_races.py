@@ -6,10 +6,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.errors import NotFound
-from skillroute.services.mail_report import MailReport
-from skillroute.storage.postgres.mail import PostgresMail
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import NotFound
+from skillroute.mail.report import MailReport
+from skillroute.mail.repository import PostgresMail
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, statuses

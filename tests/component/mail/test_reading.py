@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.index import Collection
-from skillroute.domain.mail import MessageFilter
-from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
-from skillroute.ports import MailKind
-from skillroute.services.sync_mail import MAIL_KINDS
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.ports import MailKind
+from skillroute.mail.model import MessageFilter
+from skillroute.mail.sync import MAIL_KINDS
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, reader

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from skillroute.domain.index import Collection, IndexFilter
-from skillroute.domain.message_text import query_terms
-from skillroute.storage.postgres.feed import PostgresFeed
+from skillroute.core.documents.feed import PostgresFeed
+from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.mail.text import query_terms
 
 from tests.component.mail.office import Office, message
 

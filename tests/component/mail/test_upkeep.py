@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.embedding import to_bytes
-from skillroute.domain.message_text import SearchText
-from skillroute.ports import Session
-from skillroute.services import refresh_mail, verify
-from skillroute.services.reindex import ReindexReport
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.core.documents import verify
+from skillroute.core.documents.reindex import ReindexReport
+from skillroute.core.embedding.model import to_bytes
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.mail import refresh as refresh_mail
+from skillroute.mail.text import SearchText
 
 from tests.builders import lent_system
 from tests.component.mail.office import Office, message

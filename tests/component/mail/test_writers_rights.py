@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import Caller
-from skillroute.domain.index import Collection
-from skillroute.errors import NotFound
-from skillroute.ports import MailKind
+from skillroute.core.caller import Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import NotFound
+from skillroute.core.ports import MailKind
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, reader, statuses

@@ -6,16 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.mail import MessageFilter
-from skillroute.errors import (
-    DatabaseUnavailable,
-    EmbeddingModelMismatch,
-    InvalidInput,
-    StatementRejected,
-)
-from skillroute.ports import MailKind
-from skillroute.services.sync_mail import MAIL_KINDS, MAX_MAIL, SyncMail
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
+from skillroute.core.ports import MailKind
+from skillroute.mail.model import MessageFilter
+from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
 
 from tests.builders import System, lent_system, of_org
 from tests.component.mail.office import Office, message, statuses

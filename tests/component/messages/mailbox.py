@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.embedding import Vector
-from skillroute.domain.mail import MailAgent, Message, Product, Project, agent_key
-from skillroute.domain.mail_documents import MailDocument, of_agent, of_message, of_project
-from skillroute.domain.message_search import Explain, MessageResult, MessageSearchRequest, MessageSearchResponse
-from skillroute.ports import MessageRow
-from skillroute.search.messages.search import MessageSearch
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.embedding.model import Vector
+from skillroute.core.ports import MessageRow
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
+from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key
+from skillroute.mail.search.model import Explain, MessageResult, MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.search import MessageSearch
 
 from tests.builders import System
 from tests.doubles import at

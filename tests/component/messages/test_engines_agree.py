@@ -6,11 +6,11 @@ import random
 from typing import Any
 
 import pytest
-from skillroute.domain.index import Collection
-from skillroute.errors import IndexUnavailable
-from skillroute.search.messages.search import MessageSearch
-from skillroute.storage.index.embedded import EmbeddedReplica
-from skillroute.storage.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import IndexUnavailable
+from skillroute.mail.search.search import MessageSearch
 
 from tests.component.messages.conftest import MakeMailbox
 from tests.component.messages.mailbox import Mailbox

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.search.timing import Stopwatch
+from skillroute.core.caller import LAPTOP
+from skillroute.core.timing import Stopwatch
 
 from tests.builders import of_org
 from tests.component.messages.conftest import MakeMailbox

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.index import Collection
-from skillroute.domain.message_search import MessageSearchRequest
-from skillroute.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable, RerankerUnavailable
-from skillroute.search.messages.budget import Budget
-from skillroute.search.messages.outcome import SearchOutcome
-from skillroute.search.messages.search import MessageSearch
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable, RerankerUnavailable
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.mail.search.outcome import SearchOutcome
+from skillroute.mail.search.search import MessageSearch
 
 from tests.component.messages.conftest import MakeMailbox
 from tests.component.messages.mailbox import Mailbox

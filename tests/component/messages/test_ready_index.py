@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.message_search import MessageSearchRequest, MessageSearchResponse
-from skillroute.errors import IndexUnavailable
-from skillroute.ports import IndexReplica, IndexStatus, VectorIndex
-from skillroute.search.messages.budget import Budget
-from skillroute.search.messages.search import MessageSearch
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.ports import IndexReplica, IndexStatus, VectorIndex
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.search import MessageSearch
 
 from tests.component.messages.mailbox import Mailbox
 from tests.doubles import until

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.message_cursor import Cursor
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.mail.search.cursor import Cursor
 
 from tests.builders import of_org
 from tests.component.messages.conftest import MakeMailbox

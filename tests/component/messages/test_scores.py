@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from skillroute.domain import message_search
-from skillroute.domain.message_cursor import Cursor
-from skillroute.search.messages import recency
-from skillroute.search.messages.search import MessageSearch
+from skillroute.mail.search import model as message_search
+from skillroute.mail.search import recency
+from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.search import MessageSearch
 
 from tests.component.messages.mailbox import Mailbox
 from tests.doubles import LogRecords, at

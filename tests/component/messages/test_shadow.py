@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.message_search import MessageSearchRequest
-from skillroute.errors import IndexUnavailable
-from skillroute.ports import IndexReplica, VectorIndex
-from skillroute.search.messages.search import MessageSearch
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.ports import IndexReplica, VectorIndex
+from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.mail.search.search import MessageSearch
 
 from tests.component.messages.mailbox import Mailbox, agent
 from tests.doubles import LogRecords, until

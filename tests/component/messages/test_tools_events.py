@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.domain.caller import LAPTOP
+from skillroute.core.caller import LAPTOP
 
 from tests.builders import System
 from tests.component.messages.mailbox import Mailbox

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.index import Collection
-from skillroute.errors import DatabaseUnavailable, IndexUnavailable, InvalidInput
-from skillroute.search.messages.budget import Budget
-from skillroute.search.messages.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable, InvalidInput
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
 
 from tests.builders import of_org
 from tests.component.messages.mailbox import Mailbox, agent

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.embedding import Vector
-from skillroute.domain.hashing import content_hash
-from skillroute.domain.items import ItemContent, ItemKey
-from skillroute.domain.registry import AgentSkill, EntityContent, EntityKind
-from skillroute.domain.registry_search import RegistrySearchRequest, RegistrySearchResponse, ScoreFigures
-from skillroute.ports import ItemRow
-from skillroute.services.refresh_registry import refresh
-from skillroute.services.sync_tools import indexed_text
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.sync import indexed_text
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash
+from skillroute.core.ports import ItemRow
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
+from skillroute.registry.refresh import refresh
+from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse, ScoreFigures
 
 from tests.builders import System
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.registry import Entity, EntityFilter, EntityKind
-from skillroute.domain.registry_text import Place
-from skillroute.services.registry_report import EntityOutcome, RegistryReport
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.registry.model import Entity, EntityFilter, EntityKind
+from skillroute.registry.report import EntityOutcome, RegistryReport
+from skillroute.registry.text import Place
 
 from tests.builders import System
 

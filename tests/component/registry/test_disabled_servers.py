@@ -7,13 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.items import ItemFilter
-from skillroute.domain.registry_search import Fusion
-from skillroute.domain.search import SearchMode, Strategy
-from skillroute.domain.skills import SkillFilter
-from skillroute.ports import Session
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.registry.search.model import Fusion
+from skillroute.search.model import SearchMode, Strategy
+from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org
 from tests.component.registry.searched import Registry

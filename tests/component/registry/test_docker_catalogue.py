@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.registry_search import Fusion, RegistrySearchRequest
-from skillroute.settings import SearchSettings
+from skillroute.core.caller import LAPTOP
+from skillroute.core.settings import SearchSettings
+from skillroute.registry.search.model import Fusion, RegistrySearchRequest
+from skillroute.wiring import Parts
 
 DATA = Path(os.environ.get("SKILLROUTE_CATALOGUES") or Path(__file__).parents[4] / "shared" / "data")
 CATALOGUE = DATA / "docker-mcp-catalog"

@@ -7,10 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.index import Collection
-from skillroute.domain.registry import AgentSkill, EntityContent, EntityFilter, EntityKind
-from skillroute.errors import (
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import (
     DatabaseUnavailable,
     EmbeddingModelMismatch,
     Forbidden,
@@ -18,13 +17,14 @@ from skillroute.errors import (
     NotFound,
     StatementRejected,
 )
-from skillroute.ports import EntityWritten, Session
-from skillroute.services.refresh_registry import refresh
-from skillroute.services.registry import Registry
-from skillroute.services.registry_input import MAX_ENTITIES
-from skillroute.services.registry_report import RegistryReport
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.registry import PostgresRegistry
+from skillroute.core.ports import EntityWritten, Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.registry.manage import Registry
+from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind
+from skillroute.registry.refresh import refresh
+from skillroute.registry.report import RegistryReport
+from skillroute.registry.repository import PostgresRegistry
+from skillroute.registry.schemas import MAX_ENTITIES
 
 from tests.builders import of_org
 from tests.component.registry.shelf import DOCS, Shelf

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.embedding import to_bytes
-from skillroute.domain.index import Collection
-from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable
-from skillroute.services.reindex import ReindexReport
-from skillroute.storage.postgres.registry import PostgresRegistry
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.reindex import ReindexReport
+from skillroute.core.embedding.model import to_bytes
+from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.registry.repository import PostgresRegistry
 
 from tests.builders import lent_system, of_org
 from tests.component.registry.shelf import DOCS, Shelf

@@ -7,14 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.index import Collection
-from skillroute.domain.registry_text import Place
-from skillroute.errors import DatabaseUnavailable
-from skillroute.ports import Session
-from skillroute.services.registry_report import ToolCounts
-from skillroute.services.sync_tools import SyncTools
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.catalogue.sync import SyncTools
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.registry.report import ToolCounts
+from skillroute.registry.text import Place
 
 from tests.builders import System, item, lent_system, of_org
 from tests.component.registry.shelf import DOCS, RESOLVE, Shelf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from skillroute import observability
+from skillroute.core import observability
 
 from tests.builders import System
 from tests.component.registry.searched import Registry

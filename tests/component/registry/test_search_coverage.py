@@ -66,7 +66,7 @@ def test_without_the_model_the_best_by_boost_are_the_answer(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # GIVEN more matches than are read, of which coverage prefers others than the boosts do
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     for number in range(4):
         registry.server(f"/right/{number}", at(0.5), description="Needles, threads, buttons.")
     registry.server("/many", at(0.1), tools={f"list_needle_{number}": None for number in range(30)})

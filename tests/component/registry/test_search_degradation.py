@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from skillroute.domain.index import Collection
-from skillroute.domain.time_left import at_most_s, ending_with
-from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.time_left import at_most_s, ending_with
 
 from tests.builders import System, lent_system
 from tests.component.registry.searched import Registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from skillroute.domain.index import Collection
+from skillroute.core.documents.model import Collection
 
 from tests.builders import System, of_org
 from tests.component.registry.searched import Registry

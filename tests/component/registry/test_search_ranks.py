@@ -13,7 +13,7 @@ def test_fused_by_rank_only_the_nearest_tools_and_the_best_by_keyword_have_a_ran
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # GIVEN a search of three candidates, and a server with five tools
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     registry = Registry(system)
     cosines = {"needle_a": 0.5, "needle_b": 0.6, "needle_c": 0.7, "needle_d": 0.8, "needle_e": 0.9}
     registry.server("/x", at(0.5), tools={name: at(cosine) for name, cosine in cosines.items()})

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from skillroute.domain.index import Collection
-from skillroute.observability import logger
+from skillroute.core.documents.model import Collection
+from skillroute.core.observability import logger
 
 from tests.builders import System
 from tests.component.registry.searched import Registry
@@ -188,7 +188,7 @@ def test_the_answer_is_that_of_scoring_everything(
     random_ = random.Random(seed)
     said = _world(registry, random_)
     k = random_.choice([4, 6, 12])
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", k)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", k)
     for fusion in ("boost", "rrf", "coverage"):
         for query in ("alpha", "bravo gamma", "delta omega alpha", "alpha bravo gamma delta omega", "nothing"):
             for max_results in (1, 2):
@@ -208,7 +208,7 @@ def test_what_was_not_read_by_keyword_is_found_where_it_is_near_enough(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # GIVEN one that is neither among the nearest nor among the best by keyword, and better than all of them
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     for number in range(3):
         registry.server(f"/nearest/{number}", at(0.9))  # 0.95
         registry.server(f"/needle/{number}", at(0.1))  # 0.55 + 0.5
@@ -221,7 +221,7 @@ def test_what_was_not_read_by_keyword_is_found_where_it_is_near_enough(
 def test_what_was_not_read_by_keyword_is_measured_by_the_last_of_the_answer(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     for number in range(6):
         registry.server(f"/nearest/{number}", at(0.9))  # 0.95
         registry.server(f"/needle/{number}", at(0.6 if number == 5 else 0.1))  # 0.8 or 0.55, + 0.5
@@ -232,7 +232,7 @@ def test_what_was_not_read_by_keyword_is_measured_by_the_last_of_the_answer(
 def test_what_was_not_read_by_keyword_and_has_no_vector_is_found(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     for number in range(3):
         registry.server(f"/needle/{number}", at(-0.9))  # 0.05 + 0.5
         registry.server(f"/nearest/{number}", at(-0.5))  # 0.25
@@ -247,7 +247,7 @@ def test_of_equal_relevance_what_the_query_names_comes_first(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # GIVEN many with more boosts than the one that is named, so that it is not even among the best by keyword
-    monkeypatch.setattr("skillroute.search.registry.plan.MIN_CANDIDATES", 3)
+    monkeypatch.setattr("skillroute.registry.search.plan.MIN_CANDIDATES", 3)
     for number in range(5):
         registry.server(f"/docs/{number}", at(0.3), name="The docs", description="docs", tags=("docs",))  # 0.65 + 1.15
     registry.server("/context7", at(0.6), name="Context7")  # 0.8 + 0.8

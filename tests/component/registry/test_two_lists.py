@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from skillroute.services.registry_report import EntityOutcome, ToolCounts
+from skillroute.registry.report import EntityOutcome, ToolCounts
 
 from tests.component.registry.shelf import Shelf
 from tests.doubles import once, until

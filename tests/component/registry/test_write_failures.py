@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.registry_text import Place
-from skillroute.errors import DatabaseUnavailable, EmbeddingUnavailable
-from skillroute.services import sync_registry, sync_tools
-from skillroute.services.embedding import BATCH
-from skillroute.services.refresh_registry import refresh
-from skillroute.services.sync_registry import SyncRegistry
-from skillroute.services.sync_tools import SyncTools
-from skillroute.storage.postgres.connection import Connection
+from skillroute.catalogue import sync as sync_tools
+from skillroute.catalogue.sync import SyncTools
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.embed import BATCH
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable
+from skillroute.core.postgres.connection import Connection
+from skillroute.registry import sync as sync_registry
+from skillroute.registry.refresh import refresh
+from skillroute.registry.sync import SyncRegistry
+from skillroute.registry.text import Place
 
 from tests.builders import System, item
 from tests.component.registry.shelf import DOCS, RESOLVE, Shelf

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.index import Collection
-from skillroute.domain.items import ItemFilter
-from skillroute.domain.search import SearchRequest
-from skillroute.errors import Forbidden, InvalidInput, NotFound
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import Forbidden, InvalidInput, NotFound
+from skillroute.search.model import SearchRequest
 
 from tests.builders import QUERY, System, item, lent_system, of_org
 from tests.doubles import EdgeIndexes, TableEmbedder, at

@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 
 import pytest
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.index import Collection
-from skillroute.domain.search import SearchRequest
-from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
-from skillroute.settings import SearchSettings
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
+from skillroute.core.settings import SearchSettings
+from skillroute.search.model import SearchRequest
+from skillroute.wiring import Parts
 
 from tests.builders import QUERY, System, lent_system
 from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from skillroute.domain.index import Collection
-from skillroute.domain.search import SearchRequest
+from skillroute.core.documents.model import Collection
+from skillroute.search.model import SearchRequest
 
 from tests.builders import QUERY, System
 from tests.doubles import at, in_threads

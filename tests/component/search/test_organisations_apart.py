@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from skillroute.domain.search import Mode, Strategy
+from skillroute.search.model import Mode, Strategy
 
 from tests.builders import System, item, lent_system, of_org
 from tests.component.registry.searched import Registry

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillroute.domain.caller import Caller
-from skillroute.domain.items import ItemFilter
-from skillroute.domain.skills import SkillFilter
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import Caller
+from skillroute.skills.model import SkillFilter
 
 from tests.builders import QUERY, System, of_org
 

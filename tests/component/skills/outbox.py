@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillroute.domain.work import QueueName
-from skillroute.services.dispatch import Dispatch
-from skillroute.services.relay import Relay
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.queue.dispatch import Dispatch
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.work import QueueName
+from skillroute.core.relay import Relay
 
 from tests.builders import System
 from tests.doubles import FakeClock

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Classification, ProposedAssignment, SkillProfile, ToolProfile
-from skillroute.domain.embedding import Vector, weighted_mean
-from skillroute.errors import Conflict, NotFound
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.model import Vector, weighted_mean
+from skillroute.core.errors import Conflict, NotFound
+from skillroute.skills.classification import Classification, ProposedAssignment, SkillProfile, ToolProfile
 
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, ScriptedClassifier, at, in_threads, proposing

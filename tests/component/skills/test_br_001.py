@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.domain.index import Collection, IndexFilter
-from skillroute.domain.skills import MAX_SKILLS
-from skillroute.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.skills.model import MAX_SKILLS
 
 from tests.builders import System, of_org
 from tests.doubles import at, in_threads

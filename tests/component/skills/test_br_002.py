@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 
 import pytest
-from skillroute.domain.classification import Classification, Decision, ProposedAssignment
-from skillroute.domain.skills import AssignmentSource
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable, DatabaseUnavailable
-from skillroute.providers.classification.llm import LlmClassifier
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable, DatabaseUnavailable
+from skillroute.skills.classification import Classification, Decision, ProposedAssignment
+from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.skills.model import AssignmentSource
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, FakeChat, LogRecords, ScriptedClassifier, at, proposing

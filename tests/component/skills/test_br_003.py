@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import MAX_TOOLS_PER_SKILL, Assignment
-from skillroute.errors import Conflict, InvalidInput, NotFound, StatementRejected
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Conflict, InvalidInput, NotFound, StatementRejected
+from skillroute.skills.model import MAX_TOOLS_PER_SKILL, Assignment
 
 from tests.builders import System
 from tests.doubles import LogRecords, at, in_threads, proposing

@@ -7,9 +7,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.embedding import Vector
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.model import Vector
+from skillroute.core.queue.memory import MemoryQueue
 
 from tests.builders import System, lent_system
 from tests.doubles import DIMENSION, EdgeIndexes, at

@@ -6,10 +6,10 @@ import threading
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.classification import Decision, SkillDraft
-from skillroute.domain.skills import AssignmentSource
-from skillroute.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.skills.classification import Decision, SkillDraft
+from skillroute.skills.model import AssignmentSource
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords, ScriptedClassifier, in_threads, once, proposing

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Decision
-from skillroute.domain.skills import Assignment, AssignmentSource
-from skillroute.errors import Forbidden, NotFound
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Forbidden, NotFound
+from skillroute.skills.classification import Decision
+from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, ScriptedClassifier, at, once, proposing

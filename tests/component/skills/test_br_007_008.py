@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import SkillFilter
-from skillroute.errors import NotFound
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import NotFound
+from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org
 

@@ -9,11 +9,11 @@ import threading
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Classification, Decision, SkillDraft, ToolProfile
-from skillroute.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
-from skillroute.providers.classification.llm import LlmClassifier
-from skillroute.services.describe_skill import DescribeSkill
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import ClassifierUnavailable, Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.skills.classification import Classification, Decision, SkillDraft, ToolProfile
+from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.skills.describe import DescribeSkill
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, FakeChat, ScriptedClassifier, at, in_threads, once, proposing, until

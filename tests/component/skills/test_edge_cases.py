@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Classification, Decision, SkillProfile, ToolProfile
-from skillroute.errors import NotFound
-from skillroute.providers.classification.llm import LlmClassifier
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import NotFound
+from skillroute.skills.classification import Classification, Decision, SkillProfile, ToolProfile
+from skillroute.skills.classifiers.llm import LlmClassifier
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, FakeChat, LogRecords, ScriptedClassifier, at, in_threads, once, proposing, until

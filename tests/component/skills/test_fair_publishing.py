@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from skillroute.consumers import classify_consumer
+from skillroute.skills.classify_consumer import classify_consumer
 
 from tests.builders import System, lent_system, of_org
 from tests.component.skills.outbox import CLASSIFY, Clocked, relay

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillroute.services.suggest_skills import SuggestSkills
+from skillroute.skills.suggest import SuggestSkills
 
 from tests.builders import System
 from tests.component.skills.outbox import CLASSIFY, Clocked, relay

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.items import ItemFilter
-from skillroute.domain.skills import MAX_TOOLS_PER_SKILL, SkillKey, skill_key
-from skillroute.errors import Conflict, NotFound
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.errors import Conflict, NotFound
+from skillroute.skills.model import MAX_TOOLS_PER_SKILL, SkillKey, skill_key
 
 from tests.builders import QUERY, System, of_org
 from tests.component.skills.organisations import ACME, GLOBEX, INITECH, fill, listed, matched, members

@@ -6,11 +6,11 @@ import threading
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.classification import Decision
-from skillroute.domain.index import Collection
-from skillroute.domain.items import ItemFilter
-from skillroute.errors import Conflict, Forbidden
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.errors import Conflict, Forbidden
+from skillroute.skills.classification import Decision
 
 from tests.builders import QUERY, System
 from tests.component.skills.organisations import ACME, GLOBEX, listed, matched, members

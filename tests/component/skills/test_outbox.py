@@ -6,11 +6,11 @@ import json
 import threading
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.classification import Decision
-from skillroute.domain.index import Collection, IndexFilter
-from skillroute.domain.skills import skill_key
-from skillroute.errors import Conflict, DatabaseUnavailable, StatementRejected
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.errors import Conflict, DatabaseUnavailable, StatementRejected
+from skillroute.skills.classification import Decision
+from skillroute.skills.model import skill_key
 
 from tests.builders import System, lent_system, of_org
 from tests.component.skills.outbox import AGGREGATE, CLASSIFY, Clocked, dispatch_over, fails, grow_stale, relay

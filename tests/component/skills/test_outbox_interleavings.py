@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from skillroute.domain.queue_messages import key_of
-from skillroute.domain.work import QueueName
-from skillroute.services.dispatch import Dispatch
-from skillroute.services.failed_work import MAX_RECEIVES
-from skillroute.storage.queue_memory import MemoryQueue, Message
+from skillroute.core.queue.dispatch import Dispatch
+from skillroute.core.queue.failed_work import MAX_RECEIVES
+from skillroute.core.queue.memory import MemoryQueue, Message
+from skillroute.core.queue.messages import key_of
+from skillroute.core.queue.work import QueueName
 
 from tests.builders import System, lent_system
 from tests.component.skills.outbox import AGGREGATE, CLASSIFY, grow_stale

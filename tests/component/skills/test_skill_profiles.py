@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.services import skill_profiles
-from skillroute.services.skill_profiles import SkillProfiles
+from skillroute.skills import profiles as skill_profiles
+from skillroute.skills.profiles import SkillProfiles
 
 from tests.builders import System, of_org
 from tests.doubles import at

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 
 from tests.builders import System, of_org
 from tests.doubles import at, once, proposing

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.work import QueueName
-from skillroute.settings import LocalSettings
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.caller import LAPTOP
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import LocalSettings
 from skillroute_local.background import Background, PumpParts
 
 from tests.doubles import LogRecords

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.web.body import TEXTS
+from skillroute.core.http.body import TEXTS
 from skillroute_local.client import Client
 from skillroute_local.documents import read_objects
 from skillroute_local.importing import BATCH, ImportReport, import_file

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import Assignment, AssignmentSource
-from skillroute.domain.work import QueueName
-from skillroute.errors import ClassifierUnavailable
-from skillroute.ports import ChatModel
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.errors import ClassifierUnavailable
+from skillroute.core.ports import ChatModel
+from skillroute.core.queue.work import QueueName
+from skillroute.skills.model import Assignment, AssignmentSource
 from skillroute_local.commands.skills import app
 from skillroute_local.proposing.proposal import Applied, Proposal, Wanted
 from skillroute_local.proposing.propose import apply, propose
@@ -158,10 +158,10 @@ class TestApply:
 
 def test_the_examples_fall_into_the_skills_that_people_made() -> None:
     """With the real model, over the vectors that a sync would store."""
-    from skillroute.providers.embedding.onnx import OnnxEmbedder
-    from skillroute.services.embedding import embed_views
-    from skillroute.services.item_input import read_item
-    from skillroute.services.sync_tools import indexed_text
+    from skillroute.catalogue.schemas import read_item
+    from skillroute.catalogue.sync import indexed_text
+    from skillroute.core.documents.embed import embed_views
+    from skillroute.core.embedding.onnx import OnnxEmbedder
     from skillroute_local.proposing.clusters import NONE, cluster, damped
 
     rows = [json.loads(line) for line in (EXAMPLES / "tools.jsonl").read_text("utf-8").splitlines()]

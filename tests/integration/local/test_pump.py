@@ -12,18 +12,19 @@ from typing import Any
 
 import psutil
 import pytest
-from skillroute.bootstrap import Parts
-from skillroute.consumers import Consumer, classify_consumer
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.work import QueueName
-from skillroute.errors import ClassifierUnavailable, DatabaseUnavailable
-from skillroute.observability import counts
-from skillroute.ports import Failure, QueueDepth
-from skillroute.providers.notification.log import LogNotifier
-from skillroute.services.dead_letters import DeadLetters
-from skillroute.services.failed_work import FailedWork
-from skillroute.settings import LocalSettings
-from skillroute.storage.queue import SqsQueue
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import ClassifierUnavailable, DatabaseUnavailable
+from skillroute.core.notification.log import LogNotifier
+from skillroute.core.observability import counts
+from skillroute.core.ports import Failure, QueueDepth
+from skillroute.core.queue.consumer import Consumer
+from skillroute.core.queue.dead_letters import DeadLetters
+from skillroute.core.queue.failed_work import FailedWork
+from skillroute.core.queue.sqs import SqsQueue
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import LocalSettings
+from skillroute.skills.classify_consumer import classify_consumer
+from skillroute.wiring import Parts
 from skillroute_local.pump import Loop, QueueLoop, RelayLoop
 from skillroute_local.queue_server import QueueServer, ensure_queues, find_queues, queue_environment, sqs_client
 from skillroute_local.supervisor import Pump

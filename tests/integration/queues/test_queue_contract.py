@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import pytest
 from botocore.exceptions import ClientError
-from skillroute.domain.work import QueueName
-from skillroute.errors import QueueUnavailable
-from skillroute.ports import Queue, QueueDepth
-from skillroute.storage.queue import SqsQueue, sqs_client
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.errors import QueueUnavailable
+from skillroute.core.ports import Queue, QueueDepth
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.sqs import SqsQueue, sqs_client
+from skillroute.core.queue.work import QueueName
 from skillroute_local.loopback import free_port
 
 CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE

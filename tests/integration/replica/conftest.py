@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from qdrant_client import QdrantClient
-from skillroute.storage.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.qdrant import QdrantIndex
 
 from tests.doubles import EdgeIndexes
 from tests.integration.replica.world import World

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import FeedPage
-from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.reindex import Reindex
-from skillroute.storage.index.child_build import build_in_child
-from skillroute.storage.index.embedded import Built, EmbeddedReplica
-from skillroute.storage.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
-from skillroute.storage.postgres.address import Address
+from skillroute.core.documents.index.child_build import build_in_child
+from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+from skillroute.core.documents.model import FeedPage
+from skillroute.core.documents.reindex import Reindex
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
+from skillroute.core.postgres.address import Address
+from skillroute.skills.aggregate import AggregateSkill
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
@@ -567,7 +567,7 @@ class TestFolders:
     def test_what_a_killed_process_left_is_told_apart_by_its_number(self, replica_dir: Path) -> None:
         code = (
             "import os, signal, sys; from pathlib import Path; "
-            "from skillroute.storage.index.replica_files import new_replica_dir; "
+            "from skillroute.core.documents.index.replica_files import new_replica_dir; "
             "new_replica_dir(Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)"
         )
         child = subprocess.Popen([sys.executable, "-c", code, str(replica_dir)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.index import IndexFilter
-from skillroute.errors import IndexUnavailable
+from skillroute.core.documents.model import IndexFilter
+from skillroute.core.errors import IndexUnavailable
 
 from tests.doubles import once
 from tests.integration.replica.world import ALL, SKILLS, TOOLS, World, content, seen

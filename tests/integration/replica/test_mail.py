@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from skillroute.domain.index import Collection
-from skillroute.domain.message_text import SearchText, impacts, query_terms
-from skillroute.ports import IndexReplica
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import IndexReplica
+from skillroute.mail.text import SearchText, impacts, query_terms
 
 from tests.integration.replica.world import ALL, World
 from tests.integration.storage.mail_rows import T0, Mail

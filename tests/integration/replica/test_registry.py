@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillroute.domain.index import Collection
-from skillroute.ports import IndexReplica
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import IndexReplica
 
 from tests.integration.replica.world import ALL, World
 from tests.integration.storage.rows import EAST, MODEL, Sql

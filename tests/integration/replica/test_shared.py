@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import Collection, IndexRecord
-from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.reindex import Reindex
-from skillroute.storage.index.qdrant import QdrantIndex
-from skillroute.storage.index.shared import Opened, SharedReplica
-from skillroute.storage.postgres.feed import SharedPosition
+from skillroute.core.documents.feed import SharedPosition
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.shared import Opened, SharedReplica
+from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.reindex import Reindex
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
+from skillroute.skills.aggregate import AggregateSkill
 
 from tests.doubles import once
 from tests.integration.replica.world import ALL, TOOLS, Step, World, seen

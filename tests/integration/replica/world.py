@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.index import Collection, FeedPage, IndexFilter, IndexRecord
-from skillroute.ports import IndexReplica, Session, VectorIndex
-from skillroute.storage.index.embedded import EmbeddedReplica
-from skillroute.storage.index.shared import Opened, SharedReplica
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.feed import PostgresFeed, SharedPosition
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.documents.feed import PostgresFeed, SharedPosition
+from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.shared import Opened, SharedReplica
+from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.ports import IndexReplica, Session, VectorIndex
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
 
 from tests.conftest import url_as
 from tests.doubles import EdgeIndexes

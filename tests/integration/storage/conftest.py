@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.domain.embedding import Vector
-from skillroute.domain.mail import MailAgent, Message, Product, Project, agent_key, content_hash
-from skillroute.domain.mail_documents import of_agent, of_message, of_project
-from skillroute.ports import MessageRow, Session
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.core.embedding.model import Vector
+from skillroute.core.ports import MessageRow, Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.mail.documents import of_agent, of_message, of_project
+from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key, content_hash
 
 from tests.integration.storage.rows import MODEL
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pg8000.native
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.hashing import content_hash, text_hash
-from skillroute.domain.items import ItemContent, ItemKey
-from skillroute.domain.skills import NewSkill
-from skillroute.ports import IndexedText, ItemRow
-from skillroute.storage.postgres.address import Address
+from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.hashing import content_hash, text_hash
+from skillroute.core.ports import IndexedText, ItemRow
+from skillroute.core.postgres.address import Address
+from skillroute.skills.model import NewSkill
 
 MODEL = EmbeddingModel("test", 2)
 OTHER_MODEL = EmbeddingModel("other", 2)

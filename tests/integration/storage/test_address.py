@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
-from skillroute.errors import DatabaseUnavailable, SecretUnavailable
-from skillroute.storage.postgres.address import Address, SecretAddress, TokenAddress
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.errors import DatabaseUnavailable, SecretUnavailable
+from skillroute.core.postgres.address import Address, SecretAddress, TokenAddress
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import Sql, connected
 

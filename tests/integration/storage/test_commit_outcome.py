@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from skillroute.errors import DatabaseUnavailable, OutcomeUnknown
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.outcome import was_committed
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.refusals import CommitUnanswered
+from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.outcome import was_committed
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.refusals import CommitUnanswered
 
 from tests.faults.proxy import FaultyProxy, LostCommit, faulty_proxy
 from tests.integration.storage.rows import Sql, connected

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from skillroute.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
-from skillroute.storage.postgres.address import Address
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.core.postgres.address import Address
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import INSERT_SKILL, Sql, connected, insert_tool, waits_for_a_lock
 

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.storage.postgres import converters
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.postgres import converters
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import Sql, new_skill, skill_text
 

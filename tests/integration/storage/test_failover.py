@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from skillroute.errors import OutcomeUnknown
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.outcome import was_committed
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.refusals import CommitUnanswered
+from skillroute.core.errors import OutcomeUnknown
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.outcome import was_committed
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.refusals import CommitUnanswered
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.postgres_programs import Programs
 

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.items import ItemFilter, ItemKey, ItemSchemas
-from skillroute.ports import EmbeddingTask, ItemRow, Session, Written
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
+from skillroute.catalogue.model import ItemFilter, ItemKey, ItemSchemas
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.ports import EmbeddingTask, ItemRow, Session, Written
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
 
 from tests.doubles import in_threads
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, item_row, waits_for_a_lock

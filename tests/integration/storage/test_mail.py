@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller, Scope
-from skillroute.domain.hashing import text_hash
-from skillroute.domain.mail import MailAgent, Message, MessageFilter, Product, Project, content_hash
-from skillroute.domain.mail_documents import of_agent, of_message
-from skillroute.domain.message_text import SearchText
-from skillroute.errors import StatementRejected
-from skillroute.ports import MailKind, Session
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.errors import StatementRejected
+from skillroute.core.hashing import text_hash
+from skillroute.core.ports import MailKind, Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.mail.documents import of_agent, of_message
+from skillroute.mail.model import MailAgent, Message, MessageFilter, Product, Project, content_hash
+from skillroute.mail.text import SearchText
 
 from tests.integration.storage.mail_rows import T0, Mail
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, waits_for_a_lock

@@ -10,21 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
-from skillroute.domain.mail import DocKind
-from skillroute.domain.message_search import SNIPPET, MailFilter
-from skillroute.domain.message_text import (
-    MAX_LEXEME_BYTES,
-    SearchText,
-    query_terms,
-    search_query,
-    search_vector,
-    storable,
-)
-from skillroute.errors import StatementRejected
-from skillroute.ports import Session
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.queries import names, plan_cache_mode, statement
+from skillroute.core.errors import StatementRejected
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.queries import names, plan_cache_mode, statement
+from skillroute.mail.model import DocKind
+from skillroute.mail.search.model import SNIPPET, MailFilter
+from skillroute.mail.text import MAX_LEXEME_BYTES, SearchText, query_terms, search_query, search_vector, storable
 
 from tests.integration.storage.mail_rows import T0, Mail
 from tests.integration.storage.rows import Sql, connected

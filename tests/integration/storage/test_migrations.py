@@ -9,18 +9,11 @@ from collections.abc import Callable, Iterator
 from importlib.resources import files
 
 import pytest
-from skillroute.errors import DatabaseUnavailable
-from skillroute.storage.postgres.lock_watch import Blocker
-from skillroute.storage.postgres.migrate import (
-    _LOCK,
-    LockLimits,
-    MigrationBlocked,
-    MigrationError,
-    _migrations,
-    migrate,
-)
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.queries import statement
+from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.postgres.lock_watch import Blocker
+from skillroute.core.postgres.migrate import _LOCK, LockLimits, MigrationBlocked, MigrationError, _migrations, migrate
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.queries import statement
 from skillroute_local.postgres import EmbeddedPostgres
 
 from tests.conftest import fresh_database
@@ -29,7 +22,7 @@ from tests.integration.storage.rows import connected, waits_for_a_lock
 
 FILES = sorted(
     file.name.removesuffix(".sql")
-    for file in files("skillroute.storage.postgres").joinpath("migrations").iterdir()
+    for file in files("skillroute.core.postgres").joinpath("migrations").iterdir()
     if file.name.endswith(".sql")
 )
 
@@ -125,7 +118,7 @@ class TestLocks:
         """The last migration changes a table, and may run more than once."""
         sql = "ALTER TABLE mcp.outbox ALTER COLUMN key SET NOT NULL"
         known = [*_migrations()[:-1], (FILES[-1], sql, "digest")]
-        monkeypatch.setattr("skillroute.storage.postgres.migrate._migrations", lambda: known)
+        monkeypatch.setattr("skillroute.core.postgres.migrate._migrations", lambda: known)
 
     def test_a_migration_that_is_blocked_gives_up_and_names_the_session(self, behind: str, altering: None) -> None:
         with connected(behind) as sql:

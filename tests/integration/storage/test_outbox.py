@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from skillroute.domain.work import OutboxEntry, QueueName
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.queries import statement
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.queries import statement
+from skillroute.core.queue.work import OutboxEntry, QueueName
 
 from tests.integration.storage.rows import INSERT_SKILL, INSERT_TOOL, Sql, connected
 

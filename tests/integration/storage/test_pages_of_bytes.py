@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from skillroute.domain.items import ItemFilter
-from skillroute.domain.mail import MessageFilter
-from skillroute.domain.registry import EntityContent, EntityFilter
-from skillroute.ports import Session
-from skillroute.storage.postgres import items, mail, registry
-from skillroute.storage.postgres.database import PostgresDatabase
+from skillroute.catalogue import repository as items
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.mail import repository as mail
+from skillroute.mail.model import MessageFilter
+from skillroute.registry import repository as registry
+from skillroute.registry.model import EntityContent, EntityFilter
 
 from tests.integration.storage.mail_rows import Mail
 from tests.integration.storage.rows import item_row

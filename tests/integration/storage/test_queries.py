@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import skillroute
-from skillroute.storage.postgres import queries
-from skillroute.storage.postgres.address import Address
+from skillroute.core.postgres import queries
+from skillroute.core.postgres.address import Address
 
 from tests.integration.storage.rows import connected
 

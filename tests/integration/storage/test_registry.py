@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
-from skillroute.domain.hashing import text_hash
-from skillroute.domain.registry import AgentSkill, EntityContent, EntityFilter
-from skillroute.domain.registry_search import BOOSTS
-from skillroute.domain.registry_text import EntitySaid, Place, embedding_text, placed_words
-from skillroute.ports import LONGEST_SHOWN, IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.queries import statement
+from skillroute.core.hashing import text_hash
+from skillroute.core.ports import LONGEST_SHOWN, IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.queries import statement
+from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
+from skillroute.registry.search.model import BOOSTS
+from skillroute.registry.text import EntitySaid, Place, embedding_text, placed_words
 
 from tests.integration.storage.rows import EAST, MODEL, Sql, connected, item_row, waits_for_a_lock
 

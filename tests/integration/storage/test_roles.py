@@ -9,11 +9,11 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from pg8000.native import to_statement
-from skillroute.storage.postgres import queries
-from skillroute.storage.postgres.connection import Pool
-from skillroute.storage.postgres.migrate import migrate
-from skillroute.storage.postgres.refusals import LoginRefused, NotPermitted
-from skillroute.storage.postgres.roles import Login, RoleError, scram_verifier
+from skillroute.core.postgres import queries
+from skillroute.core.postgres.connection import Pool
+from skillroute.core.postgres.migrate import migrate
+from skillroute.core.postgres.refusals import LoginRefused, NotPermitted
+from skillroute.core.postgres.roles import Login, RoleError, scram_verifier
 from skillroute_local.postgres import EmbeddedPostgres
 
 from tests.conftest import fresh_database

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from skillroute.errors import StatementRejected
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.errors import StatementRejected
+from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import (
     INSERT_SKILL,

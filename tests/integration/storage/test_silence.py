@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from skillroute.domain.time_left import ending_with
-from skillroute.errors import DatabaseUnavailable
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.refusals import NoAnswer, TookTooLong
+from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.refusals import NoAnswer, TookTooLong
+from skillroute.core.time_left import ending_with
 
 from tests.doubles import FakeClock, in_threads
 from tests.faults.proxy import FaultyProxy, faulty_proxy

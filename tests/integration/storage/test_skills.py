@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
-from skillroute.domain.skills import Assignment, AssignmentSource, Skill, SkillKey, skill_key
-from skillroute.storage.postgres.database import PostgresDatabase, PostgresSession
-from skillroute.storage.postgres.pool import Pool
+from skillroute.core.postgres.database import PostgresDatabase, PostgresSession
+from skillroute.core.postgres.pool import Pool
+from skillroute.skills.model import Assignment, AssignmentSource, Skill, SkillKey, skill_key
 
 from tests.integration.storage.rows import (
     EAST,

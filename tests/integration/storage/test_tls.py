@@ -18,11 +18,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
-from skillroute.errors import DatabaseUnavailable
-from skillroute.storage.postgres.address import Address, fixed
-from skillroute.storage.postgres.connection import Connection
-from skillroute.storage.postgres.pool import Pool
-from skillroute.storage.postgres.refusals import NoAnswer
+from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.postgres.address import Address, fixed
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.refusals import NoAnswer
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.consumers import aggregate_consumer, classify_consumer, relay_consumer
-from skillroute.domain.time_left import at_most_s
-from skillroute.domain.work import QueueName
-from skillroute.errors import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
-from skillroute.ports import OutboxDepth
-from skillroute.services.relay import RelayReport
+from skillroute.core.errors import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
+from skillroute.core.ports import OutboxDepth
+from skillroute.core.queue.work import QueueName
+from skillroute.core.relay import RelayReport
+from skillroute.core.relay_consumer import relay_consumer
+from skillroute.core.time_left import at_most_s
+from skillroute.skills.aggregate_consumer import aggregate_consumer
+from skillroute.skills.classify_consumer import classify_consumer
 
 EVENTS = Path(__file__).parents[3] / "events"
 

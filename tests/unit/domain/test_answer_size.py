@@ -8,8 +8,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import answer_size
-from skillroute.domain.answer_size import MAX_ANSWER_BYTES, PAGE_BYTES, on_the_way, shortened, size_of
+from skillroute.core import answer_size
+from skillroute.core.answer_size import MAX_ANSWER_BYTES, PAGE_BYTES, on_the_way, shortened, size_of
 
 texts = st.text('ab"\\\x01é\u5929😀\n', max_size=40)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP, Caller, Scope
+from skillroute.core.caller import LAPTOP, Caller, Scope
 
 
 def test_a_scope_allows_itself_and_nothing_else() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.classification import (
+from skillroute.skills.classification import (
     MAX_CLASSIFIED_SKILLS,
     MIN_CONFIDENCE,
     WEAK_CONFIDENCE,

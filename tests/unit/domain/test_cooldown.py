@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.cooldown import Cooldown
+from skillroute.core.cooldown import Cooldown
 
 from tests.doubles import FakeClock, in_threads
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.embedding import EmbeddingModel, dot, from_bytes, normalise, to_bytes, weighted_mean
+from skillroute.core.embedding.model import EmbeddingModel, dot, from_bytes, normalise, to_bytes, weighted_mean
 
 floats32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 vectors = st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=3, max_size=3)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.mail import (
+from skillroute.mail.model import (
     MAX_TS,
     MailAgent,
     MailContent,

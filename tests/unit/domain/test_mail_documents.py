@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillroute.domain.hashing import text_hash
-from skillroute.domain.mail import MailAgent, Message, Project
-from skillroute.domain.mail_documents import MailDocument, of_agent, of_message, of_project
-from skillroute.domain.message_text import SearchText
+from skillroute.core.hashing import text_hash
+from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
+from skillroute.mail.model import MailAgent, Message, Project
+from skillroute.mail.text import SearchText
 
 MESSAGE = Message(
     "m-1", "p", "Ann", ("Bob", "BOB"), "Deploy", "the token=abc failed", 5, cc=("bob", "Dan"), bcc=("ANN",),

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.message_cursor import Cursor, CursorEngine
+from skillroute.mail.search.cursor import Cursor, CursorEngine
 
 ENGINES: tuple[CursorEngine, ...] = get_args(CursorEngine)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from skillroute.domain.message_search import (
+from skillroute.mail.search.model import (
     MAX_TEXT,
     CallerScoped,
     Explain,

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from skillroute.domain.message_text import (
+from skillroute.core.documents.term_weights import weight
+from skillroute.mail.text import (
     MAX_LEXEME_BYTES,
     MAX_TERMS,
     SearchText,
@@ -22,7 +23,6 @@ from skillroute.domain.message_text import (
     search_vector,
     storable,
 )
-from skillroute.domain.term_weights import weight
 
 # Letters that change with their neighbours or fall apart, scripts with marks and without blanks, and what is no word.
 ODD = (

@@ -8,8 +8,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import names
-from skillroute.domain.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key, possible_names
+from skillroute.catalogue import names
+from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key, possible_names
 
 
 def test_the_examples_in_its_docstrings_are_true() -> None:

@@ -9,9 +9,9 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import normal_form
-from skillroute.domain.mail import agent_key
-from skillroute.domain.normal_form import MAX_GROWTH, MAX_MARKS, nfkc
+from skillroute.core import normal_form
+from skillroute.core.normal_form import MAX_GROWTH, MAX_MARKS, nfkc
+from skillroute.mail.model import agent_key
 
 
 def test_the_examples_in_its_docstrings_are_true() -> None:

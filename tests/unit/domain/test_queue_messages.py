@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.queue_messages import key_of, message_of
-from skillroute.domain.skills import id_in_key, skill_key
-from skillroute.domain.work import OutboxEntry, QueueName
-from skillroute.errors import InvalidInput
+from skillroute.core.errors import InvalidInput
+from skillroute.core.queue.messages import key_of, message_of
+from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.skills.model import id_in_key, skill_key
 
 CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 ORGANISATIONS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.registry import AgentSkill, EntityContent, ServerTool, tag_key
-from skillroute.domain.registry_text import (
+from skillroute.registry.model import AgentSkill, EntityContent, ServerTool, tag_key
+from skillroute.registry.text import (
     MAX_KEYWORD,
     MAX_WORD,
     EntitySaid,

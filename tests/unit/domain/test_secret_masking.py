@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.message_text import SearchText, impacts, search_vector
-from skillroute.domain.secret_masking import _FORMS, _ROUNDS, MASK, _masked, without_secrets
+from skillroute.mail.secret_masking import _FORMS, _ROUNDS, MASK, _masked, without_secrets
+from skillroute.mail.text import SearchText, impacts, search_vector
 
 OPAQUE = "Zq7" + "aB3x" * 10  # an invented key, long enough for every issuer
 

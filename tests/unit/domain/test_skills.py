@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from skillroute.domain.skills import (
+from skillroute.skills.model import (
     RESERVED_IDS,
     Assignment,
     NewSkill,

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.skills import RESERVED_IDS
-from skillroute.domain.suggestions import skill_id_of
+from skillroute.skills.model import RESERVED_IDS
+from skillroute.skills.suggestions import skill_id_of
 
 
 @pytest.mark.parametrize(

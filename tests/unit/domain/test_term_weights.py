@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.term_weights import TEXTS, UNKNOWN, counts, weight
+from skillroute.core.documents.term_weights import TEXTS, UNKNOWN, counts, weight
 
 
 @pytest.mark.parametrize("term", ["the", "retrieve", "stand", "xylograph", ""])

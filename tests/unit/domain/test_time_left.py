@@ -7,7 +7,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 
 import pytest
-from skillroute.domain.time_left import at_most_s, ending_with
+from skillroute.core.time_left import at_most_s, ending_with
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import tool_text
-from skillroute.domain.tool_text import (
+from skillroute.catalogue import text as tool_text
+from skillroute.catalogue.text import (
     MAX_ARGUMENTS,
     VIEW_WEIGHTS,
     ToolSaid,

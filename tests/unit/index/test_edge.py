@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from skillroute.domain.index import Collection, IndexFilter, IndexRecord
-from skillroute.errors import IndexUnavailable
-from skillroute.storage.index.edge import EdgeIndex, _translated
+from skillroute.core.documents.index.edge import EdgeIndex, _translated
+from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+from skillroute.core.errors import IndexUnavailable
 
 TOOLS = Collection.TOOLS
 

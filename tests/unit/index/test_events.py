@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 import pytest
 from qdrant_client import QdrantClient
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import Change, Collection, FeedPage, IndexRecord
-from skillroute.errors import EmbeddingModelMismatch, IndexUnavailable
-from skillroute.observability import counts
-from skillroute.ports import IndexReplica, PositionCursor, VectorIndex
-from skillroute.storage.index.embedded import Built, EmbeddedReplica
-from skillroute.storage.index.qdrant import QdrantIndex
-from skillroute.storage.index.shared import Opened, SharedReplica
+from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.shared import Opened, SharedReplica
+from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
+from skillroute.core.observability import counts
+from skillroute.core.ports import IndexReplica, PositionCursor, VectorIndex
 
 from tests.doubles import FakeClock, LogRecords
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
-from skillroute.domain.term_weights import weight
-from skillroute.errors import IndexUnavailable
-from skillroute.ports import VectorIndex
-from skillroute.storage.index import schema
+from skillroute.core.documents.index import schema
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.term_weights import weight
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.ports import VectorIndex
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 ALL = IndexFilter()

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.index import Collection, IndexFilter, IndexHit, IndexRecord
-from skillroute.domain.message_text import SearchText, impacts, query_terms
-from skillroute.errors import IndexUnavailable
-from skillroute.ports import VectorIndex
-from skillroute.storage.index import schema
+from skillroute.core.documents.index import schema
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.errors import IndexUnavailable
+from skillroute.core.ports import VectorIndex
+from skillroute.mail.text import SearchText, impacts, query_terms
 
 MAIL = Collection.MAIL
 ALL = IndexFilter()

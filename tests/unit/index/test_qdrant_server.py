@@ -14,13 +14,13 @@ import httpx
 import pytest
 from pydantic import ValidationError
 from qdrant_client import QdrantClient
-from skillroute.bootstrap import make_replica
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.domain.index import Collection, IndexFilter
-from skillroute.errors import IndexTimeout, IndexUnavailable
-from skillroute.settings import IndexSettings
-from skillroute.storage.index.qdrant import QdrantIndex
-from skillroute.storage.index.shared import SharedReplica
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.shared import SharedReplica
+from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import IndexTimeout, IndexUnavailable
+from skillroute.core.settings import IndexSettings
+from skillroute.wiring import make_replica
 
 TOOLS = Collection.TOOLS
 
@@ -256,6 +256,6 @@ def test_a_server_that_is_down_is_an_unavailable_index() -> None:
 
 
 def test_importing_the_adapter_does_not_import_the_client() -> None:
-    code = "import sys, skillroute.storage.index.qdrant; print('qdrant_client' in sys.modules)"
+    code = "import sys, skillroute.core.documents.index.qdrant; print('qdrant_client' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute_local.proposing.wording import KEYWORDS, Topic, Worded, by_keywords, word
 from skillroute_local.proposing.words import Said
 

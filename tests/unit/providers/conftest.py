@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.providers.embedding.bedrock import TITAN_V2, BedrockEmbedder
-from skillroute.providers.embedding.openai import OpenAIEmbedder
+from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.openai import OpenAIEmbedder
 
 from tests.unit.providers.stubs import FakeTime, StubServer, bedrock_answer, openai_answer
 

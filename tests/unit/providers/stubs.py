@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from skillroute.providers.embedding.calls import RetryPolicy
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.calls import RetryPolicy
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from skillroute.bootstrap.providers import make_reranker
-from skillroute.errors import ConfigurationError, RerankerUnavailable
-from skillroute.providers.reranking.bedrock import MAX_CHARACTERS, BedrockReranker, RetryPolicy
-from skillroute.settings import RerankSettings
+from skillroute.core.errors import ConfigurationError, RerankerUnavailable
+from skillroute.core.reranking.bedrock import MAX_CHARACTERS, BedrockReranker, RetryPolicy
+from skillroute.core.settings import RerankSettings
+from skillroute.wiring.providers import make_reranker
 
 from tests.unit.providers.stubs import Answer, FakeTime, Request, StubServer, bedrock_error
 

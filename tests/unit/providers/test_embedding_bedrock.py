@@ -7,9 +7,9 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.errors import ConfigurationError, EmbeddingUnavailable
-from skillroute.providers.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer, bedrock_error
 
@@ -177,7 +177,7 @@ def test_a_bedrock_that_hangs_does_not_hold_up_the_caller(bedrock: Make, bedrock
 def test_a_bedrock_that_hangs_once_is_asked_again(
     bedrock: Make, bedrock_server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillroute.providers.embedding.bedrock._READ_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("skillroute.core.embedding.bedrock._READ_TIMEOUT_S", 0.5)
     bedrock_server.script.append(Answer(hang=True))
 
     assert len(embed(bedrock(), "send mail")) == 1

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.providers.embedding.calls import Deadline, RetryPolicy, TransientFailure, fan_out, retry_after_s
+from skillroute.core.embedding.calls import Deadline, RetryPolicy, TransientFailure, fan_out, retry_after_s
+from skillroute.core.errors import EmbeddingUnavailable
 
 from tests.unit.providers.stubs import FakeTime
 

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.ports import Embedder
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.providers.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.ports import Embedder
 
 TOOLS = [
     "send_email: Send an email to one or more recipients",

@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 
 PRINT_VECTOR = """
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 print(HashingEmbedder(16).embed(["Send an e-mail"], timeout_s=1)[0])
 """
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute.domain.embedding import Vector
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.providers.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.errors import EmbeddingUnavailable
 
 USE_NOTHING = """
 import sys
 from pathlib import Path
-from skillroute.providers.embedding import bedrock, hashing, onnx, openai
-from skillroute.domain.embedding import EmbeddingModel
+from skillroute.core.embedding import bedrock, hashing, onnx, openai
+from skillroute.core.embedding.model import EmbeddingModel
 embedder = onnx.OnnxEmbedder(Path(sys.argv[1]))
 embedder.model, embedder.embed([], timeout_s=1)
 openai.OpenAIEmbedder(EmbeddingModel("m", 256)), bedrock.BedrockEmbedder(EmbeddingModel("m", 256))

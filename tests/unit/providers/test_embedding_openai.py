@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable, Sequence
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.errors import ConfigurationError, EmbeddingUnavailable, SecretUnavailable
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.providers.embedding.openai import OpenAIEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.openai import OpenAIEmbedder
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SecretUnavailable
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.providers.embedding.wire import MAX_TEXT_BYTES, acceptable, clipped, unit_vector
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.wire import MAX_TEXT_BYTES, acceptable, clipped, unit_vector
+from skillroute.core.errors import EmbeddingUnavailable
 
 MODEL = EmbeddingModel("a-model", 2)
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.observability import counts
-from skillroute.providers.notification.log import LogNotifier
-from skillroute.providers.notification.sns import SnsNotifier, sns_subject
+from skillroute.core.notification.log import LogNotifier
+from skillroute.core.notification.sns import SnsNotifier, sns_subject
+from skillroute.core.observability import counts
 from skillroute_local.loopback import free_port
 
 from tests.doubles import LogRecords

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from botocore.session import Session
-from skillroute.errors import SecretUnavailable
-from skillroute.providers.rds import RdsToken
+from skillroute.core.errors import SecretUnavailable
+from skillroute.core.postgres.rds_tokens import RdsToken
 
 from tests.integration.local.gateway import take_credentials_away
 

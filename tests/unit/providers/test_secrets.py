@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from botocore.session import Session
-from skillroute.errors import SecretUnavailable
-from skillroute.providers.secrets import ManagedSecret
+from skillroute.core.errors import SecretUnavailable
+from skillroute.core.secrets_manager import ManagedSecret
 
 REGION = "eu-central-1"
 KEY = "sk-planted-0123456789"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.errors import EmbeddingUnavailable
-from skillroute.search import embed
-from skillroute.search.embed import QueryEmbedder
+from skillroute.core.embedding import query as embed
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import EmbeddingUnavailable
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
 

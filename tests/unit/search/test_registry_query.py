@@ -6,8 +6,8 @@ import doctest
 import re
 
 import pytest
-from skillroute.search.registry import query
-from skillroute.search.registry.query import MAX_KEYWORD, MAX_KEYWORDS, STOP_WORDS, keywords, parse
+from skillroute.registry.search import query
+from skillroute.registry.search.query import MAX_KEYWORD, MAX_KEYWORDS, STOP_WORDS, keywords, parse
 
 
 @pytest.mark.parametrize(

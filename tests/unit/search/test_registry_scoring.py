@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.registry_search import BOOSTS, EntityType
-from skillroute.domain.registry_text import Place
-from skillroute.search.registry import scoring
-from skillroute.search.registry.scoring import Score, Scored, by_rank, by_ranks
+from skillroute.registry.search import scoring
+from skillroute.registry.search.model import BOOSTS, EntityType
+from skillroute.registry.search.scoring import Score, Scored, by_rank, by_ranks
+from skillroute.registry.text import Place
 
 EXACT = 1e-9
 

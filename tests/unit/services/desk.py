@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.domain.caller import LAPTOP, Caller
-from skillroute.domain.embedding import EmbeddingModel, Vector, from_bytes
-from skillroute.domain.skills import NewSkill, Skill
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.services.aggregate_skill import AggregateSkill
-from skillroute.services.assign_skills import AssignSkills
-from skillroute.services.catalogue import Catalogue
-from skillroute.services.change_skill import ChangeSkill
-from skillroute.services.create_skill import CreateSkill, PrepareSkill
-from skillroute.services.dispatch import Dispatch
-from skillroute.services.embed_missing import EmbedMissing
-from skillroute.services.read_skills import ReadSkills
-from skillroute.services.reindex import Reindex
-from skillroute.services.review_suggestions import ReviewSuggestions
-from skillroute.services.sync_tools import SyncReport, SyncTools
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
+from skillroute.catalogue.catalogue import Catalogue
+from skillroute.catalogue.sync import SyncReport, SyncTools
+from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.embed_missing import EmbedMissing
+from skillroute.core.documents.reindex import Reindex
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
+from skillroute.core.queue.dispatch import Dispatch
+from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.assign import AssignSkills
+from skillroute.skills.change import ChangeSkill
+from skillroute.skills.create import CreateSkill, PrepareSkill
+from skillroute.skills.model import NewSkill, Skill
+from skillroute.skills.read import ReadSkills
+from skillroute.skills.review import ReviewSuggestions
 
 from tests.doubles import WatchedEmbedder
 from tests.integration.storage.rows import Sql

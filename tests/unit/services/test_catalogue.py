@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.items import ItemFilter
-from skillroute.errors import Forbidden, NotFound
+from skillroute.catalogue.model import ItemFilter
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Forbidden, NotFound
 
 from tests.unit.services.desk import ACME, UMBRELLA, Desk, tool
 

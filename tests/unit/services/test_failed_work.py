@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from skillroute.domain.work import QueueName
-from skillroute.observability import counts
-from skillroute.ports import Failure
-from skillroute.services.dead_letters import DeadLetters, GivenUp
-from skillroute.services.dispatch import Dispatch
-from skillroute.services.failed_work import FailedWork
-from skillroute.storage.queue_memory import MemoryQueue
+from skillroute.core.observability import counts
+from skillroute.core.ports import Failure
+from skillroute.core.queue.dead_letters import DeadLetters, GivenUp
+from skillroute.core.queue.dispatch import Dispatch
+from skillroute.core.queue.failed_work import FailedWork
+from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.work import QueueName
 
 from tests.doubles import FaultyDatabase, LogRecords
 from tests.unit.services.desk import Desk, tool

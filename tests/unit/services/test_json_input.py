@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.errors import InvalidInput
-from skillroute.services.json_input import MAX_DEPTH, check_json
+from skillroute.core.errors import InvalidInput
+from skillroute.core.json_input import MAX_DEPTH, check_json
 
 texts = st.text("a\\u0é", max_size=8) | st.sampled_from(["\x00", "\\u0000", "\\\\u0000", "\ud800", "\\\x00"])
 values = st.recursive(

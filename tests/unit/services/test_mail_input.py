@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.mail import MAX_TS, MailAgent, Message, Product, Project, agent_key
-from skillroute.errors import InvalidInput
-from skillroute.ports import MailKind
-from skillroute.services.mail_input import MailGiven, read_mail
+from skillroute.core.errors import InvalidInput
+from skillroute.core.ports import MailKind
+from skillroute.mail.model import MAX_TS, MailAgent, Message, Product, Project, agent_key
+from skillroute.mail.schemas import MailGiven, read_mail
 
 NOW = 1_767_604_320_000_000
 MESSAGE: dict[str, Any] = {"key": "m", "project": "p", "from": "BlueLake", "to": ["GreenHill"], "subject": "S"}

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.items import ItemKey
-from skillroute.domain.registry import AgentSkill
-from skillroute.errors import InvalidInput
-from skillroute.services.item_input import MAX_BYTES
-from skillroute.services.registry_input import read_agent, read_server
-from skillroute.services.registry_shapes import MAX_TOOLS
-from skillroute.services.sync_registry import entity_hash
+from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.schemas import MAX_BYTES
+from skillroute.core.errors import InvalidInput
+from skillroute.registry.model import AgentSkill
+from skillroute.registry.schemas import read_agent, read_server
+from skillroute.registry.shapes import MAX_TOOLS
+from skillroute.registry.sync import entity_hash
 
 SERVER_JSON = {
     "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",

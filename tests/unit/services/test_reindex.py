@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import Assignment, AssignmentSource
-from skillroute.errors import EmbeddingModelMismatch, EmbeddingUnavailable
-from skillroute.services.embed_missing import EmbedMissing
-from skillroute.services.embedding import BATCH
-from skillroute.services.reindex import ReindexReport
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.embed import BATCH
+from skillroute.core.documents.embed_missing import EmbedMissing
+from skillroute.core.documents.reindex import ReindexReport
+from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.doubles import FakeClock, WatchedEmbedder
 from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.skills import Assignment, AssignmentSource, NewSkill
-from skillroute.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
+from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 
 from tests.doubles import in_threads
 from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import pytest
-from skillroute.domain.caller import LAPTOP
-from skillroute.domain.items import ItemKey
-from skillroute.domain.skills import Assignment, AssignmentSource
-from skillroute.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
-from skillroute.ports import Session
-from skillroute.services.sync_tools import MAX_ITEMS, SyncTools
-from skillroute.storage.postgres.database import PostgresDatabase
-from skillroute.storage.postgres.pool import Pool
+from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.sync import MAX_ITEMS, SyncTools
+from skillroute.core.caller import LAPTOP
+from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
+from skillroute.core.ports import Session
+from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.pool import Pool
+from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.doubles import in_threads, once
 from tests.integration.storage.rows import connected, waits_for_a_lock

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from skillroute.bootstrap import catalog_app, search_app, skills_app
-from skillroute.settings import CatalogSettings, SearchSettings, SkillsSettings
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.core.settings import CatalogSettings, SearchSettings, SkillsSettings
+from skillroute.wiring import catalog_app, search_app, skills_app
 
 PAGES = ["/docs", "/redoc", "/openapi.json", "/docs/oauth2-redirect"]
 

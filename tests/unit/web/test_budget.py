@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
-from skillroute.domain.time_left import at_most_s
-from skillroute.web.app import create_app
+from skillroute.core.http.app import create_app
+from skillroute.core.time_left import at_most_s
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from skillroute.domain.caller import Caller, Scope
-from skillroute.web.challenge import InvalidToken
-from skillroute.web.claims import LEEWAY_S, TokenRules
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.challenge import InvalidToken
+from skillroute.core.http.claims import LEEWAY_S, TokenRules
 
 NOW = 1_800_000_000.0
 RULES = TokenRules(issuer="https://issuer.test/", audiences=frozenset({"us", "also-us"}))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from fastapi import Request
-from skillroute.bootstrap import Parts
-from skillroute.domain.caller import Caller, Scope
-from skillroute.settings import LocalSettings
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts
 from skillroute_local.cli import app
 from skillroute_local.home import Home
 from skillroute_local.tokens import LOCAL_AUDIENCE, LOCAL_ISSUER, TokenKey

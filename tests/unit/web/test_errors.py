@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
-from skillroute.errors import DependencyUnavailable, EmbeddingModelMismatch, OutcomeUnknown, SkillrouteError
-from skillroute.providers import calls
-from skillroute.storage.postgres import refusals
-from skillroute.web.app import create_app
+from skillroute.core.errors import DependencyUnavailable, EmbeddingModelMismatch, OutcomeUnknown, SkillrouteError
+from skillroute.core.http.app import create_app
+from skillroute.core.postgres import refusals
+from skillroute.core.remote import calls
 
 from tests.doubles import LogRecords
 

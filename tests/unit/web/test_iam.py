@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.errors import ConfigurationError
-from skillroute.web.iam import Role, admin_roles, role_of
+from skillroute.core.errors import ConfigurationError
+from skillroute.core.http.iam import Role, admin_roles, role_of
 
 ACCOUNT = "123456789012"
 ASSUMED = f"arn:aws:sts::{ACCOUNT}:assumed-role"

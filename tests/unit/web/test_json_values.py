@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.web import json_values
-from skillroute.web.json_values import has_more_values
+from skillroute.core.http import json_values
+from skillroute.core.http.json_values import has_more_values
 
 scalars = st.none() | st.booleans() | st.integers() | st.text('ab,[{\\"\n', max_size=6)
 documents = st.recursive(

@@ -8,9 +8,9 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from skillroute.errors import ConfigurationError
-from skillroute.web.challenge import InvalidToken
-from skillroute.web.keys import KeySet
+from skillroute.core.errors import ConfigurationError
+from skillroute.core.http.challenge import InvalidToken
+from skillroute.core.http.keys import KeySet
 
 from tests.api.tokens import Signer, claims, key_set
 

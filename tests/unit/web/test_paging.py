@@ -10,9 +10,9 @@ from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from skillroute.domain.answer_size import MAX_ANSWER_BYTES, PAGE_BYTES, on_the_way
-from skillroute.web import paging
-from skillroute.web.paging import CUT_HEADER, TOTAL_HEADER, Paging
+from skillroute.core.answer_size import MAX_ANSWER_BYTES, PAGE_BYTES, on_the_way
+from skillroute.core.http import paging
+from skillroute.core.http.paging import CUT_HEADER, TOTAL_HEADER, Paging
 
 
 class Row(BaseModel):

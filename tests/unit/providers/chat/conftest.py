@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from skillroute.providers.chat.bedrock import BedrockChat
-from skillroute.providers.chat.calls import RetryPolicy
-from skillroute.providers.chat.openai import OpenAIChat
+from skillroute.core.chat.bedrock import BedrockChat
+from skillroute.core.chat.calls import RetryPolicy
+from skillroute.core.chat.openai import OpenAIChat
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer
 

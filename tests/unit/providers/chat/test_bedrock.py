@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.providers.chat.bedrock import BedrockChat
+from skillroute.core.chat.bedrock import BedrockChat
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer, bedrock_error
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable, ConfigurationError
-from skillroute.providers.chat.openai import OpenAIChat
+from skillroute.core.chat.openai import OpenAIChat
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable, ConfigurationError
 
 from tests.stubs.chat_server import saying
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer

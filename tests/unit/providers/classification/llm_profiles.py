@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skillroute.domain.classification import SkillProfile, ToolProfile
+from skillroute.skills.classification import SkillProfile, ToolProfile
 
 
 def tool(

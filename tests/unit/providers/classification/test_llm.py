@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from skillroute.domain.classification import Classification, ProposedAssignment, SkillDraft, settle
-from skillroute.domain.skills import AssignmentSource
-from skillroute.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.observability import logger
-from skillroute.ports import ChatModel, Classifier
-from skillroute.providers.chat.calls import RetryPolicy
-from skillroute.providers.chat.openai import OpenAIChat
-from skillroute.providers.classification.llm import LlmClassifier
-from skillroute.providers.classification.prompt import ANSWER_SCHEMA, INSTRUCTIONS
+from skillroute.core.chat.calls import RetryPolicy
+from skillroute.core.chat.openai import OpenAIChat
+from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
+from skillroute.core.observability import logger
+from skillroute.core.ports import ChatModel, Classifier
+from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, settle
+from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS
+from skillroute.skills.model import AssignmentSource
 
 from tests.stubs import chat_server
 from tests.stubs.chat_server import ChatServer, assigning, classification

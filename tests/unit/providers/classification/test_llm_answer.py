@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.classification import Classification, ProposedAssignment, SkillDraft, settle
-from skillroute.errors import ClassifierAnswerInvalid
-from skillroute.providers.classification.llm_answer import ReadAnswer, read_answer
+from skillroute.core.errors import ClassifierAnswerInvalid
+from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, settle
+from skillroute.skills.classifiers.llm_answer import ReadAnswer, read_answer
 
 OFFERED = {"calendar_management", "email"}
 SURE = {"skill_id": "calendar_management", "confidence": 0.95, "reasoning": "Creates calendar events"}

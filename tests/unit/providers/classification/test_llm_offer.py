@@ -6,14 +6,8 @@ import json
 import math
 
 import pytest
-from skillroute.providers.classification.llm_offer import nearest_first, offer
-from skillroute.providers.classification.prompt import (
-    ANSWER_SCHEMA,
-    INSTRUCTIONS,
-    estimated_tokens,
-    question,
-    skill_entry,
-)
+from skillroute.skills.classifiers.llm_offer import nearest_first, offer
+from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS, estimated_tokens, question, skill_entry
 
 from tests.unit.providers.classification.llm_profiles import CALENDAR, EMAIL, FILES, skill, tool
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.providers.classification.prompt import (
+from skillroute.skills.classifiers.prompt import (
     ANSWER_SCHEMA,
     INSTRUCTIONS,
     estimated_tokens,

@@ -16,23 +16,23 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.classification import MIN_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
-from skillroute.domain.embedding import Vector
-from skillroute.domain.skills import AssignmentSource
-from skillroute.domain.tool_text import ToolSaid, embedding_views
-from skillroute.errors import ClassifierUnavailable
-from skillroute.providers.classification.similarity import SimilarityClassifier
-from skillroute.providers.embedding.hashing import HashingEmbedder
-from skillroute.providers.embedding.onnx import OnnxEmbedder
+from skillroute.catalogue.text import ToolSaid, embedding_views
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.errors import ClassifierUnavailable
+from skillroute.skills.classification import MIN_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
+from skillroute.skills.classifiers.similarity import SimilarityClassifier
+from skillroute.skills.model import AssignmentSource
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder, at
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 USE_NOTHING = """
 import sys
-from skillroute.domain.embedding import EmbeddingModel
-from skillroute.providers.classification.similarity import SimilarityClassifier
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.skills.classifiers.similarity import SimilarityClassifier
+from skillroute.core.embedding.hashing import HashingEmbedder
 SimilarityClassifier(HashingEmbedder())
 print("numpy" in sys.modules)
 """
@@ -228,7 +228,7 @@ def test_without_any_skill_there_is_a_draft() -> None:
 
 def test_a_tool_without_a_vector_is_embedded_as_it_would_be_stored() -> None:
     embedder = HashingEmbedder()
-    from skillroute.services.embedding import embed_views
+    from skillroute.core.documents.embed import embed_views
 
     tool = a_tool("send_mail", "Send a letter to somebody.", "post")
     [vector] = embed_views(embedder, [tool.embedding_texts], timeout_s=1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.classification import ToolProfile
-from skillroute.domain.skill_text import draft_skill, term_stems
+from skillroute.skills.classification import ToolProfile
+from skillroute.skills.text import draft_skill, term_stems
 
 
 def a_tool(name: str, server: str = "", description: str = "") -> ToolProfile:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.domain.index import IndexFilter
-from skillroute.domain.message_search import MailFilter, MessageSearchRequest
-from skillroute.search.messages.facets import facets, index_filter
-from skillroute.search.messages.scope import within
+from skillroute.core.documents.model import IndexFilter
+from skillroute.mail.search.facets import facets, index_filter
+from skillroute.mail.search.model import MailFilter, MessageSearchRequest
+from skillroute.mail.search.scope import within
 
 
 def test_every_condition_has_its_place_in_the_index() -> None:

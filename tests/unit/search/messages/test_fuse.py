@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.message_cursor import Cursor
-from skillroute.search.messages import fuse
-from skillroute.search.messages.fuse import Ranked, Scale
+from skillroute.mail.search import fuse
+from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.fuse import Ranked, Scale
 
 
 def figures(ranked: Ranked) -> list[tuple[int, float]]:

@@ -6,8 +6,8 @@ import itertools
 from typing import get_args
 
 import pytest
-from skillroute.domain.message_search import DowngradeReason, EngineSetting, Mode, engine_setting
-from skillroute.search.messages.plan import Part, Plan, default_mode, plan
+from skillroute.mail.search.model import DowngradeReason, EngineSetting, Mode, engine_setting
+from skillroute.mail.search.plan import Part, Plan, default_mode, plan
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 PARTS: tuple[Part, ...] = get_args(Part)

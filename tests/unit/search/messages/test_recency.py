@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain import message_search
-from skillroute.domain.message_cursor import Cursor
-from skillroute.domain.message_search import MailFilter, MessageSearchRequest, Method, SearchEngine
-from skillroute.search.messages import recency
-from skillroute.search.messages.fuse import Figures
-from skillroute.search.messages.lexical import Words
-from skillroute.search.messages.page import Page, time_of
-from skillroute.search.messages.recency import by_recency
+from skillroute.mail.search import model as message_search
+from skillroute.mail.search import recency
+from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.fuse import Figures
+from skillroute.mail.search.lexical import Words
+from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
+from skillroute.mail.search.page import Page, time_of
+from skillroute.mail.search.recency import by_recency
 
 WHERE = MailFilter("message", None)
 POOL = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from skillroute.search.messages.shadow import compare
+from skillroute.mail.search.shadow import compare
 
 
 def test_the_same_list() -> None:

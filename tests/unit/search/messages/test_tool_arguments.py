@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from skillroute.domain.mail import to_ts
-from skillroute.domain.message_search import MAX_TEXT
-from skillroute.errors import InvalidInput
-from skillroute.search.messages.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool, ToolArguments
+from skillroute.core.errors import InvalidInput
+from skillroute.mail.model import to_ts
+from skillroute.mail.search.model import MAX_TEXT
+from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool, ToolArguments
 
 REQUIRED = {"search_messages": {"project_key": "atlas"}, "search_messages_product": {"product_key": "suite"}}
 CURSOR = "s3ff0000000000000:i7:etantivy"

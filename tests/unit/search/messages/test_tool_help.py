@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.domain.message_search import DowngradeReason, MessageSearchResponse, Mode
-from skillroute.search.messages.budget import Budget
-from skillroute.search.messages.outcome import IndexState, SearchOutcome, Stage
-from skillroute.search.messages.tool_arguments import SEARCH_MESSAGES
-from skillroute.search.messages.tool_help import assistance, diagnostics, edit_distance, guidance
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.model import DowngradeReason, MessageSearchResponse, Mode
+from skillroute.mail.search.outcome import IndexState, SearchOutcome, Stage
+from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES
+from skillroute.mail.search.tool_help import assistance, diagnostics, edit_distance, guidance
 
 from tests.doubles import FakeClock
 

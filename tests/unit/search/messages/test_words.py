@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from skillroute.domain import message_search
-from skillroute.domain.message_cursor import Cursor
-from skillroute.domain.message_search import MailFilter, MessageSearchRequest, Method, SearchEngine
-from skillroute.search.messages import page
-from skillroute.search.messages.fuse import Figures, Scale
-from skillroute.search.messages.lexical import Words
+from skillroute.mail.search import model as message_search
+from skillroute.mail.search import page
+from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.fuse import Figures, Scale
+from skillroute.mail.search.lexical import Words
+from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
 
 POOL = 6
 WHERE = MailFilter("message", None)

@@ -6,24 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillroute.domain.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
-from skillroute.domain.caller import Caller
-from skillroute.domain.index import Collection
-from skillroute.domain.items import ItemSchemas
-from skillroute.domain.search import (
-    EnrichedTool,
-    SearchMetadata,
-    SearchRequest,
-    SearchResponse,
-    SkillMatch,
-    ToolMatch,
-)
-from skillroute.domain.skills import SkillKey, id_in_key
-from skillroute.ports import VectorIndex
+from skillroute.catalogue.model import ItemSchemas
+from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
+from skillroute.core.caller import Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import VectorIndex
 from skillroute.search.enrich import Schemas
+from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch, ToolMatch
 from skillroute.search.retrieve import Candidate
 from skillroute.search.run import SearchRun
 from skillroute.search.seen import unseen
+from skillroute.skills.model import SkillKey, id_in_key
 
 _NO_SCHEMAS = ItemSchemas(None, None, None)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from skillroute.bounded_cache import BoundedCache
-from skillroute.domain.items import ItemSchemas
-from skillroute.ports import Database, LoadedSchemas
+from skillroute.catalogue.model import ItemSchemas
+from skillroute.core.bounded_cache import BoundedCache
+from skillroute.core.ports import Database, LoadedSchemas
 
 CacheKey = tuple[int, str]
 """An item's id and the content hash that the index has of it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skillroute.domain.skills import SkillKey
 from skillroute.search.retrieve import Candidate, by_rank
+from skillroute.skills.model import SkillKey
 
 
 def lift_by_skill(

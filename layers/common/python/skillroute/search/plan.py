@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from skillroute.domain.caller import Caller
-from skillroute.domain.index import IndexFilter
-from skillroute.domain.items import ItemType
-from skillroute.domain.search import Mode, SearchRequest
-from skillroute.domain.skills import SkillKey
-from skillroute.errors import InvalidInput
+from skillroute.catalogue.model import ItemType
+from skillroute.core.caller import Caller
+from skillroute.core.documents.model import IndexFilter
+from skillroute.core.errors import InvalidInput
+from skillroute.search.model import Mode, SearchRequest
+from skillroute.skills.model import SkillKey
 
 CANDIDATE_POOL = 100
 """The least number of candidates that the tool search looks at (decisions 5)."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from skillroute.domain.embedding import Vector
-from skillroute.domain.index import Collection, IndexFilter, IndexHit
-from skillroute.domain.names import possible_names
-from skillroute.ports import VectorIndex
+from skillroute.catalogue.names import possible_names
+from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
+from skillroute.core.embedding.model import Vector
+from skillroute.core.ports import VectorIndex
 from skillroute.search.plan import CANDIDATE_POOL, passes
 
 # Below an exact name everything else stays, however well its words match (decisions 11).

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from skillroute.domain.caller import Caller
-from skillroute.domain.search import Degradation, FallbackReason, SearchMode
-from skillroute.observability import Metric, count, logger
-from skillroute.ports import IndexReplica, VectorIndex
-from skillroute.search.timing import Stopwatch
+from skillroute.core.caller import Caller
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import IndexReplica, VectorIndex
+from skillroute.core.timing import Stopwatch
+from skillroute.search.model import Degradation, FallbackReason, SearchMode
 
 
 @dataclass(slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection as Values
 from collections.abc import Iterable
 
-from skillroute.domain.caller import Caller
-from skillroute.domain.index import Collection
-from skillroute.domain.skills import SkillKey, possible_keys
-from skillroute.ports import VectorIndex
+from skillroute.core.caller import Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import VectorIndex
 from skillroute.search.plan import passes, skills_where, tools_where
+from skillroute.skills.model import SkillKey, possible_keys
 
 
 def keys_of_skills(index: VectorIndex, skill_ids: Iterable[str], caller: Caller) -> list[SkillKey]:

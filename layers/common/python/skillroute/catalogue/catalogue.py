@@ -1,0 +1,53 @@
+"""Reading and deleting catalogue items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.catalogue.model import Item, ItemFilter
+from skillroute.core.caller import Caller
+from skillroute.core.errors import NotFound
+from skillroute.core.ports import Database, Session
+from skillroute.owned import own_item, visible_item
+from skillroute.registry.refresh import refresh
+
+
+class Catalogue:
+    """`GET /api/v1/tools` and what lies under it."""
+
+    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+        self._database = database
+        self._after_commit = after_commit
+
+    def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
+        """Return a page of the items that the caller sees, by id, and how many there are in all."""
+        return self._database.read(lambda session: session.items.page(where, caller.org_id, limit=limit, offset=offset))
+
+    def get(self, item_id: int, caller: Caller) -> Item:
+        """Return an item. Raises `NotFound`, also when it is another organisation's."""
+        return self._database.read(lambda session: visible_item(session, item_id, caller))
+
+    def delete(self, item_id: int, caller: Caller) -> None:
+        """Delete an item of the caller's organisation.
+
+        A server that offered it is found by the words that are left at once. By meaning it is found again once the
+        relay has embedded what it says now: a deletion neither needs the embedding model nor waits for it.
+
+        Raises
+        ------
+        NotFound
+            No item has the id, or it is another organisation's.
+        Forbidden
+            It is global and the caller belongs to an organisation.
+        """
+        self._database.transact(lambda session: _delete(session, item_id, caller))
+        self._after_commit()
+
+
+def _delete(session: Session, item_id: int, caller: Caller) -> None:
+    """Delete an item, and derive anew what a server that no longer offers it is found by."""
+    server, type_, _ = own_item(session, item_id, caller).content.key
+    servers = session.registry.hold_servers(caller.org_id, [server]) if type_ == "tool" and server else []
+    if not session.items.delete(item_id, caller.org_id):
+        raise NotFound(f"no item with id {item_id}")  # somebody else was faster
+    refresh(session, servers)

@@ -1,0 +1,158 @@
+"""The rows of mcp.tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
+from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
+from skillroute.core.ports import EmbeddingTask, ItemRow, ItemState, LoadedSchemas, Written
+from skillroute.core.postgres.connection import Connection
+
+
+class PostgresItems:
+    """`ports.ItemRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
+        rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
+        return {
+            ItemKey(server, type_, name): ItemState(id_, content_hash, text_hash, model is not None)
+            for server, type_, name, id_, content_hash, text_hash, model in rows
+        }
+
+    def upsert(
+        self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
+    ) -> dict[ItemKey, Written]:
+        written = self._run(
+            "upsert_items",
+            org_id=org_id,
+            model=model.name if model else None,
+            dimension=model.dimension if model else None,
+            rows=json.dumps([_to_row(row) for row in rows], ensure_ascii=False),
+        )
+        return {
+            ItemKey(server, type_, name): Written(id_, created, embedded)
+            for id_, server, type_, name, created, embedded in written
+        }
+
+    def get(self, item_id: int, org_id: str | None) -> Item | None:
+        rows = self._run("get_item", id=item_id, org_id=org_id)
+        return _to_item(rows[0]) if rows else None
+
+    def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
+        conditions = {
+            "org_id": org_id,
+            "type": where.type,
+            "server": where.server,
+            "name": where.name,
+            "tag": where.tag,
+            "skill_id": where.skill_id,
+        }
+        total: int = self._run("count_items", **conditions)[0][0]
+        if offset >= total:
+            return [], total
+        rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
+        return [_to_item(row) for row in rows], total
+
+    def delete(self, item_id: int, org_id: str | None) -> bool:
+        return bool(self._run("delete_item", id=item_id, org_id=org_id))
+
+    def delete_others(self, org_id: str | None, server: str, names: Sequence[str]) -> int:
+        return len(self._run("delete_other_tools", org_id=org_id, server=server, names=list(names)))
+
+    def schemas(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
+        rows = self._run("item_schemas", ids=list(item_ids), room=room)
+        return {
+            id_: LoadedSchemas(content_hash, _to_schemas(texts) if fits else None, size, _memory_of(texts))
+            for id_, content_hash, size, fits, *texts in rows
+        }
+
+    def count_to_reembed(self, model: EmbeddingModel) -> int:
+        count: int = self._run("count_items_to_reembed", model=model.name, dimension=model.dimension)[0][0]
+        return count
+
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("items_to_embed", limit=limit)]
+
+    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        rows = self._run(
+            "items_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
+        )
+        return [to_task(row) for row in rows]
+
+    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        self._run("set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors))
+
+
+def _to_schemas(texts: Sequence[str | None]) -> ItemSchemas:
+    return ItemSchemas(*(None if text is None else json.loads(text) for text in texts))
+
+
+def _memory_of(texts: Sequence[str | None]) -> int:
+    """Estimate what JSON takes when it is read: its letters, and 100 bytes a value; within a fifth, measured."""
+    there = [text for text in texts if text is not None]
+    values = sum(text.count(",") + text.count("[") + text.count("{") for text in there)
+    return sum(map(len, there)) + 100 * (values + len(there) + 1)
+
+
+def to_task(row: list[Any]) -> EmbeddingTask:
+    """Read a row of the ..._to_embed and ..._to_reembed statements."""
+    id_, texts, text_hash = row
+    return EmbeddingTask(id_, tuple(texts), text_hash)
+
+
+def embeddings_as_json(vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> str:
+    """Return the rows that the set_..._embeddings statements take."""
+    return json.dumps(
+        [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(vector).hex()} for task, vector in vectors]
+    )
+
+
+def _to_row(row: ItemRow) -> dict[str, Any]:
+    content = row.content
+    return {
+        **content.key._asdict(),
+        "description": content.description,
+        "input_schema": content.input_schema,
+        "output_schema": content.output_schema,
+        "annotations": content.annotations,
+        "tags": list(content.tags),
+        "metadata": content.metadata,
+        "content_hash": row.content_hash,
+        "text_hash": row.text.hash,
+        "embedding_texts": list(row.text.embedding_texts),
+        "lexical_text": row.text.lexical_text,
+        "embedding": None if row.embedding is None else to_bytes(row.embedding).hex(),
+    }
+
+
+def _to_item(row: list[Any]) -> Item:
+    (id_, org_id, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
+     content_hash, is_active, is_embedded, skill_ids, primary_skill_id, created_at, updated_at) = row  # fmt: skip
+    content = ItemContent(
+        key=ItemKey(server, type_, name),
+        description=description,
+        input_schema=input_schema,
+        output_schema=output_schema,
+        annotations=annotations,
+        tags=tuple(tags),
+        metadata=metadata,
+    )
+    return Item(
+        id=id_,
+        org_id=org_id,
+        content=content,
+        content_hash=content_hash,
+        is_active=is_active,
+        is_embedded=is_embedded,
+        skill_ids=tuple(skill_ids or ()),
+        primary_skill_id=primary_skill_id,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,59 @@
+"""`/api/v1/tools`: the catalogue."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from skillroute.catalogue.answers import ItemOut, UpsertBody, UpsertResponse
+from skillroute.catalogue.catalogue import Catalogue
+from skillroute.catalogue.model import ItemFilter, ItemType
+from skillroute.catalogue.sync import SyncTools
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import BulkJsonRoute
+from skillroute.core.http.docs import ERRORS, NOT_FOUND
+from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
+from skillroute.search.model import Text
+
+
+def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> APIRouter:
+    """Return the routes over the catalogue."""
+    router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.put("", summary="Create or change up to 500 items")
+    def put_items(body: UpsertBody, caller: AsWriter) -> UpsertResponse:
+        """Write items; each is judged on its own, and the answer says what became of it.
+
+        An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
+        """
+        return UpsertResponse.of(sync(body.items, caller))
+
+    @router.get("", response_model=list[ItemOut], summary="List items", responses=PAGE_DOC)
+    def list_items(
+        caller: AsReader,
+        page: Page,
+        type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
+        server: Annotated[Text | None, Query(max_length=256)] = None,
+        name: Annotated[Text | None, Query(max_length=256)] = None,
+        tag: Annotated[Text | None, Query(max_length=64)] = None,
+        skill_id: Annotated[Text | None, Query(max_length=64)] = None,
+    ) -> Response:
+        """Return a page of items by id; all conditions must hold."""
+        where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
+        items, total = catalogue.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(ItemOut.of, items), total)
+
+    @router.get("/{item_id}", summary="Get an item", responses=NOT_FOUND)
+    def get_item(item_id: ItemId, caller: AsReader) -> ItemOut:
+        """Return an item with its schemas and skills."""
+        return ItemOut.of(catalogue.get(item_id, caller))
+
+    @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND)
+    def delete_item(item_id: ItemId, caller: AsWriter) -> None:
+        """Delete an item and its skill assignments; the next search no longer finds it."""
+        catalogue.delete(item_id, caller)
+
+    return router

@@ -1,0 +1,140 @@
+"""Items on their way into the catalogue: which of them differ from what is stored, and vectors where texts are new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
+from skillroute.core.caller import Caller
+from skillroute.core.documents.embed import Deadline, check_writable, claim_model, embed_committed, embed_within
+from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash, text_hash
+from skillroute.core.outcomes import Status
+from skillroute.core.ports import Database, Embedder, EmbeddingTask, IndexedText, ItemRow, ItemState, Session, Written
+
+States = Mapping[ItemKey, ItemState]
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingItem:
+    """An item as it was read, with what tells whether it changed."""
+
+    content: ItemContent
+    content_hash: str
+    text: IndexedText
+
+    @classmethod
+    def of(cls, content: ItemContent) -> IncomingItem:
+        """Return what comes in of an item."""
+        return cls(content, content_hash(content), indexed_text(content))
+
+    @property
+    def key(self) -> ItemKey:
+        return self.content.key
+
+    def keeps_its_vector(self, state: ItemState | None) -> bool:
+        """Tell whether the stored vector is of this text."""
+        return state is not None and state.text_hash == self.text.hash and state.is_embedded
+
+    def is_unchanged(self, state: ItemState | None) -> bool:
+        """Tell whether nothing is left to be written."""
+        return state is not None and state.content_hash == self.content_hash and self.keeps_its_vector(state)
+
+    def status(self, state: ItemState | None, written: Written | None) -> Status:
+        """Return what became of it, for its owner."""
+        if written is None:
+            return "unchanged"
+        # An item that only got the vector it lacked has not changed for its owner.
+        same = state is not None and state.content_hash == self.content_hash
+        return "created" if written.created else "unchanged" if same else "updated"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedItems:
+    """Items, and the vectors of those whose text is new, by the text's hash."""
+
+    items: Sequence[IncomingItem]
+    vectors: Mapping[str, Vector]
+    embedding_unavailable: bool = False
+
+    def rows(self, states: States) -> list[ItemRow]:
+        """Return rows of those that differ from what is stored."""
+        return [
+            ItemRow(item.content, item.content_hash, item.text, self.vectors.get(item.text.hash))
+            for item in self.items
+            if not item.is_unchanged(states.get(item.key))
+        ]
+
+
+class ItemWriter:
+    """What all share that write items: PUT of items, and of servers with their tools.
+
+    Parameters
+    ----------
+    database, embedder
+    """
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    def states(self, items: Iterable[IncomingItem], caller: Caller) -> dict[ItemKey, ItemState]:
+        """Return what is stored of items. Raises `EmbeddingModelMismatch` when their vectors could not be written."""
+        keys = [item.key for item in items]
+
+        def read(session: Session) -> dict[ItemKey, ItemState]:
+            check_writable(session, self._embedder)
+            return session.items.states(caller.org_id, keys)
+
+        return self._database.read(read)
+
+    def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
+        """Embed the texts that are new, as far as that goes; the items are stored all the same."""
+        new_text = [item for item in items if not item.keeps_its_vector(states.get(item.key))]
+        views = [item.text.embedding_texts for item in new_text]
+        vectors = embed_within(self._embedder, views, deadline, what="items")
+        hashes = (item.text.hash for item in new_text)
+        vector_of = dict(zip(hashes, vectors, strict=False))
+        return EmbeddedItems(items, vector_of, embedding_unavailable=len(vectors) < len(new_text))
+
+    def claim(self, session: Session, items: EmbeddedItems) -> None:
+        """Make sure, first of all in a transaction, that vectors may be written. Raises `EmbeddingModelMismatch`."""
+        if items.vectors:
+            claim_model(session, self._embedder.model)
+
+    def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
+        """Write rows as items of the caller's organisation; those that are the same already are left out."""
+        embedded = any(row.embedding is not None for row in rows)
+        return session.items.upsert(caller.org_id, self._embedder.model if embedded else None, rows) if rows else {}
+
+    def embed_overtaken(self, rows: Iterable[ItemRow], written: Mapping[ItemKey, Written], deadline: Deadline) -> bool:
+        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime.
+
+        False when that must wait for the relay.
+        """
+        tasks = [
+            EmbeddingTask(str(written[row.content.key].id), row.text.embedding_texts, row.text.hash)
+            for row in rows
+            if row.content.key in written and not written[row.content.key].is_embedded
+        ]
+        if not tasks:
+            return True
+        return embed_committed(
+            self._database, self._embedder, lambda session: session.items, lambda: tasks, deadline, what="items"
+        ).complete
+
+
+def indexed_text(content: ItemContent) -> IndexedText:
+    """Return what an item says to the index (docs/adr/0003)."""
+    schema = content.input_schema
+    said = ToolSaid(
+        name=content.key.name,
+        description=content.description,
+        argument_names=argument_names(schema),
+        argument_descriptions=argument_descriptions(schema),
+        server=content.key.server or None,
+    )
+    views, words = embedding_views(said), lexical_text(said)
+    return IndexedText(views, words, text_hash(*views, words))

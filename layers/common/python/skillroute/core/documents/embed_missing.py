@@ -1,0 +1,70 @@
+"""Embedding what was written while the model was away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
+from skillroute.core.ports import Clock, Database, Embedder
+
+_AT_ONCE = 5 * BATCH
+"""Looked up at once: that takes a look at all that waits."""
+
+
+class EmbedMissing(EmbeddingJob):
+    """Gives vectors to items, skills, servers, agents and mail that have none.
+
+    Parameters
+    ----------
+    database, embedder, after_commit, timeout_s
+        See `EmbeddingJob`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+        timeout_s: float = 60.0,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(database, embedder, after_commit=after_commit, timeout_s=timeout_s)
+        self._clock = clock
+
+    def __call__(self, within_s: float = 30.0) -> int:
+        """Embed what waits, as far as that goes within some seconds, and return how many rows that were.
+
+        Kinds take turns, and within a kind organisations do, so that none waits for the whole backlog of another.
+
+        Raises
+        ------
+        EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
+        """
+        if not self._database.read(lambda s: any(rows(s).to_embed(limit=1) for rows in ALL_ROWS)):
+            return 0
+        model = self._embedder.model
+        self._database.transact(lambda session: claim_model(session, model))
+        embedded, ends_s, waiting = 0, self._clock() + within_s, list(ALL_ROWS)
+        while waiting and self._clock() < ends_s:
+            rows = waiting.pop(0)
+            if count := self._embed(rows, ends_s):
+                waiting.append(rows)
+            embedded += count
+        self._after_commit()
+        return embedded
+
+    def _embed(self, rows: Rows, ends_s: float) -> int:
+        tasks = self._database.read(lambda session: rows(session).to_embed(limit=_AT_ONCE))
+        batches = iter([tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH)])
+        done = embed_rows(
+            self._database,
+            self._embedder,
+            rows,
+            lambda _repository, _after: next(batches, []) if self._clock() < ends_s else [],
+            timeout_s=self._timeout_s,
+            # A reindex may switch the model while this embeds; its vectors must not be overwritten by ours.
+            check=lambda session: check_model(session, self._embedder.model),
+        )
+        return len(done)

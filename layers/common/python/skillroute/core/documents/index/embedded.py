@@ -1,0 +1,288 @@
+"""The embedded replica: an index of this process's own, brought up to date before every search.
+
+The first search builds it from PostgreSQL. After that one query by position, usually empty, is all it costs. When
+PostgreSQL asks for a new one (a reindex), it is built in the background while the old one goes on answering.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
+from skillroute.core.documents.index.projection import AppliedChanges, apply_changes, load_everything
+from skillroute.core.documents.model import HEAD, Collection, FeedPage
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import IndexUnavailable, SkillrouteError
+from skillroute.core.observability import logger
+from skillroute.core.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
+
+_ATTEMPTS = 3
+
+_REBUILD_AGAIN_AFTER_S = 30.0
+
+MakeIndex = Callable[[EmbeddingModel], VectorIndex]
+"""Makes an empty index for vectors of a model."""
+
+Build = Callable[[EmbeddingModel], "Built"]
+"""Builds a filled index: here, or outside this process with the graph that large collections need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A filled index, and the look at the feed that it was filled after."""
+
+    index: VectorIndex
+    seen: FeedPage
+
+
+@dataclass(slots=True)
+class _Generation:
+    """One index with the number of searches that use it: it is closed when it is retired and the last has ended."""
+
+    index: VectorIndex
+    epoch: str
+    model: EmbeddingModel
+    position: int
+    applied: AppliedChanges = field(default_factory=AppliedChanges)
+    users: int = 0
+    retired: bool = False
+    changes_since_optimised: int = 0
+
+
+class _ModelSwitched(IndexUnavailable):
+    """A reindex came between a look at the feed and the loading of rows: their vectors are of another model."""
+
+
+def _require_model(model: EmbeddingModel, page: FeedPage) -> None:
+    if page.model not in (None, model):
+        raise _ModelSwitched(f"the model was switched from {model} to {page.model} while rows were read")
+
+
+def _size(index: VectorIndex) -> int:
+    """Return how large the larger of the collections is that grow without end: a graph is worth it for that one."""
+    return max(index.count(Collection.TOOLS), index.count(Collection.MAIL))
+
+
+class EmbeddedReplica:
+    """`ports.IndexReplica` over an index in this process.
+
+    Parameters
+    ----------
+    feed : ChangeFeed
+    make_index : callable
+        Makes an empty index for a model.
+    configured_model : callable
+        Returns the model that queries are embedded with, or None while that cannot be told.
+    make_optimised : callable or None
+        Builds an index with a search graph in a child process, where the process lives long enough to gain by it.
+    optimise_above : int
+        From this many changes since the last such build on, another is made.
+    """
+
+    def __init__(
+        self,
+        feed: ChangeFeed,
+        make_index: MakeIndex,
+        configured_model: Callable[[], EmbeddingModel | None],
+        *,
+        make_optimised: Build | None = None,
+        optimise_above: int = 20_000,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._feed = feed
+        self._make_index = make_index
+        self._configured_model = configured_model
+        self._make_optimised = make_optimised
+        self._optimise_above = optimise_above
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._current: _Generation | None = None
+        self._polled_at = float("-inf")
+        self._failed: tuple[float, SkillrouteError] | None = None
+        self._rebuild: threading.Thread | None = None
+        self._rebuild_not_before = float("-inf")
+        self._closed = False
+
+    @property
+    def is_ready(self) -> bool:
+        return self._current is not None
+
+    @contextmanager
+    def current(self) -> Iterator[VectorIndex]:
+        generation = self._lease(self._clock())
+        try:
+            yield generation.index
+        finally:
+            with self._lock:
+                generation.users -= 1
+                unused = generation.retired and generation.users == 0
+            if unused:
+                generation.index.close()
+
+    def status(self) -> IndexStatus:
+        with self._lock:
+            generation = self._current
+            page = self._feed.poll(generation.position if generation else 0)
+            return IndexStatus(
+                kind="embedded",
+                ready=generation is not None,
+                rebuilding=self._rebuilding(),
+                lag=len(generation.applied.fresh(page)) if generation else len(page.changes),
+                items=generation.index.count(Collection.TOOLS) if generation else 0,
+                skills=generation.index.count(Collection.SKILLS) if generation else 0,
+                entities=generation.index.count(Collection.REGISTRY) if generation else 0,
+                mail=generation.index.count(Collection.MAIL) if generation else 0,
+                model=str(page.model) if page.model else None,
+            )
+
+    def wait_for_rebuild(self) -> None:
+        """Return when no new index is being built."""
+        rebuild = self._rebuild
+        if rebuild is not None:
+            rebuild.join()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            generation, self._current = self._current, None
+            if generation is not None:
+                self._retire(generation)
+
+    def _lease(self, begun: float) -> _Generation:
+        with self._lock:
+            # A look at the feed that started after this search began shows all that the search must see, so searches
+            # that wait here together share one.
+            if self._closed:
+                raise IndexUnavailable("the index is closed")
+            generation = self._current
+            if generation is None or self._polled_at < begun:
+                # So do they when it failed: each waiting for a server that hangs would take as long again.
+                if self._failed is not None and self._failed[0] >= begun:
+                    raise self._failed[1]
+                generation = self._catch_up()
+            generation.users += 1
+            return generation
+
+    def _catch_up(self) -> _Generation:
+        started = self._clock()
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._look()
+            except _ModelSwitched as error:
+                logger.info("index read anew", extra={"reason": str(error)})
+            except SkillrouteError as error:
+                self._failed = (started, error)
+                raise
+        raise IndexUnavailable("the embedding model is being switched again and again")
+
+    def _look(self) -> _Generation:
+        polled_at = self._clock()
+        generation = self._current
+        page = self._feed.poll(generation.position if generation else HEAD)
+        model = model_of(page, self._configured_model)
+        # A database that was restored to an earlier moment counts from there; nothing else moves the position back.
+        # And whoever slept for so long that the changes it missed are pruned starts anew.
+        lost = generation is not None and (page.position < generation.position or not page.is_complete)
+        if generation is None or generation.model != model or lost:
+            generation = self._swap(self._built(model, self._build), model)
+        else:
+            try:
+                self._apply(generation, page)
+            except _ModelSwitched:
+                self._current = None
+                self._retire(generation)
+                raise
+            if page.epoch != generation.epoch:
+                self._rebuild_beside(model)
+        self._polled_at = polled_at
+        if self._should_optimise(generation):
+            self._rebuild_beside(model)
+        return generation
+
+    def _should_optimise(self, generation: _Generation) -> bool:
+        return (
+            self._make_optimised is not None
+            and generation.changes_since_optimised >= self._optimise_above
+            and _size(generation.index) >= self._optimise_above
+        )
+
+    def _built(self, model: EmbeddingModel, build: Build) -> Built:
+        rebuild = Rebuild(self._feed, self._clock)
+        built = build(model)
+        rebuild.completed(built.index)
+        return built
+
+    def _build(self, model: EmbeddingModel) -> Built:
+        page = self._feed.poll(HEAD)
+        index = self._make_index(model)
+        try:
+            load_everything(self._feed, index)
+        except SkillrouteError:
+            index.close()
+            raise
+        return Built(index, page)
+
+    def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
+        """Put a new index in place; what changed while it was built comes with the next look at the feed."""
+        old, page = self._current, built.seen
+        new = _Generation(built.index, page.epoch, model, page.position)
+        try:
+            # What the build read may be newer than the page, never older, so the page counts as applied only up to its
+            # position: everything after that is applied again.
+            catch_up = self._feed.poll(page.position)
+            _require_model(model, catch_up)
+            self._apply(new, catch_up)
+        except SkillrouteError:
+            built.index.close()
+            raise
+        new.changes_since_optimised = 0 if optimised else _size(built.index)
+        self._current = new
+        if old is not None:
+            self._retire(old)
+        return new
+
+    @staticmethod
+    def _retire(generation: _Generation) -> None:
+        generation.retired = True
+        if generation.users == 0:
+            generation.index.close()
+
+    def _apply(self, generation: _Generation, page: FeedPage) -> None:
+        fresh = generation.applied.fresh(page)
+        if fresh:
+            apply_changes(self._feed, generation.index, fresh)
+            _require_model(generation.model, self._feed.poll(page.position))
+            tell_batch(len(fresh))
+        generation.applied.remember(page)
+        generation.position = page.position
+        generation.changes_since_optimised += len(fresh)
+
+    def _rebuilding(self) -> bool:
+        return self._rebuild is not None and self._rebuild.is_alive()
+
+    def _rebuild_beside(self, model: EmbeddingModel) -> None:
+        if self._rebuilding() or self._clock() < self._rebuild_not_before:
+            return
+        large = self._current is not None and _size(self._current.index) >= self._optimise_above
+        optimise = self._make_optimised if large else None
+        self._rebuild = threading.Thread(
+            target=self._rebuild_and_swap, args=(model, optimise), name="index-rebuild", daemon=True
+        )
+        self._rebuild.start()
+
+    def _rebuild_and_swap(self, model: EmbeddingModel, optimise: Build | None) -> None:
+        try:
+            built = self._built(model, optimise or self._build)
+            with self._lock:
+                if self._closed:
+                    built.index.close()
+                else:
+                    self._swap(built, model, optimised=optimise is not None)
+        except SkillrouteError as error:
+            # The old index goes on answering, and a later search starts another attempt.
+            self._rebuild_not_before = self._clock() + _REBUILD_AGAIN_AFTER_S
+            logger.warning("index rebuild failed", extra={"reason": str(error)})

@@ -1,0 +1,67 @@
+"""What an index tells of itself: one log line and one metric for each event (message-search, section 8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from skillroute.core.documents.model import Collection, FeedPage
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import EmbeddingModelMismatch
+from skillroute.core.observability import Metric, event
+from skillroute.core.ports import ChangeFeed, Clock, VectorIndex
+
+ENGINE = "tantivy"
+"""The wire name of the index's role, whichever engine plays it."""
+
+_NO_MODEL = EmbeddingModel("none", 1)
+
+
+class Rebuild:
+    """The writing of everything to an index: tells of its beginning when it is made, and of its end.
+
+    `doc_count` is of all collections: at the beginning what PostgreSQL has, at the end what the index holds.
+    """
+
+    def __init__(self, feed: ChangeFeed, clock: Clock = time.monotonic) -> None:
+        event("index.rebuild.start", Metric.INDEX_REBUILD_START, doc_count=feed.count(), engine=ENGINE)
+        self._clock = clock
+        self._started = clock()
+
+    def completed(self, index: VectorIndex) -> None:
+        """Tell that the index is full. One that failed never is: whoever made it logs why."""
+        event(
+            "index.rebuild.complete",
+            Metric.INDEX_REBUILD_COMPLETE,
+            doc_count=sum(index.count(collection) for collection in Collection),
+            duration_ms=round((self._clock() - self._started) * 1000),
+            engine=ENGINE,
+        )
+
+
+def tell_batch(size: int) -> None:
+    """Tell that so many changes have been applied; nothing when there were none."""
+    if size:
+        event("index.incremental.batch", Metric.INDEX_INCREMENTAL_BATCH, batch_size=size, engine=ENGINE)
+
+
+def tell_mismatch(expected: object, actual: object) -> None:
+    """Tell that what is stored is not what this process is configured for."""
+    event("index.schema.mismatch", Metric.INDEX_SCHEMA_MISMATCH, expected=str(expected), actual=str(actual))
+
+
+def model_of(page: FeedPage, configured_model: Callable[[], EmbeddingModel | None]) -> EmbeddingModel:
+    """Return the model of the stored vectors, else the configured one.
+
+    Without either nothing has a vector, and any dimension does until the first one is written.
+
+    Raises
+    ------
+    EmbeddingModelMismatch
+        The two are not the same.
+    """
+    configured = configured_model()
+    if page.model and configured and page.model != configured:
+        tell_mismatch(configured, page.model)
+        raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
+    return page.model or configured or _NO_MODEL

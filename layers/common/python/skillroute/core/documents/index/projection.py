@@ -1,0 +1,63 @@
+"""Carrying changes of PostgreSQL over to an index. Every step may be repeated without harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillroute.core.documents.model import Change, Collection, FeedPage, IndexFilter
+from skillroute.core.ports import ChangeFeed, VectorIndex
+
+# Larger than any index this serves; `match` wants a limit.
+_EVERYTHING = 10_000_000
+
+
+class AppliedChanges:
+    """Which changes at or after the position are in the index already.
+
+    The position cannot pass a transaction that is still open, so while one is, every look at the feed repeats what
+    has committed since. A change names the transaction that made it, and that one was whole when it was seen: the same
+    item with the same transaction is old news.
+    """
+
+    def __init__(self) -> None:
+        self._xids: dict[tuple[Collection, str], int] = {}
+
+    def fresh(self, page: FeedPage) -> list[Change]:
+        """Return the changes of a page that are not in the index."""
+        return [c for c in page.changes if self._xids.get((c.collection, c.key)) != c.xid]
+
+    def remember(self, page: FeedPage) -> None:
+        """Take note of a page that has been applied; what lies before its position will not come again."""
+        self._xids = {(c.collection, c.key): c.xid for c in page.changes if c.xid >= page.position}
+
+
+def apply_changes(feed: ChangeFeed, index: VectorIndex, changes: Iterable[Change]) -> None:
+    """Write the current state of every changed item to the index, or remove it."""
+    keys: dict[Collection, list[str]] = {}
+    for change in changes:
+        keys.setdefault(change.collection, []).append(change.key)
+    for collection, changed in keys.items():
+        records = feed.load(collection, changed)
+        if records:
+            index.upsert(collection, records)
+        gone = set(changed) - {record.key for record in records}
+        if gone:
+            index.delete(collection, sorted(gone))
+
+
+def load_everything(feed: ChangeFeed, index: VectorIndex) -> None:
+    """Fill an empty index."""
+    for collection in Collection:
+        for records in feed.load_all(collection):
+            index.upsert(collection, records)
+
+
+def refresh_everything(feed: ChangeFeed, index: VectorIndex) -> None:
+    """Write every item anew and remove what should not be there, while the index goes on answering."""
+    for collection in Collection:
+        stray = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
+        for records in feed.load_all(collection):
+            index.upsert(collection, records)
+            stray.difference_update(record.key for record in records)
+        if stray:
+            index.delete(collection, sorted(stray))

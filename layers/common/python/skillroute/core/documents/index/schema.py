@@ -1,0 +1,141 @@
+"""What both engines share: names, point ids, payloads and the order of keys.
+
+A point of either engine can therefore be read by the other, and an index can move between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+
+DENSE = "dense"
+BM25 = "bm25"
+
+HNSW_M = 16
+"""Edges of a point in the graph over dense vectors (registry-search-design, Performance Considerations)."""
+
+HNSW_EF_CONSTRUCT = 128
+"""Candidates that are kept while the graph is built (same place)."""
+
+KEY_FIELD = "_key"
+"""Reserved payload field: the key of a point whose id does not spell it. Never seen outside this package."""
+
+KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
+    Collection.TOOLS: ("type", "server", "org_id", "skill_keys", "name_key"),
+    Collection.SKILLS: ("org_id", "hidden_from"),
+    Collection.REGISTRY: ("entity_id", "kind", "org_id", "is_enabled", "tags"),
+    Collection.MAIL: (
+        "kind", "org_id", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
+    ),
+}  # fmt: skip
+"""Payload fields with a keyword index. A filter on any other field works too, by reading every payload."""
+
+NUMBER_FIELDS: Mapping[Collection, tuple[str, ...]] = {Collection.MAIL: ("created_ts",)}
+"""Payload fields with an index over numbers, as doubles: microseconds since the epoch fit until the year 2255."""
+
+PointId = int | str
+"""A number, or a UUID in its usual spelling: the two kinds of id that Qdrant knows."""
+
+Range = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """What a field must not hold."""
+
+    values: list[str]
+
+
+Conditions = Sequence[tuple[str, list[str] | Range | NoneOf]]
+"""A filter made ready for an engine: each field holds one of the values of a list, is in the range of a tuple, or holds
+none of some values."""
+
+_NAMESPACE = uuid.UUID("7f1d3c0e-5b0a-5b52-9d0b-0c6f1a2e4d90")  # ours; changing it orphans every stored point
+_LARGEST_ID = 2**64 - 1
+
+
+def point_id(key: str) -> PointId:
+    """Derive a point's id: a decimal key is its own number, any other key a UUID of version 5.
+
+    Only the canonical spelling counts as a number, so that "7" and "07" stay two records.
+
+    Examples
+    --------
+    >>> point_id("42")
+    42
+    >>> point_id("web-search")
+    '1159c485-e04b-5669-8558-b71abae78fa0'
+    """
+    number = _number(key)
+    if number is not None:
+        return number
+    # uuid.uuid5 takes only encodable text until Python 3.12; a key with a lone surrogate is merely unknown.
+    digest = hashlib.sha1(_NAMESPACE.bytes + key.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=5))
+
+
+def sort_key(key: str) -> tuple[int, int, str]:
+    """Order keys: numbers first, as numbers (9 before 10), then all others as text."""
+    number = _number(key)
+    return (0, number, "") if number is not None else (1, 0, key)
+
+
+def point_order(point: PointId, key: str) -> tuple[int, int, str]:
+    """Return `sort_key` of a point's key; a number need not be read again."""
+    return (0, point, "") if isinstance(point, int) else sort_key(key)
+
+
+def _number(key: str) -> int | None:
+    if not (key.isascii() and key.isdigit()) or len(key) > 20 or (key[0] == "0" and key != "0"):
+        return None
+    number = int(key)
+    return number if number <= _LARGEST_ID else None
+
+
+def to_payload(record: IndexRecord) -> dict[str, Any]:
+    """Return the payload to store: the record's own, with its key where the point id does not spell it."""
+    payload = dict(record.payload)
+    if isinstance(point_id(record.key), str):
+        payload[KEY_FIELD] = record.key
+    return payload
+
+
+def key_of(point: PointId, payload: Mapping[str, Any]) -> str:
+    """Return the key of a stored point."""
+    return str(point) if isinstance(point, int) else str(payload[KEY_FIELD])
+
+
+def from_payload(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored payload as it was given to `to_payload`."""
+    return {name: value for name, value in stored.items() if name != KEY_FIELD}
+
+
+def conditions(where: IndexFilter | None) -> Conditions | None:
+    """Make a filter ready for an engine, or return None when nothing can pass it.
+
+    A value that is not valid Unicode (a lone surrogate out of a JSON escape) equals nothing that is stored, and both
+    engines would refuse the whole request for it, so it is left out.
+    """
+    if where is None:
+        return []
+    keywords = [(name, [value for value in values if _encodable(value)]) for name, values in where.any_of.items()]
+    keywords += [
+        (name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values
+    ]
+    if not all(values for _, values in keywords):
+        return None
+    refused = [(name, [value for value in values if _encodable(value)]) for name, values in where.none_of.items()]
+    return [*keywords, *where.between.items(), *((name, NoneOf(values)) for name, values in refused if values)]
+
+
+def _encodable(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

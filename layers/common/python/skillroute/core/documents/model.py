@@ -1,0 +1,114 @@
+"""What the vector index holds and answers with, whichever engine keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from skillroute.core.embedding.model import EmbeddingModel
+
+HEAD = 2**63 - 1
+"""A position that no transaction reaches: a look at the feed from here sees epoch and position, and no changes."""
+
+
+class Collection(StrEnum):
+    """The collections: two by the names that search-contract gives them, then servers and agents, then agent mail."""
+
+    SKILLS = "mcp_skills"
+    TOOLS = "mcp_unified_search"
+    REGISTRY = "mcp_registry"
+    MAIL = "mcp_mail"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """One item as the index holds it.
+
+    Only active items and skills are projected at all, so that no search needs a condition for it. Servers and agents
+    are there when they are disabled too: a search may ask for them.
+
+    Attributes
+    ----------
+    key : str
+        The item's id as text, or the skill's key; the index derives its point id from it.
+    vector : sequence of float or None
+        The embedding, L2 norm 1. None when the item could not be embedded yet: it is then found lexically only.
+    text : str
+        What BM25 indexes.
+    payload : mapping
+        JSON values. Payload fields that filters use hold a string or a list of strings, or a number.
+    impacts : mapping of term to float, or None
+        Instead of `text`, for a collection whose words are cut and weighed before they come here.
+    """
+
+    key: str
+    vector: Sequence[float] | None
+    text: str
+    payload: Mapping[str, Any]
+    impacts: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFilter:
+    """Conditions that run inside the index, never after it (decisions 3). All of them must hold.
+
+    Attributes
+    ----------
+    any_of : mapping of payload field to values
+        The field, or one element of it when it is a list, equals one of the values. No values match nothing.
+    all_of : mapping of payload field to values
+        The field, a list, has every one of the values. No values are no condition.
+    between : mapping of payload field to (least, most)
+        The field, a number, is in the range, both ends included; None is no bound.
+    none_of : mapping of payload field to values
+        The field, or any element of it when it is a list, equals none of the values. No values are no condition.
+    """
+
+    any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    between: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """A record's key and its raw score: the cosine (-1..1) or the BM25 score (0 and up)."""
+
+    key: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the change feed: this item of this collection changed in transaction `xid`."""
+
+    collection: Collection
+    key: str
+    xid: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """What one look at the change feed saw, all in one snapshot.
+
+    Attributes
+    ----------
+    epoch : str
+        Changes when everything must be read anew (a reindex); an index of another epoch rebuilds.
+    model : EmbeddingModel or None
+        The model of the stored vectors; None while nothing has been embedded.
+    position : int
+        Where to look from next time: the oldest transaction that was still open, or the next one.
+    changes : sequence of Change
+        Every change at or after the position that was asked for, repeats included.
+    is_complete : bool
+        False when changes after that position have been pruned: an index that stands there must read everything anew.
+    """
+
+    epoch: str
+    model: EmbeddingModel | None
+    position: int
+    changes: Sequence[Change]
+    is_complete: bool = True

@@ -1,0 +1,210 @@
+"""Recomputing everything from the tables, and comparing it with what is stored and what the index holds."""
+
+from __future__ import annotations
+
+import math
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
+from skillroute.mail.refresh import not_found_by_what_was_written
+from skillroute.registry.refresh import not_found_by_what_they_say, pages
+from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.model import SkillKey
+
+MOST_FINDINGS = 1000
+_TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less moves a mean of 10,000 by as much
+_EVERYTHING = 10_000_000
+_PAGE = 500
+_VECTORS = 2000  # an index gives no vector back, so each costs a search of 1 ms; of more items a part is tried
+_TEXTS = 2000  # taking the secrets out of one takes 0.26 ms; of more documents a part is tried
+_ALIKE = 0.9999
+_SAME = 100
+_LOOKS = 5
+_PAUSE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """How much was checked, and what is wrong."""
+
+    tools: int
+    skills: int
+    entities: int
+    mail: int
+    findings: Sequence[Finding]
+
+
+class Verify:
+    """Checks the rules of assignments, the skills' embeddings, what servers, agents and mail are found by, the index.
+
+    What is written while it runs is looked at again before it counts as a finding, and what is written at every look
+    is none. While the index is being built anew, the new one is waited for.
+
+    It only reads, and holds nobody up.
+
+    Of more than `_VECTORS` items, and of more than `_TEXTS` documents of mail, a part is tried, always the same one:
+    what a document is found by is made anew from what was written, which takes 0.26 ms each. A reindex looks at all.
+
+    Parameters
+    ----------
+    database, feed, replica, aggregate
+    pause : callable
+        Waits so many seconds for an index that is being built.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        feed: ChangeFeed,
+        replica: IndexReplica,
+        aggregate: AggregateSkill,
+        *,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._database = database
+        self._feed = feed
+        self._replica = replica
+        self._aggregate = aggregate
+        self._pause = pause
+
+    def __call__(self) -> VerifyReport:
+        """Check everything.
+
+        Raises
+        ------
+        DatabaseUnavailable, IndexUnavailable, EmbeddingModelMismatch
+        """
+        findings = self._database.read(lambda session: session.checks.broken_rules(MOST_FINDINGS))
+        findings += self._embeddings()
+        findings += self._found_by()
+        checked = {}
+        for collection in Collection:
+            wrong, checked[collection] = self._compare(collection)
+            findings += wrong
+        return VerifyReport(
+            checked[Collection.TOOLS],
+            checked[Collection.SKILLS],
+            checked[Collection.REGISTRY],
+            checked[Collection.MAIL],
+            findings[:MOST_FINDINGS],
+        )
+
+    def _embeddings(self) -> list[Finding]:
+        model = self._database.read(lambda session: session.index_state.stored_model())
+        if model is None:
+            return []
+        found = []
+        for key in self._database.read(lambda session: session.skills.keys()):
+            # At one moment, so that no aggregation comes between the two.
+            finding = self._database.snapshot(
+                lambda session, key=key: self._embedding(session, key, model)  # type: ignore[misc]
+            )
+            found += [finding] if finding else []
+        return found
+
+    def _embedding(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Finding | None:
+        expected = self._aggregate.vector(session, skill_key, model)
+        # Whatever changed the members since the last aggregation has queued the skill, and then it does not count.
+        stored = session.checks.skill_embedding(skill_key, model)
+        if stored is None or expected is None:
+            return None
+        distance = math.dist(stored, expected)
+        if distance <= _TOLERANCE:
+            return None
+        return Finding("a skill is found by the mean of its tools", skill_key, f"it is {distance:.4f} away from it")
+
+    def _found_by(self) -> list[Finding]:
+        return [
+            Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
+            for page in pages(self._database)
+            for entity_id in self._not_found(page)
+        ] + [
+            # What was written and what is searched of it are read in one statement, and written in one transaction.
+            Finding("mail is found by what was written", str(id_), "its words or its text are others")
+            for page in not_found_by_what_was_written(self._database, most=_TEXTS)
+            for id_, _, _ in page
+        ]
+
+    def _not_found(self, ids: Sequence[int]) -> list[int]:
+        # At one moment: what they say and what they are found by change in one transaction.
+        return self._database.snapshot(lambda session: not_found_by_what_they_say(session, ids))
+
+    def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
+        with self._replica.current() as index:
+            doubtful, count = self._differences(index, collection, None)
+        certain: list[Finding] = []
+        for _ in range(_LOOKS):
+            if not doubtful:
+                break
+            sure, doubtful = self._look_again(collection, [finding.subject for finding in doubtful])
+            certain += sure
+        return sorted(certain, key=lambda finding: finding.subject), count
+
+    def _look_again(self, collection: Collection, keys: Sequence[str]) -> tuple[list[Finding], list[Finding]]:
+        """Compare some keys; return apart what nobody wrote between the index's look and ours, and the rest."""
+        position = self._feed.poll(HEAD).position
+        before = self._feed.poll(position)
+        with self._replica.current():
+            pass  # an index that must be built anew is from now on
+        while self._replica.status().rebuilding:
+            self._pause(_PAUSE_S)
+        with self._replica.current() as index:
+            findings, _ = self._differences(index, collection, keys)
+        after = self._feed.poll(position)
+        if not findings or after.epoch != before.epoch:
+            return [], findings
+        # The position stops at the oldest open transaction, so an old change may be on both pages: then it is the same.
+        written = {(change.collection, change.key) for change in set(after.changes) - set(before.changes)}
+        sure = [finding for finding in findings if (collection, finding.subject) not in written]
+        return sure, [finding for finding in findings if (collection, finding.subject) in written]
+
+    def _differences(
+        self, index: VectorIndex, collection: Collection, keys: Sequence[str] | None
+    ) -> tuple[list[Finding], int]:
+        """Compare the index with PostgreSQL, whole or for some keys only; return also how many were looked at."""
+        every = 1
+        if keys is None:
+            active = self._database.read(lambda session: session.checks.active(collection))
+            held = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
+            keys = sorted(active | held)
+            every = max(1, len(keys) // _VECTORS)
+        findings = []
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            expected = {record.key: record for record in self._feed.load(collection, page)}
+            held_payloads = index.payloads(collection, page)
+            for key in page:
+                record = expected.get(key)
+                detail = _difference(record.payload if record else None, held_payloads.get(key))
+                if detail is None and record is not None and zlib.crc32(key.encode()) % every == 0:
+                    detail = _vector_difference(index, collection, record)
+                if detail:
+                    findings.append(Finding(f"the index {collection.value} says what PostgreSQL does", key, detail))
+        return findings, len(keys)
+
+
+def _vector_difference(index: VectorIndex, collection: Collection, record: IndexRecord) -> str | None:
+    """Search with a record's own vector: it must be found, among others that say the same."""
+    if record.vector is None:
+        return None
+    where = IndexFilter({"org_id": [str(record.payload["org_id"])]})
+    hits = index.search(collection, record.vector, where=where, limit=_SAME, threshold=_ALIKE)
+    found = any(hit.key == record.key for hit in hits) or len(hits) == _SAME
+    return None if found else "its vector is another one"
+
+
+def _difference(expected: object, held: object) -> str | None:
+    if expected is None and held is None:
+        return None
+    if expected is None:
+        return "it is in the index, but should not be"
+    if held is None:
+        return "it is not in the index"
+    assert isinstance(expected, dict) and isinstance(held, dict)  # noqa: S101 (payloads are)
+    wrong = sorted(name for name in expected if held.get(name) != expected[name])
+    return f"it differs in {', '.join(wrong)}" if wrong else None

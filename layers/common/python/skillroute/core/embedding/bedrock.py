@@ -1,0 +1,111 @@
+"""Embeddings from Amazon Titan Text Embeddings V2 on Bedrock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.wire import acceptable, unit_vector
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
+from skillroute.core.remote.bedrock import BedrockRuntime
+from skillroute.core.remote.calls import Deadline, fan_out
+
+TITAN_V2 = "amazon.titan-embed-text-v2:0"
+_DIMENSIONS = (256, 512, 1024)
+_WORKERS = 8
+# botocore fixes timeouts when it makes the client, so they cannot follow the deadline as an HTTP client's can. Five
+# seconds leave room for a second attempt within the ten that a query waits at most.
+_READ_TIMEOUT_S = 5.0
+
+
+class BedrockEmbedder:
+    """Embeds with Titan Text Embeddings V2, one text a call, several calls at once. Safe to call from several threads.
+
+    Throttling, timeouts and server errors are tried again within the caller's deadline; missing rights, a wrong model
+    id and the like fail at once. The client is made on first use, with the credentials of the environment.
+
+    Parameters
+    ----------
+    model : EmbeddingModel
+        The model id or inference profile, and the dimension: 256, 512 or 1024.
+    region : str or None
+        Where to call Bedrock; None takes the environment's region.
+    endpoint_url : str or None
+        Another endpoint than the region's own: a VPC endpoint, or a stub.
+    retry : RetryPolicy
+        How often, and how far apart.
+
+    Raises
+    ------
+    ConfigurationError
+        Titan has no vectors of that dimension.
+    """
+
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        *,
+        region: str | None = None,
+        endpoint_url: str | None = None,
+        retry: RetryPolicy = DEFAULT_RETRY,
+    ) -> None:
+        if model.dimension not in _DIMENSIONS:
+            raise ConfigurationError(f"Titan Text Embeddings V2 has 256, 512 or 1024 dimensions, not {model.dimension}")
+        self._model = model
+        self._bedrock = BedrockRuntime(
+            region=region, endpoint_url=endpoint_url, connections=_WORKERS, error=EmbeddingUnavailable
+        )
+        self._retry = retry
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, as configured: Bedrock is not asked."""
+        return self._model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        """Embed texts, in order, as vectors of L2 norm 1.
+
+        A text is cut after `wire.MAX_TEXT_BYTES`; for a blank one, which Titan refuses, a dash is embedded.
+
+        Raises
+        ------
+        EmbeddingUnavailable
+            Bedrock failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
+        """
+        deadline = self._retry.deadline(timeout_s)
+
+        def embed_one(text: str) -> Vector:
+            return self._retry.run(lambda: self._invoke(text, deadline), deadline)
+
+        return fan_out(embed_one, [acceptable(text) for text in texts], workers=_WORKERS, deadline=deadline)
+
+    def close(self) -> None:
+        """Close the connections. The next call opens new ones."""
+        self._bedrock.close()
+
+    def _invoke(self, text: str, deadline: Deadline) -> Vector:
+        """Make one attempt at one text."""
+        body = {"inputText": text, "dimensions": self._model.dimension, "normalize": True}
+
+        def request(client: Any) -> bytes:
+            answer = client.invoke_model(
+                modelId=self._model.name,
+                body=json.dumps(body),
+                contentType="application/json",
+                accept="application/json",
+            )
+            payload: bytes = answer["body"].read()
+            return payload
+
+        payload = self._bedrock.call(self._model.name, request, deadline=deadline, read_timeout_s=_READ_TIMEOUT_S)
+        return self._vector(payload)
+
+    def _vector(self, payload: bytes) -> Vector:
+        try:
+            values = json.loads(payload)["embedding"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise EmbeddingUnavailable(f"{self._model.name} sent something that is not an embedding") from error
+        return unit_vector(values, self._model)

@@ -1,0 +1,108 @@
+"""The query's embedding: made once for all stages, remembered, and given up on for a while when the model fails."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+
+from skillroute.core.bounded_cache import BoundedCache
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import Clock, Embedder
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""What the remembered vectors may take of memory: 5,000 of 384 dimensions, 600 of 3,072."""
+
+_BYTES_A_FLOAT = 32  # in a list: 24 for itself, 8 for where it is
+
+
+class QueryEmbedder:
+    """Embeds queries through an `Embedder`, with a cache and a memory of failure.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    timeout_s : float
+        The most a query waits (EC-009).
+    cache_size : int
+        Queries remembered, within `CACHE_BYTES`; the least recently used goes first.
+    retry_after_s : float
+        How long after a failure the model is left alone, so that not every search waits for it (decisions 9).
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        timeout_s: float = 10.0,
+        cache_size: int = 2048,
+        retry_after_s: float = 30.0,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._embedder = embedder
+        self._timeout_s = timeout_s
+        self._retry_after_s = retry_after_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        # By the query's hash: a query may be 40 KB itself.
+        self._cache: BoundedCache[bytes, Vector] = BoundedCache(max_entries=cache_size, max_bytes=CACHE_BYTES)
+        self._failed: tuple[float, str] | None = None
+
+    def model(self) -> EmbeddingModel | None:
+        """Return the model that queries are embedded with, or None while that cannot be told."""
+        try:
+            return self._embedder.model
+        except EmbeddingUnavailable:
+            return None
+
+    def embed(self, query: str, *, timeout_s: float | None = None) -> Vector:
+        """Return the query's vector.
+
+        Parameters
+        ----------
+        timeout_s : float or None
+            Less than the usual time, where the caller has less. What then takes too long need not for another query:
+            the model is not left alone for it.
+
+        Raises
+        ------
+        EmbeddingUnavailable
+            The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
+        """
+        given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
+        key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
+        known = self._cache.get(key)
+        if known is not None:
+            return known
+        with self._lock:
+            if self._failed is not None:
+                failed_at, reason = self._failed
+                if self._clock() - failed_at < self._retry_after_s:
+                    raise EmbeddingUnavailable(reason)
+        if given_s <= 0.0:
+            raise EmbeddingUnavailable("no time is left for the embedding model")
+        begun = self._clock()
+        try:
+            vector = self._embedder.embed([query], timeout_s=given_s)[0]
+        except EmbeddingUnavailable as error:
+            # Waits end a little early or late by another clock.
+            had_too_little = given_s < self._timeout_s and self._clock() - begun >= 0.9 * given_s
+            if not had_too_little:
+                with self._lock:
+                    self._failed = (self._clock(), str(error))
+            count(Metric.EMBEDDING_FAILED)
+            logger.warning("embedding model unavailable", extra={"reason": str(error)})
+            raise
+        with self._lock:
+            self._failed = None
+        self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
+        return vector
+
+    def failure(self) -> str | None:
+        """Return why the model is being left alone, or None."""
+        with self._lock:
+            if self._failed is None or self._clock() - self._failed[0] >= self._retry_after_s:
+                return None
+            return self._failed[1]

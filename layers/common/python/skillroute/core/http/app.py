@@ -1,0 +1,43 @@
+"""FastAPI apps, put together from routers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
+
+from skillroute import __version__
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import BodyLimit
+from skillroute.core.http.budget import TimeLimit
+from skillroute.core.http.errors import add_error_handlers
+
+
+def create_app(
+    routers: Sequence[APIRouter], *, access: Access | None = None, title: str = "Skillroute", with_docs: bool = True
+) -> FastAPI:
+    """Return an app that serves the routers, with the error table and limits of body and time.
+
+    Parameters
+    ----------
+    routers : sequence of APIRouter
+    access : Access, optional
+        Who asks for what no route has is asked who they are first, too; without it anybody is told.
+    title : str
+        What the OpenAPI document calls the app.
+    with_docs : bool
+        Whether ``/docs``, ``/redoc`` and ``/openapi.json`` answer. They ask nobody who they are.
+    """
+    app = FastAPI(
+        title=title,
+        version=__version__,
+        description="Tool search for AI agents: ask for what you need in plain words, get the tools that fit.",
+        openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
+        redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
+    )
+    app.add_middleware(BodyLimit)
+    app.add_middleware(TimeLimit)
+    add_error_handlers(app, access.anyone() if access else None)
+    for router in routers:
+        app.include_router(router)
+    return app

@@ -1,0 +1,165 @@
+"""Who calls, and what they may (decisions 26 and 27; docs/adr/0013).
+
+`jwt`: by the claims that API Gateway's authorizer vouches for, or, where no gateway stands before the app, by a bearer
+token that one of the configured keys has signed. `iam`: by the identity that signed the request; roles that are named
+may do everything, any other caller searches, and all are global. `none`: the laptop, where nothing checks.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastapi import Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
+
+from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.errors import Forbidden, Unauthenticated
+from skillroute.core.http.challenge import InsufficientScope, InvalidToken, NoIdentity
+from skillroute.core.http.claims import TokenRules
+from skillroute.core.http.iam import Role, role_of
+
+Identify = Callable[[Request], Caller]
+ClaimsOf = Callable[[str], Mapping[str, Any]]
+
+_BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)  # RFC 6750, section 2.1
+
+
+class Guard:
+    """A dependency that answers with the caller, or refuses.
+
+    Parameters
+    ----------
+    identify : callable
+        Says who sends a request; raises `Unauthenticated`.
+    scope : Scope or None
+        What the caller must be allowed; None lets in whoever can be identified.
+    scope_prefix : str
+        What tokens put before scopes.
+    """
+
+    def __init__(self, identify: Identify, scope: Scope | None, scope_prefix: str = "") -> None:
+        self._identify = identify
+        self._scope = scope
+        self._scope_prefix = scope_prefix
+
+    async def __call__(self, request: Request) -> Caller:
+        """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
+        # A route may ask twice: before it reads the body, and for its own sake.
+        caller: Caller | None = getattr(request.state, "caller", None)
+        if caller is None:
+            caller = request.state.caller = self._identify(request)
+        if self._scope is not None and not caller.may(self._scope):
+            raise self.refusal(self._scope)
+        return caller
+
+    def refusal(self, scope: Scope) -> Forbidden:
+        """Return what a caller without a scope is told."""
+        return InsufficientScope(scope.value, self._scope_prefix + scope.value)
+
+
+class BearerGuard(Guard, SecurityBase):
+    """A guard that the OpenAPI document shows as a bearer token."""
+
+    scheme_name = "bearer"
+    model = HTTPBearer(bearerFormat="JWT", description="A JSON Web Token with the scope that the route asks for.")
+
+
+class RoleGuard(Guard):
+    """A guard of callers that have no tokens to ask scopes of."""
+
+    def refusal(self, scope: Scope) -> Forbidden:
+        return Forbidden("this identity may only search")
+
+
+class Access:
+    """Makes the guards of an app's routes: one object for all of them, made from the settings.
+
+    Parameters
+    ----------
+    identify : callable
+        Says who sends a request; raises `Unauthenticated`.
+    guard : type
+        What the guards are made of.
+    scope_prefix : str
+        What tokens put before scopes.
+    """
+
+    def __init__(self, identify: Identify, *, guard: type[Guard] = Guard, scope_prefix: str = "") -> None:
+        self._identify = identify
+        self._guard = guard
+        self._scope_prefix = scope_prefix
+
+    def require(self, scope: Scope) -> Guard:
+        """Return a guard that lets in who has the scope."""
+        return self._guard(self._identify, scope, self._scope_prefix)
+
+    def anyone(self) -> Guard:
+        """Return a guard that lets in whoever can be identified, whatever they may."""
+        return self._guard(self._identify, None, self._scope_prefix)
+
+
+def open_access() -> Access:
+    """Return the access of a laptop, where everybody may everything."""
+    return Access(lambda _: LAPTOP)
+
+
+def iam_access(admins: frozenset[Role]) -> Access:
+    """Return the access behind API Gateway's IAM authorizer: sessions of `admins` may do everything, others search."""
+
+    def identify(request: Request) -> Caller:
+        vouched = _authorizer(request).get("iam")
+        if not vouched or not isinstance(vouched, dict):
+            raise Unauthenticated("the request carries no verified identity")
+        is_admin = role_of(vouched.get("userArn")) in admins
+        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN if is_admin else Scope.SEARCH}))
+
+    return Access(identify, guard=RoleGuard)
+
+
+def jwt_access(
+    rules: TokenRules, claims_of: ClaimsOf | None = None, *, clock: Callable[[], float] = time.time
+) -> Access:
+    """Return the access of tokens.
+
+    Parameters
+    ----------
+    rules : TokenRules
+        What their claims must say, whoever has checked the signature.
+    claims_of : callable, optional
+        Checks a token's signature and returns its claims; without it only a gateway can vouch for a caller.
+    clock : callable
+        Seconds since 1970.
+    """
+
+    def identify(request: Request) -> Caller:
+        vouched = _authorizer(request).get("jwt")
+        if isinstance(vouched, dict) and isinstance(vouched.get("claims"), dict):
+            return rules.caller(vouched["claims"], clock())
+        if claims_of is None:
+            raise NoIdentity("the request carries no verified identity")
+        return rules.caller(claims_of(_bearer_token(request)), clock())
+
+    return Access(identify, guard=BearerGuard, scope_prefix=rules.scope_prefix)
+
+
+def _authorizer(request: Request) -> dict[str, Any]:
+    """Return what API Gateway's authorizer found; the event comes from Lambda, never from the caller."""
+    context = request.scope.get("aws.event", {}).get("requestContext") or {}
+    found = context.get("authorizer")
+    return found if isinstance(found, dict) else {}
+
+
+def _bearer_token(request: Request) -> str:
+    given = request.headers.getlist("authorization")
+    if len(given) > 1:
+        raise InvalidToken("the request carries more than one token")
+    if not given or given[0].split(" ")[0].lower() != "bearer":
+        raise NoIdentity("the request carries no bearer token")
+    found = _BEARER.fullmatch(given[0])
+    if found is None:
+        raise InvalidToken("the token is malformed")
+    return found[1]

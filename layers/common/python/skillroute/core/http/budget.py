@@ -1,0 +1,33 @@
+"""How much of its invocation a request has left."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from skillroute.core.time_left import ending_with
+from skillroute.mail.search.budget import Budget
+
+_CONTEXT = "aws.context"
+"""Where Mangum puts Lambda's context; callers cannot."""
+
+
+class TimeLimit:
+    """ASGI middleware that limits every wait below it to what the invocation has left (`domain/time_left.py`)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with ending_with(scope.get(_CONTEXT)):
+            await self._app(scope, receive, send)
+
+
+async def budget_of(request: Request) -> Budget:
+    """Return the time that Lambda gives this invocation yet; where no Lambda counts, there is no end of it.
+
+    A dependency: ``budget: Annotated[Budget, Depends(budget_of)]``.
+    """
+    context = request.scope.get(_CONTEXT)
+    left_ms = getattr(context, "get_remaining_time_in_millis", None)
+    return Budget(None if left_ms is None else float(left_ms()))

@@ -1,0 +1,39 @@
+"""Refusals that say how to be let in: the `WWW-Authenticate` header of RFC 6750, section 3."""
+
+from __future__ import annotations
+
+from skillroute.core.errors import Forbidden, SkillrouteError, Unauthenticated
+
+
+class Challenge(SkillrouteError):
+    """A refusal that carries a challenge. Neither its text nor the challenge ever quotes a token."""
+
+    challenge: str
+
+
+class NoIdentity(Unauthenticated, Challenge):
+    """Nobody vouches for the caller, and there is no bearer token."""
+
+    challenge = "Bearer"
+
+
+class InvalidToken(Unauthenticated, Challenge):
+    """There is a token, and it is malformed, forged, expired or meant for others."""
+
+    challenge = 'Bearer error="invalid_token"'
+
+
+class InsufficientScope(Forbidden, Challenge):
+    """The token is good, and does not allow this.
+
+    Parameters
+    ----------
+    scope : str
+        The scope that is missing.
+    spelling : str
+        How tokens spell it: with the prefix, where there is one.
+    """
+
+    def __init__(self, scope: str, spelling: str) -> None:
+        super().__init__(f"the token lacks the scope {scope!r}")
+        self.challenge = f'Bearer error="insufficient_scope", scope="{spelling}"'

@@ -1,0 +1,119 @@
+"""The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence.
+
+What is down is told by a sentence of our own; hosts, secrets and what the other side said stand in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exception_handlers import http_exception_handler
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from skillroute.core.errors import (
+    Conflict,
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    OutcomeUnknown,
+    SkillrouteError,
+    Unauthenticated,
+)
+from skillroute.core.http.challenge import Challenge
+from skillroute.core.observability import Metric, count, logger
+
+# From the most particular to the most general; the first that fits decides.
+STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
+    (InvalidInput, 422),
+    (Unauthenticated, 401),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (Conflict, 409),
+    (DependencyUnavailable, 503),
+)
+
+
+MOST_PROBLEMS = 100
+"""Wrong fields that a 422 names."""
+
+LONGEST_TOLD = 2000
+"""Characters of a field's name, or of a message, that an answer holds."""
+
+
+def add_error_handlers(app: FastAPI, identified: Callable[[Request], Awaitable[object]] | None = None) -> None:
+    """Teach an app the error table.
+
+    Parameters
+    ----------
+    app : FastAPI
+    identified : callable, optional
+        Raises `Unauthenticated` for whoever is nobody: they are not told which paths and methods there are.
+    """
+
+    async def no_such_route(request: Request, error: Exception) -> Response:
+        refused = cast(HTTPException, error)
+        if identified is not None and refused.status_code in {404, 405}:
+            try:
+                await identified(request)
+            except SkillrouteError as stranger:
+                return _skillroute_error(request, stranger)
+        return await http_exception_handler(request, refused)
+
+    app.add_exception_handler(HTTPException, no_such_route)
+    app.add_exception_handler(SkillrouteError, _skillroute_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def problem(location: Sequence[str | int], message: str, kind: str = "value_error") -> dict[str, Any]:
+    """Return one entry of a 422's detail, in FastAPI's shape; never the input, which may not even be encodable."""
+    return {"type": kind, "loc": [_encodable(part) for part in location], "msg": _encodable(message)}
+
+
+def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
+    status = next((status for type_, status in STATUS_OF if isinstance(error, type_)), 500)
+    if isinstance(error, InvalidInput):
+        place = "query" if request.method in {"GET", "DELETE"} else "body"
+        return JSONResponse({"detail": [problem([place, *error.field.split(".")], error.message)]}, status)
+    if isinstance(error, DatabaseUnavailable):
+        count(Metric.DATABASE_UNAVAILABLE)
+    if isinstance(error, DependencyUnavailable):
+        logger.warning("dependency unavailable", extra={"reason": str(error)})
+        # A change that may be stored must not be sent again unread.
+        again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
+        return JSONResponse({"detail": error.told}, status, headers=again)
+    if status == 500:
+        logger.exception("unexpected error", exc_info=error)
+        return JSONResponse({"detail": "Internal Server Error"}, status)
+    headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
+    return JSONResponse({"detail": _encodable(str(error))}, status, headers=headers)
+
+
+def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    problems = cast(RequestValidationError, error).errors()
+    detail = [problem(each["loc"], each["msg"], each["type"]) for each in problems[:MOST_PROBLEMS]]
+    if len(problems) > MOST_PROBLEMS:
+        detail.append(problem(["body"], f"{len(problems) - MOST_PROBLEMS} more problems are not named", "too_many"))
+    return JSONResponse({"detail": detail}, 422)
+
+
+def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    logger.exception("unexpected error", exc_info=error)
+    return JSONResponse({"detail": "Internal Server Error"}, 500)
+
+
+def _encodable(part: Any) -> Any:
+    # A field's name comes from the caller: it may be a megabyte, or hold lone surrogates, which no answer can carry.
+    return shortened(part) if isinstance(part, str) else part
+
+
+def shortened(text: str) -> str:
+    """Return of a text that the caller chose what an answer says of it."""
+    cut = text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 3]}..."
+    return cut.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,128 @@
+"""`/health` and `/ready`: how the parts stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+
+from skillroute import __version__
+from skillroute.core.caller import Caller
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import (
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    EmbeddingUnavailable,
+    IndexUnavailable,
+    SkillrouteError,
+)
+from skillroute.core.http.auth import Access
+from skillroute.core.http.docs import IDENTITY
+from skillroute.core.observability import counts, logger
+from skillroute.core.ports import IndexReplica
+
+
+class Dependency(BaseModel):
+    """How one part stands."""
+
+    ok: bool
+    detail: str | None = None
+
+
+class Health(BaseModel):
+    """How the service stands."""
+
+    status: Literal["ok", "degraded", "unavailable"] = Field(
+        description="degraded: searches are answered, not as well as they could be. unavailable: they are not."
+    )
+    version: str
+    search_mode: Literal["semantic", "lexical-only"]
+    dependencies: dict[str, Dependency] = Field(description="Which part is away, and what is known of the reason.")
+    index_lag: int | None = Field(
+        description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked. "
+        "This and all below are of all organisations: null but for scope admin without an organisation."
+    )
+    index_items: int | None
+    index_skills: int | None
+    index_entities: int | None = Field(description="Servers and agents.")
+    index_mail: int | None = Field(description="Messages, mail agents and projects.")
+    index_rebuilding: bool | None
+    counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
+
+
+_NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
+
+
+def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access) -> APIRouter:
+    """Return the two routes. They show versions and outages, so any identity will do, and none will not.
+
+    Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show what
+    another organisation writes (decision 30).
+    """
+    router = APIRouter(tags=["operations"], responses=IDENTITY)
+    report = health_report(replica, embedder)
+    anyone = Depends(access.anyone())
+
+    def report_to(caller: Caller) -> Health:
+        found = report()
+        return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_NUMBERS))
+
+    @router.get("/health", summary="How the parts stand; 200 as long as the process answers")
+    def health(caller: Caller = anyone) -> Health:
+        return report_to(caller)
+
+    @router.get(
+        "/ready",
+        summary="Whether searches are answered; 503 when they are not",
+        responses={503: {"model": Health, "description": "Searches are not answered."}},
+    )
+    def ready(response: Response, caller: Caller = anyone) -> Health:
+        found = report_to(caller)
+        if found.status == "unavailable":
+            response.status_code = 503
+        return found
+
+    return router
+
+
+def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[], Health]:
+    """Return a function that asks all parts how they stand."""
+
+    def report() -> Health:
+        # Why is in the log, where the embedder has written it.
+        model_problem = None if embedder.model() and not embedder.failure() else EmbeddingUnavailable.told
+        database_problem = index_problem = index = None
+        try:
+            index = replica.status()  # first: borrowing the index brings it up to date
+            with replica.current():
+                if not index.ready:
+                    index = replica.status()
+        except SkillrouteError as error:
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            told = error.told if isinstance(error, DependencyUnavailable) else IndexUnavailable.told
+            if isinstance(error, DatabaseUnavailable):
+                database_problem = told
+            else:
+                index_problem = told
+        answered = database_problem is None and index_problem is None
+        return Health(
+            status="unavailable" if not answered else "degraded" if model_problem else "ok",
+            version=__version__,
+            search_mode="lexical-only" if model_problem else "semantic",
+            dependencies={
+                "database": Dependency(ok=database_problem is None, detail=database_problem),
+                "index": Dependency(ok=answered, detail=index_problem or database_problem),
+                "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
+            },
+            index_lag=index.lag if index else None,
+            index_items=index.items if index else None,
+            index_skills=index.skills if index else None,
+            index_entities=index.entities if index else None,
+            index_mail=index.mail if index else None,
+            index_rebuilding=index.rebuilding if index else False,
+            counts=counts(),
+        )
+
+    return report

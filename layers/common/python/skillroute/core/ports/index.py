@@ -1,0 +1,165 @@
+"""The vector index and the change feed that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+
+
+class VectorIndex(Protocol):
+    """Collections of records, searched by vector or by words. Safe to call from several threads.
+
+    Every method raises `IndexUnavailable` when the engine fails and `IndexTimeout` when it is too slow.
+    """
+
+    def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
+        """Write records, replacing those of the same key whole."""
+        ...
+
+    def delete(self, collection: Collection, keys: Sequence[str]) -> None:
+        """Remove records. Unknown keys are no error."""
+        ...
+
+    def search(
+        self,
+        collection: Collection,
+        vector: Sequence[float],
+        *,
+        where: IndexFilter,
+        limit: int,
+        threshold: float | None = None,
+    ) -> list[IndexHit]:
+        """Return the records nearest by cosine, at least `threshold`, sorted by score descending, then by key."""
+        ...
+
+    def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
+        """Return the records that share a word with `text`, by BM25 descending, then by key.
+
+        The weights of words are fixed: a score depends on the two texts, and on no other record.
+        """
+        ...
+
+    def search_terms(
+        self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int
+    ) -> list[IndexHit]:
+        """Return the records that have one of the terms, by the sum of weight times impact, then by key."""
+        ...
+
+    def match(self, collection: Collection, *, where: IndexFilter, limit: int) -> list[str]:
+        """Return the keys of records that pass the filter, in key order, without ranking."""
+        ...
+
+    def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Return the payloads of the records that exist, by key."""
+        ...
+
+    def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
+        """Return how many records pass the filter."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+class ChangeFeed(Protocol):
+    """The change log of PostgreSQL and the rows behind it, as an index reads them (DESIGN section 1)."""
+
+    def poll(self, position: int) -> FeedPage:
+        """Return the changes at or after `position` that this moment's snapshot shows, and the next position."""
+        ...
+
+    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+        """Return the current records of `keys`. A key that is missing from the answer is to be deleted."""
+        ...
+
+    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+        """Return every record of a collection in batches of bounded size."""
+        ...
+
+    def count(self) -> int:
+        """Return how many records there are to load, of all collections."""
+        ...
+
+
+class PositionStore(Protocol):
+    """Where an index keeps how far it has read: in memory for a replica, in PostgreSQL for a shared server."""
+
+    def exclusive(self) -> AbstractContextManager[PositionCursor]:
+        """Hold the position alone: whoever asks next waits until the block ends."""
+        ...
+
+
+class PositionCursor(Protocol):
+    """The position while it is held. What `advance` sets is kept when the block ends without an error."""
+
+    epoch: str | None
+    position: int
+
+    def advance(self, epoch: str, position: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How an index stands.
+
+    Attributes
+    ----------
+    kind : str
+        ``embedded`` or ``server``.
+    ready : bool
+        Whether searches are answered from it.
+    rebuilding : bool
+        Whether a new one is being made beside it.
+    lag : int
+        Changes that are committed but not applied yet.
+    items, skills, entities, mail : int
+        Records in its collections; entities are servers and agents, mail are messages, their agents and projects.
+    model : str or None
+        The model of the stored vectors.
+    """
+
+    kind: str
+    ready: bool
+    rebuilding: bool
+    lag: int
+    items: int
+    skills: int
+    entities: int
+    mail: int
+    model: str | None
+
+
+class IndexReplica(Protocol):
+    """A vector index that follows the change feed."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is an index, so that `current` need not build one first. Never waits."""
+        ...
+
+    def current(self) -> AbstractContextManager[VectorIndex]:
+        """Lend an index that holds every change committed before the call.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            The change feed cannot be read.
+        EmbeddingModelMismatch
+            The stored vectors are of another model than the one configured.
+        IndexUnavailable
+            The index failed.
+        """
+        ...
+
+    def status(self) -> IndexStatus:
+        """Tell how the index stands, without changing it. Raises `DatabaseUnavailable`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the index."""
+        ...

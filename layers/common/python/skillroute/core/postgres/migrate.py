@@ -1,0 +1,164 @@
+"""Numbered migrations: each .sql file once, in order, in one transaction each, guarded by a lock."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TypeVar
+
+from skillroute.core.errors import SkillrouteError, StatementRejected
+from skillroute.core.postgres.address import Address
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.lock_watch import LockWatch
+from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
+
+T = TypeVar("T")
+
+# Any constant does; it keeps two processes that start together from migrating side by side.
+_LOCK = 0x736B696C6C
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+class MigrationError(SkillrouteError):
+    """The database holds a migration that this version does not know, or a changed one."""
+
+
+class MigrationBlocked(MigrationError):
+    """Other sessions hold a lock that a migration needs; the message names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockLimits:
+    """How long a migration waits for locks.
+
+    Attributes
+    ----------
+    attempt_s : float
+        The limit of one wait. Searches wait as long: they queue behind a session that waits for a table.
+    total_s : float
+        The limit of all waits and the pauses between them, in which queued searches go on.
+    """
+
+    attempt_s: float = 1.0
+    total_s: float = 60.0
+
+
+def migrate(
+    address: str | Address,
+    *,
+    logins: Sequence[Login] = (),
+    statement_timeout_s: float = 600.0,
+    locks: LockLimits = LockLimits(),
+) -> list[str]:
+    """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
+
+    The address's user owns the schema from then on. The roles that only read, and that read and write, are made beside
+    it, with their rights, and the logins that are given (docs/adr/0031).
+
+    Raises
+    ------
+    MigrationBlocked
+        Other sessions hold a table, or another process migrates, for longer than `locks` allows.
+    MigrationError
+        The database was migrated by a newer version, or an applied migration was edited afterwards.
+    RoleError
+        A role cannot be made, or a login may do more than it should.
+    DatabaseUnavailable
+        PostgreSQL cannot be reached.
+    """
+    address = Address.parse(address) if isinstance(address, str) else address
+    connection = Connection(address, connect_timeout_s=10.0, statement_timeout_s=statement_timeout_s)
+    try:
+        connection.script(f"SET lock_timeout = {max(1, round(locks.attempt_s * 1000))}")
+        pid = int(connection.script("SELECT pg_backend_pid()")[0][0])
+        with LockWatch(address, pid, every_s=locks.attempt_s / 4) as watch:
+            return _migrated(connection, _Patience(watch, locks), logins)
+    finally:
+        connection.close()  # and with it the lock
+
+
+class _Patience:
+    """Retries steps that cannot get a lock, and gives up with the names of the sessions that hold it."""
+
+    def __init__(self, watch: LockWatch, limits: LockLimits) -> None:
+        self._watch = watch
+        self._limits = limits
+        self._left_s = limits.total_s
+
+    def __call__(self, what: str, step: Callable[[], T]) -> T:
+        """Run a step until it gets its locks, and return its result. Raises `MigrationBlocked`."""
+        while True:
+            began = time.monotonic()
+            try:
+                return step()
+            except StatementRejected as error:
+                if error.state != _LOCK_NOT_AVAILABLE:
+                    raise
+                if self._left_s <= 0:
+                    raise MigrationBlocked(self._message(what)) from error
+            time.sleep(self._limits.attempt_s)
+            self._left_s -= time.monotonic() - began
+
+    def _message(self, what: str) -> str:
+        blockers = self._watch.blockers
+        names = "; ".join(map(str, blockers)) or "a session that could not be determined"
+        ends = "; ".join(f"SELECT pg_terminate_backend({blocker.pid})" for blocker in blockers if blocker.pid)
+        return (
+            f"{what} did not get a lock within {self._limits.total_s:g} s. It is held by {names}. "
+            f"Wait until it ends, or end it ({ends}), then run `skillroute migrate` again"
+        )
+
+
+def _migrations() -> list[tuple[str, str, str]]:
+    """Return (name, sql, sha256), sorted by name: 0001_catalogue, 0002_..."""
+    found = []
+    for file in files("skillroute.core.postgres").joinpath("migrations").iterdir():
+        if file.name.endswith(".sql"):
+            sql = file.read_text(encoding="utf-8")
+            found.append((file.name.removesuffix(".sql"), sql, hashlib.sha256(sql.encode()).hexdigest()))
+    return sorted(found)
+
+
+def _migrated(connection: Connection, patiently: _Patience, logins: Sequence[Login]) -> list[str]:
+    """Apply the missing migrations, one process at a time, and return their names."""
+    patiently(
+        "the lock against concurrent migrations: this one",
+        lambda: connection.script(f"SELECT pg_advisory_lock({_LOCK})"),
+    )
+    fresh = _fresh(patiently("reading the applied migrations", lambda: _applied(connection)))
+
+    def apply(name: str, sql: str, digest: str) -> None:
+        with connection.transaction():
+            connection.script(sql)
+            connection.run("record_migration", name=name, sha256=digest)
+
+    for name, sql, digest in fresh:
+        patiently(f"migration {name}", lambda: apply(name, sql, digest))  # noqa: B023 (called at once)
+    patiently("granting the roles their rights", lambda: grant_rights(connection))
+    for login in logins:
+        make_login(connection, login)
+    return [name for name, _, _ in fresh]
+
+
+def _applied(connection: Connection) -> dict[str, str]:
+    connection.script("CREATE SCHEMA IF NOT EXISTS mcp")
+    connection.script(
+        "CREATE TABLE IF NOT EXISTS mcp.migrations "
+        "(name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+    prepare_groups(connection)
+    return {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416 (rows are lists)
+
+
+def _fresh(applied: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the missing migrations. Raises `MigrationError` for applied ones that are unknown or changed."""
+    known = {name: digest for name, _, digest in _migrations()}
+    for name, digest in applied.items():
+        if name not in known:
+            raise MigrationError(f"the database holds migration {name}, which this version does not know")
+        if known[name] != digest:
+            raise MigrationError(f"migration {name} was changed after it had been applied")
+    return [migration for migration in _migrations() if migration[0] not in applied]

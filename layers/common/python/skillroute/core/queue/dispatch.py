@@ -1,0 +1,131 @@
+"""Sending the work that waits in the outbox to its queue (DESIGN section 1)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from skillroute.core.errors import QueueUnavailable, SkillrouteError
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import Clock, Database, Queue, Session
+from skillroute.core.queue.messages import group_of, message_of
+from skillroute.core.queue.work import OutboxEntry, QueueName
+from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.model import SkillKey
+
+# One call of SQS. Rows are held while it lasts, and writers of the same tools and skills wait.
+_BATCH = 10
+# What one organisation publishes before the next: a whole batch, so that a consumer reads few organisations' skills.
+_SHARE = _BATCH
+# Looked up at once: with thousands of organisations the look costs more than the sending of ten messages.
+_AT_ONCE = 1000
+
+_WITHIN_S = 2.0
+_LEFT_ALONE_S = 5.0
+
+
+class Dispatch:
+    """Publishes what waits, right after the commit that made it wait. The relay does it again for what was left.
+
+    Parameters
+    ----------
+    queue : Queue or None
+        Without one, skills are aggregated at once, in this process, and tools wait until somebody has one.
+    aggregate_delay_s : int
+        How long a message for a skill rests, so that the changes of a moment are folded into one aggregation.
+    most_in_flight : int
+        Messages of one organisation that may be in flight in one queue.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue | None,
+        aggregate: AggregateSkill,
+        *,
+        aggregate_delay_s: int = 2,
+        most_in_flight: int = 200,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._aggregate = aggregate
+        self._aggregate_delay_s = aggregate_delay_s
+        self._most_in_flight = most_in_flight
+        self._clock = clock
+        self._not_before = float("-inf")
+
+    def __call__(self) -> int:
+        """Publish what waits, right after a commit, and return how much it was.
+
+        Somebody waits for the answer to what was written, so it ends after two seconds, a backlog is left to the relay,
+        and a queue that failed is left alone for a while. It never raises: what it could not publish stays.
+        """
+        return 0 if self._clock() < self._not_before else self.backlog(within_s=_WITHIN_S)
+
+    def backlog(self, *, within_s: float) -> int:
+        """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises.
+
+        Organisations take turns, and none has more than `most_in_flight` messages in a queue: its other work waits in
+        the outbox until some of them are done (docs/adr/0028).
+        """
+        if self._queue is None:
+            return self._aggregate_waiting()
+        published, ends_s = 0, self._clock() + within_s
+        try:
+            while entries := self._next_to_publish():
+                before = published
+                for start in range(0, len(entries), _BATCH):
+                    if self._clock() >= ends_s:
+                        return published
+                    published += self._publish(self._queue, entries[start : start + _BATCH])
+                # Less than a share is all that there was. Where others have locked all of it, they look for more.
+                if len(entries) < _SHARE or published == before:
+                    break
+        except SkillrouteError as error:
+            if isinstance(error, QueueUnavailable):
+                self._not_before = self._clock() + _LEFT_ALONE_S
+            _left(error)
+        return published
+
+    def _next_to_publish(self) -> list[OutboxEntry]:
+        return self._database.read(
+            lambda session: session.outbox.next_to_publish(
+                most_in_flight=self._most_in_flight, share=_SHARE, limit=_AT_ONCE
+            )
+        )
+
+    def _publish(self, queue: Queue, entries: Sequence[OutboxEntry]) -> int:
+        def publish(session: Session) -> int:
+            # Sent while the rows are locked, so that no other publisher sends them too. Sent and not committed is sent
+            # twice at worst, and the second message finds its work done.
+            marked = session.outbox.mark_published(entries)
+            for name in QueueName:
+                self._send(queue, name, [entry for entry in marked if entry.queue is name])
+            return len(marked)
+
+        return self._database.transact(publish)
+
+    def _send(self, queue: Queue, name: QueueName, entries: Sequence[OutboxEntry]) -> None:
+        if entries:
+            queue.send(
+                name,
+                [message_of(entry) for entry in entries],
+                groups=[group_of(entry.org_id) for entry in entries],
+                delay_s=self._aggregate_delay_s if name is QueueName.AGGREGATE else 0,
+            )
+
+    def _aggregate_waiting(self) -> int:
+        try:
+            waiting = self._database.read(lambda session: session.outbox.waiting(QueueName.AGGREGATE, 10_000))
+            for work in waiting:
+                self._aggregate(SkillKey(work.key))
+        except SkillrouteError as error:
+            _left(error)
+            return 0
+        return len(waiting)
+
+
+def _left(error: SkillrouteError) -> None:
+    logger.warning("work left in the outbox", extra={"reason": str(error)})
+    count(Metric.DISPATCH_FAILED)

@@ -1,0 +1,123 @@
+"""What becomes of work that failed: it is noted, tried again by the queue, and at last given up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any
+
+from skillroute.core.errors import SkillrouteError
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import Database, Failure, Notifier, Session
+from skillroute.core.queue.work import QueueName
+
+MAX_RECEIVES = 5
+"""How often a queue hands a message out before it goes to the dead-letter queue; the queues are made with the same."""
+
+_MAX_REASON_LENGTH = 500
+
+
+class FailedWork:
+    """Notes failures in the outbox, and tells people of what was given up. It never raises.
+
+    Parameters
+    ----------
+    max_receives : int
+        The queue's ``maxReceiveCount``: work that fails at this receive will not come again by itself.
+    """
+
+    def __init__(self, database: Database, notifier: Notifier, *, max_receives: int = MAX_RECEIVES) -> None:
+        self._database = database
+        self._notifier = notifier
+        self.max_receives = max_receives
+
+    def __call__(self, queue: QueueName, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
+        """Note why work failed.
+
+        Parameters
+        ----------
+        reasons : mapping of str to str
+            By key.
+        receives : mapping of str to int
+            How often the message of each key was received, this time included.
+        """
+        if not reasons:
+            return
+        reasons = {key: _storable(reason) for key, reason in reasons.items()}
+        dead = sorted(key for key in reasons if receives.get(key, 1) >= self.max_receives)
+        names, spared = self._note(queue, reasons, dead, receives)
+        for key, reason in sorted(reasons.items()):
+            details = {"queue": queue.value, "key": key, "attempts": receives.get(key, 1), "reason": reason}
+            if key in dead and key not in spared:
+                self._give_up(details | {"tool_name": names.get(key)}, f"skillroute dlq redrive {queue} {quote(key)}")
+            else:
+                logger.warning("work failed and is tried again", extra=details)
+        if queue is QueueName.CLASSIFY:
+            count(Metric.CLASSIFICATION_FAILED, len(reasons))
+
+    def given_up(self, queue: QueueName, failures: Sequence[Failure]) -> None:
+        """Tell people of work that was given up without a consumer's word: whoever received it was killed each time."""
+        if not failures:
+            return
+        names: Mapping[str, str] = {}
+        try:
+            keys = [failure.key for failure in failures]
+            names = self._database.read(lambda session: tool_names(session, queue, keys))
+        except SkillrouteError as error:
+            logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
+        for each in failures:
+            details = {"queue": queue.value, "key": each.key, "attempts": each.attempts, "reason": each.last_error}
+            self._give_up(
+                details | {"tool_name": names.get(each.key)}, f"skillroute dlq redrive {queue} {quote(each.key)}"
+            )
+
+    def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:
+        """Note a message that cannot be read, so that nobody knows whose work it is."""
+        details = {"queue": queue.value, "message_id": message_id, "attempts": receives, "reason": _storable(reason)}
+        if receives >= self.max_receives:
+            self._give_up(details, f"skillroute dlq drop {queue}")
+        else:
+            logger.error("message cannot be read", extra=details)
+
+    def _note(
+        self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
+    ) -> tuple[dict[str, str], list[str]]:
+        """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
+
+        def note(session: Session) -> tuple[dict[str, str], list[str]]:
+            spared = session.outbox.failed(queue, reasons, dead=dead, receives=receives)
+            return tool_names(session, queue, dead), spared
+
+        try:
+            return self._database.transact(note)
+        except SkillrouteError as error:
+            # The message comes back all the same; only its reason is lost.
+            logger.warning("failures not noted", extra={"queue": queue.value, "reason": str(error)})
+            return {}, []
+
+    def _give_up(self, details: Mapping[str, Any], command: str) -> None:
+        count(Metric.MESSAGES_GIVEN_UP)
+        logger.error("work given up", extra=dict(details))
+        named = details.get("tool_name") or details.get("key") or details.get("message_id")
+        self._notifier.notify(
+            "message_dead_lettered",
+            f"Skillroute: {details['queue']} gave up {named} after {details['attempts']} attempts",
+            {**details, "to_do": f"remove the cause, then run `{command}`"},
+        )
+
+
+def tool_names(session: Session, queue: QueueName, keys: Sequence[str]) -> dict[str, str]:
+    """Return the names of the tools that work of the classify queue is about, by key; other keys have none."""
+    if queue is not QueueName.CLASSIFY or not keys:
+        return {}
+    found = session.classifications.tools([int(key) for key in keys], None)
+    return {str(id_): _qualified(each.tool.server, each.tool.name) for id_, each in found.items()}
+
+
+def _qualified(server: str, name: str) -> str:
+    return f"{server}/{name}" if server else name
+
+
+def _storable(reason: str) -> str:
+    """Shorten a reason; PostgreSQL stores no NUL, and an error may carry what others wrote."""
+    return reason.replace("\0", "").encode("utf-8", "replace").decode()[:_MAX_REASON_LENGTH] or "no reason given"

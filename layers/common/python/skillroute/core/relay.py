@@ -1,0 +1,190 @@
+"""What runs every minute: whatever was left behind is taken up again (DESIGN section 1).
+
+Every step may run in several relays at once, and may be repeated: work is held while it is published, and embedding,
+pruning and catching up are idempotent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+from skillroute.core.observability import Metric, count, gauge, logger
+from skillroute.core.ports import Clock, Database, OutboxDepth
+from skillroute.core.queue.dispatch import Dispatch
+from skillroute.core.queue.failed_work import FailedWork
+
+_BATCH = 1000
+_PUBLISH_WITHIN_S = 20.0
+# A batch that is begun may take a quarter of a minute, and after 55 s Lambda ends a run.
+_EMBED_UNTIL_S = 35.0
+_EMBED_AT_LEAST_S = 5.0
+
+
+@dataclass(slots=True)
+class RelayReport:
+    """What a run did, and how things stand.
+
+    Attributes
+    ----------
+    embedded : int
+        Rows that got the vector they waited for.
+    again : int
+        Work whose message should long have been done.
+    lost : int
+        Tools that nobody had decided on and that waited nowhere.
+    published, pruned : int
+        Messages sent; changes of items that are gone, forgotten.
+    index_lag : int or None
+        Changes that an index server has not seen; None for embedded replicas, which look for themselves.
+    failed : list of str
+        Steps that did not succeed; the next run tries them again.
+    """
+
+    embedded: int = 0
+    again: int = 0
+    lost: int = 0
+    published: int = 0
+    pruned: int = 0
+    index_lag: int | None = None
+    depths: list[OutboxDepth] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+class Relay:
+    """Takes up what was left behind.
+
+    Parameters
+    ----------
+    dispatch : Dispatch
+        Publishes what waits.
+    failed_work : FailedWork
+        Tells people of work that was given up.
+    approve_waiting : callable
+        Approves suggestions that were made often enough.
+    embed_missing : callable
+        Embeds what was written while the model was away, for so many seconds, and returns how many rows.
+    catch_up : callable or None
+        Brings an index server up to date, and returns its lag before. None for embedded replicas.
+    again_after_s, lost_after_s : float
+        After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
+        message takes through all its attempts, or waits in a long queue.
+    prune_after_s : float
+        How long changes of items that are gone are kept. An index that slept for longer reads everything anew.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        dispatch: Dispatch,
+        failed_work: FailedWork,
+        approve_waiting: Callable[[], object],
+        embed_missing: Callable[[float], int],
+        *,
+        catch_up: Callable[[], int] | None = None,
+        again_after_s: float = 4 * 3600.0,
+        lost_after_s: float = 600.0,
+        prune_after_s: float = 7 * 86_400.0,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._dispatch = dispatch
+        self._failed_work = failed_work
+        self._approve_waiting = approve_waiting
+        self._embed_missing = embed_missing
+        self._catch_up = catch_up
+        self._again_after_s = again_after_s
+        self._lost_after_s = lost_after_s
+        self._prune_after_s = prune_after_s
+        self._clock = clock
+
+    def __call__(self) -> RelayReport:
+        """Run every step; one that fails is logged and does not keep the others from running.
+
+        What may take long comes last, and within a time of its own: publishing a backlog, approving, then embedding.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            PostgreSQL cannot be reached, so that no step can run.
+        """
+        report, embed_until_s = RelayReport(), self._clock() + _EMBED_UNTIL_S
+        transact = self._database.transact
+        # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
+        report.again = self._publish_stale()
+        report.lost = transact(
+            lambda session: session.classifications.queue_lost(older_than_s=self._lost_after_s, limit=_BATCH)
+        )
+        with _Step("catch up", report):
+            if self._catch_up is not None:
+                report.index_lag = self._catch_up()
+        with _Step("prune", report):
+            report.pruned = transact(lambda session: session.index_state.prune(older_than_s=self._prune_after_s))
+        with _Step("measure", report):
+            report.depths = self._database.read(lambda session: session.outbox.depths())
+            _observe(report)
+        with _Step("publish", report):
+            report.published = self._dispatch.backlog(within_s=_PUBLISH_WITHIN_S)
+        with _Step("approve", report):
+            self._approve_waiting()
+        with _Step("embed", report):
+            report.embedded = self._embed_missing(max(_EMBED_AT_LEAST_S, embed_until_s - self._clock()))
+        _log(report)
+        return report
+
+    def _publish_stale(self) -> int:
+        stale = self._database.transact(
+            lambda session: session.outbox.publish_stale(
+                older_than_s=self._again_after_s, most=self._failed_work.max_receives, limit=_BATCH
+            )
+        )
+        for queue, work in stale.items():
+            self._failed_work.given_up(queue, [each for each in work if each.dead_at is not None])
+        return sum(map(len, stale.values()))
+
+
+class _Step:
+    """Notes that a step failed instead of ending the run."""
+
+    def __init__(self, name: str, report: RelayReport) -> None:
+        self._name = name
+        self._report = report
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, exc_type: type[BaseException] | None, exc: BaseException | None, _: object) -> bool:
+        if not isinstance(exc, SkillrouteError):
+            return False
+        logger.warning("relay step failed", extra={"step": self._name, "reason": str(exc)})
+        if isinstance(exc, DependencyUnavailable):
+            count(Metric.RELAY_FAILED)
+        self._report.failed.append(self._name)
+        return True
+
+
+def _observe(report: RelayReport) -> None:
+    gauge(Metric.OUTBOX_WAITING, sum(each.waiting for each in report.depths))
+    gauge(Metric.OUTBOX_DEAD, sum(each.dead for each in report.depths))
+    gauge(Metric.OUTBOX_OLDEST, max((each.oldest_s for each in report.depths), default=0.0))
+    if report.index_lag is not None:
+        gauge(Metric.INDEX_LAG, report.index_lag)
+
+
+def _log(report: RelayReport) -> None:
+    logger.info(
+        "relay ran",
+        extra={
+            "embedded": report.embedded,
+            "again": report.again,
+            "lost": report.lost,
+            "published": report.published,
+            "pruned": report.pruned,
+            "index_lag": report.index_lag,
+            "failed": report.failed,
+            **{f"{each.queue.value}_waiting": each.waiting for each in report.depths},
+            **{f"{each.queue.value}_dead": each.dead for each in report.depths},
+        },
+    )

@@ -1,0 +1,171 @@
+"""Reading, deleting and acknowledging agent mail, within what the caller may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound, StatementRejected
+from skillroute.core.ports import Database, MailKind, MailRepository, Session
+from skillroute.mail.model import (
+    MessageFilter,
+    StoredAgent,
+    StoredMail,
+    StoredMessage,
+    StoredProduct,
+    StoredProject,
+    agent_key,
+)
+from skillroute.mail.rights import WriterRights
+
+_OneOf = Callable[[MailRepository, int, str | None, Sequence[int] | None], Sequence[StoredMail]]
+
+_BY_ID: Mapping[MailKind, _OneOf] = {
+    "project": lambda mail, id_, org_id, allowed: mail.projects(org_id, allowed, id_=id_)[0],
+    "product": lambda mail, id_, org_id, allowed: mail.products(org_id, allowed, id_=id_)[0],
+    "agent": lambda mail, id_, org_id, allowed: mail.agents(org_id, allowed, id_=id_)[0],
+    "message": lambda mail, id_, org_id, allowed: mail.messages(MessageFilter(), org_id, allowed, id_=id_)[0],
+}
+
+_REFERRED_TO = {
+    "mail_messages_project_id_fkey": "messages belong to project {}: delete them first",
+    "mail_messages_sender_id_fkey": "agent {} has sent messages: delete them first",
+    "mail_recipients_agent_id_fkey": "agent {} has been sent messages: delete them first",
+}
+
+
+class Mail:
+    """`/api/v1/mail/...`, but for writing. What a caller may not look at is not there for it, whoever owns it.
+
+    Parameters
+    ----------
+    database
+    after_commit : callable
+        Called once something was deleted; brings an index server up to date.
+    """
+
+    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+        self._database = database
+        self._after_commit = after_commit
+
+    def projects(
+        self, caller: Caller, *, key: str | None = None, limit: int, offset: int
+    ) -> tuple[list[StoredProject], int]:
+        """Return a page of the projects that the caller sees, by key, and how many there are in all."""
+        return self._database.read(
+            lambda s: s.mail.projects(caller.org_id, s.mail.may_see(caller), key=key, limit=limit, offset=offset)
+        )
+
+    def products(
+        self, caller: Caller, *, key: str | None = None, limit: int, offset: int
+    ) -> tuple[list[StoredProduct], int]:
+        """Return a page of the products that the caller sees, by key, and how many there are in all."""
+        return self._database.read(
+            lambda s: s.mail.products(caller.org_id, s.mail.may_see(caller), key=key, limit=limit, offset=offset)
+        )
+
+    def agents(
+        self, caller: Caller, *, name: str | None = None, project_id: int | None = None, limit: int, offset: int
+    ) -> tuple[list[StoredAgent], int]:
+        """Return a page of the agents that the caller sees, by name, and how many there are in all."""
+        return self._database.read(
+            lambda s: s.mail.agents(
+                caller.org_id,
+                s.mail.may_see(caller),
+                name_key=None if name is None else agent_key(name),
+                project_id=project_id,
+                limit=limit,
+                offset=offset,
+            )
+        )
+
+    def messages(
+        self, where: MessageFilter, caller: Caller, *, limit: int, offset: int
+    ) -> tuple[list[StoredMessage], int]:
+        """Return a page of the messages that the caller sees, the newest first, and how many there are in all."""
+        return self._database.read(
+            lambda s: s.mail.messages(where, caller.org_id, s.mail.may_see(caller), limit=limit, offset=offset)
+        )
+
+    def get(self, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
+        """Return one of them. Raises `NotFound`, also when the caller may not look at it."""
+        return self._database.read(lambda session: _visible(session, kind, id_, caller))
+
+    def delete(self, kind: MailKind, id_: int, caller: Caller) -> None:
+        """Delete what is the caller's organisation's.
+
+        A product that has projects that the caller may not look at keeps those alone.
+
+        Raises
+        ------
+        NotFound
+            Nothing of the kind has the id, or the caller may not look at it.
+        Forbidden
+            It is global and the caller belongs to an organisation, or others' (`WriterRights.check_delete`).
+        Conflict
+            Messages refer to it.
+        """
+
+        def delete(session: Session) -> None:
+            session.mail.hold(caller.org_id)
+            stored = _own(session, kind, id_, caller)
+            rights = WriterRights.of(session, caller)
+            rights.check_delete(session, stored)
+            hidden = _hidden_links(session, stored, rights)
+            if hidden:
+                session.mail.unlink_product(id_, hidden)
+            elif not session.mail.delete(kind, id_, caller.org_id):
+                raise NotFound(f"no {kind} with id {id_}")
+
+        try:
+            self._database.transact(delete)
+        except StatementRejected as error:
+            if error.constraint not in _REFERRED_TO:
+                raise
+            raise Conflict(_REFERRED_TO[error.constraint].format(id_)) from error
+        self._after_commit()
+
+    def acknowledge(self, message_id: int, agent: str, caller: Caller) -> StoredMessage:
+        """Note that an agent has taken note of a message, and return that; the first time counts.
+
+        Raises
+        ------
+        NotFound
+            No message has the id, or the caller may not look at it.
+        Forbidden
+            It is global and the caller belongs to an organisation, or the agent is not the caller's.
+        InvalidInput
+            The message was not sent to the agent.
+        """
+
+        def acknowledge(session: Session) -> StoredMessage:
+            session.mail.hold(caller.org_id)
+            _own(session, "message", message_id, caller)
+            WriterRights.of(session, caller).check_acknowledge(agent)
+            if not session.mail.acknowledge(message_id, agent_key(agent)):
+                raise InvalidInput("agent", "the message was not sent to this agent")
+            [message], _ = session.mail.messages(MessageFilter(), caller.org_id, None, id_=message_id)
+            return message
+
+        return self._database.transact(acknowledge)
+
+
+def _visible(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
+    for found in _BY_ID[kind](session.mail, id_, caller.org_id, session.mail.may_see(caller)):
+        return found
+    raise NotFound(f"no {kind} with id {id_}")
+
+
+def _own(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
+    stored = _visible(session, kind, id_, caller)
+    if stored.org_id != caller.org_id:
+        raise Forbidden(f"{kind} {id_} is global; organisations change only their own")
+    return stored
+
+
+def _hidden_links(session: Session, stored: StoredMail, rights: WriterRights) -> tuple[int, ...]:
+    """Return the projects of a product that the caller may not look at: they stay as they are."""
+    if not isinstance(stored, StoredProduct):
+        return ()
+    product = stored.content
+    return rights.kept(product, session.mail.states("product", stored.org_id, [product.key]).get(product.key))

@@ -1,0 +1,51 @@
+"""What mail is found by, derived from what was written: of which documents that is not what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skillroute.core.hashing import text_hash
+from skillroute.core.ports import Database, MailSaid, Session
+from skillroute.mail.text import SearchText
+
+_PAGE = 500
+
+NotFoundBy = tuple[int, SearchText, str]
+"""The id of a document, what it should be found by, and the hash that is stored of what it is found by."""
+
+
+def not_found_by_what_was_written(database: Database, *, most: int | None = None) -> Iterator[list[NotFoundBy]]:
+    """Yield documents of all organisations that are searched by something else, by id, in pages of bounded size.
+
+    Parameters
+    ----------
+    most : int or None
+        Look at about so many only, always the same ones; None looks at all.
+    """
+    every = 1 if most is None else max(1, database.read(lambda session: session.mail.count()) // most)
+    after = 0
+
+    def next_page(session: Session) -> list[MailSaid]:
+        return session.mail.said(after=after, limit=_PAGE, every=every)
+
+    while page := database.read(next_page):
+        after = page[-1].id
+        if wrong := _wrong(database, page):
+            yield wrong
+
+
+def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:
+    texts = {each.id: SearchText.of(each.title, each.body) for each in page}
+    # What was written in the meantime has another text, and is not compared.
+    other_words = database.read(lambda session: session.mail.with_other_words(list(texts.items())))
+    return [
+        (each.id, text, each.text_hash)
+        for each, text in zip(page, texts.values(), strict=True)
+        if each.searched != text or each.text_hash != text_hash(text.title, text.body) or each.id in other_words
+    ]
+
+
+def refresh_mail(database: Database) -> None:
+    """Derive anew what mail is found by where it is something else, as it is after the rules for secrets changed."""
+    for wrong in not_found_by_what_was_written(database):
+        database.transact(lambda session, texts=wrong: session.mail.set_texts(texts))  # type: ignore[misc]

@@ -1,0 +1,24 @@
+"""What became of the projects, products, agents or messages of one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skillroute.core.outcomes import Outcome, Report
+
+
+@dataclass(frozen=True, slots=True)
+class MailOutcome(Outcome):
+    """What became of one of them.
+
+    Attributes
+    ----------
+    key : str or None
+        The writer's own id of it, an agent's name; None when it could not be read.
+    """
+
+    key: str | None = None
+
+
+class MailReport(Report[MailOutcome]):
+    """What became of all projects, products, agents or messages, in the order of the call."""

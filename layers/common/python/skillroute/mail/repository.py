@@ -1,0 +1,290 @@
+"""The rows of mcp.mail_projects, mail_products, mail_agents and mail_messages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.caller import Caller
+from skillroute.core.ports import MailKind, MailState, MessageRow
+from skillroute.mail.document_repository import PostgresMailDocuments
+from skillroute.mail.model import (
+    MailAgent,
+    Message,
+    MessageFilter,
+    Product,
+    Project,
+    StoredAgent,
+    StoredMessage,
+    StoredProduct,
+    StoredProject,
+    agent_key,
+)
+
+_STATES: dict[MailKind, str] = {
+    "message": "message_states",
+    "agent": "agent_states",
+    "project": "project_states",
+    "product": "product_states",
+}
+
+
+class PostgresMail(PostgresMailDocuments):
+    """`ports.MailRepository` over one connection."""
+
+    def hold(self, org_id: str | None) -> None:
+        self._run("hold_mail", org_id=org_id)
+
+    def new_ids(self, count: int) -> list[int]:
+        return [row[0] for row in self._run("new_mail_ids", count=count)]
+
+    def states(self, kind: MailKind, org_id: str | None, keys: Sequence[str]) -> dict[str, MailState]:
+        rows = self._run(_STATES[kind], org_id=org_id, keys=list(keys))
+        return {row[0]: _to_state(kind, row[1:]) for row in rows}
+
+    def put_projects(self, org_id: str | None, rows: Sequence[tuple[int, Project, str]]) -> None:
+        as_json = [
+            {"id": id_, "key": each.key, "name": each.name, "description": each.description, "content_hash": hash_}
+            for id_, each, hash_ in rows
+        ]
+        self._run("put_projects", org_id=org_id, rows=json.dumps(as_json))
+
+    def put_products(self, org_id: str | None, rows: Sequence[tuple[Product, str, Sequence[int]]]) -> list[int]:
+        ids = []
+        for each, hash_, project_ids in rows:
+            id_: int = self._run(
+                "put_product",
+                org_id=org_id,
+                key=each.key,
+                name=each.name,
+                description=each.description,
+                content_hash=hash_,
+            )[0][0]
+            for change in ("drop_product_links", "add_product_links"):
+                self._run(change, id=id_, project_ids=list(project_ids))
+            ids.append(id_)
+        return ids
+
+    def put_agents(self, org_id: str | None, rows: Sequence[tuple[int, MailAgent, str, Sequence[int]]]) -> None:
+        as_json = [
+            {
+                "id": id_,
+                "name": each.name,
+                "name_key": each.key,
+                "description": each.description,
+                "contact": each.contact,
+                "content_hash": hash_,
+            }
+            for id_, each, hash_, _ in rows
+        ]
+        self._run("put_agents", org_id=org_id, rows=json.dumps(as_json))
+        members = json.dumps([{"id": id_, "project_ids": list(project_ids)} for id_, _, _, project_ids in rows])
+        self._run("drop_memberships", rows=members)
+        self._run("add_memberships", rows=members)
+
+    def join_projects(self, agent_id: int, project_ids: Sequence[int]) -> None:
+        rows = json.dumps([{"id": agent_id, "project_ids": list(project_ids)}])
+        self._run("add_memberships", rows=rows)
+        self._run("show_memberships", id=agent_id)
+
+    def put_messages(self, org_id: str | None, rows: Sequence[MessageRow]) -> None:
+        as_json = [
+            {
+                "id": row.id,
+                "key": row.content.key,
+                "project_id": row.project_id,
+                "sender_id": row.sender_id,
+                "subject": row.content.subject,
+                "body": row.content.body,
+                "content_hash": row.content_hash,
+            }
+            for row in rows
+        ]
+        self._run("put_messages", org_id=org_id, rows=json.dumps(as_json, ensure_ascii=False))
+        recipients = _recipients(rows)
+        dropped = self._run("drop_recipients", ids=[row.id for row in rows], rows=json.dumps(recipients))
+        # Who has taken note stays so in another role or place.
+        when = {(message_id, agent_id): at for message_id, agent_id, at in dropped if at is not None}
+        for each in recipients:
+            at = when.get((each["message_id"], each["agent_id"]))
+            each["acknowledged_at"] = None if at is None else at.isoformat()
+        self._run("add_recipients", rows=json.dumps(recipients))
+
+    def delete(self, kind: MailKind, id_: int, org_id: str | None) -> bool:
+        if kind == "product":
+            return bool(self._run("delete_product", id=id_, org_id=org_id))
+        if not self._run("delete_mail_document", id=id_, kind=kind, org_id=org_id):
+            return False
+        if kind == "project":
+            self._run("forget_project", id=id_)
+        return True
+
+    def unlink_product(self, product_id: int, keep: Sequence[int]) -> None:
+        self._run("drop_product_links", id=product_id, project_ids=list(keep))
+        self._run("forget_product_hash", id=product_id)
+
+    def acknowledge(self, message_id: int, name_key: str) -> bool:
+        return bool(self._run("acknowledge", id=message_id, name_key=name_key))
+
+    def projects(
+        self,
+        org_id: str | None,
+        allowed: Sequence[int] | None,
+        *,
+        id_: int | None = None,
+        key: str | None = None,
+        limit: int = 1,
+        offset: int = 0,
+    ) -> tuple[list[StoredProject], int]:
+        rows, total = self._page("list_projects", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
+        return [
+            StoredProject(id_, owner, Project(key, name, description), created_at, updated_at)
+            for id_, owner, key, name, description, created_at, updated_at in rows
+        ], total
+
+    def products(
+        self,
+        org_id: str | None,
+        allowed: Sequence[int] | None,
+        *,
+        id_: int | None = None,
+        key: str | None = None,
+        limit: int = 1,
+        offset: int = 0,
+    ) -> tuple[list[StoredProduct], int]:
+        rows, total = self._page("list_products", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
+        return [
+            StoredProduct(
+                id_, owner, Product(key, name, description, tuple(keys)), tuple(project_ids), created_at, updated_at
+            )
+            for id_, owner, key, name, description, created_at, updated_at, project_ids, keys in rows
+        ], total
+
+    def agents(
+        self,
+        org_id: str | None,
+        allowed: Sequence[int] | None,
+        *,
+        id_: int | None = None,
+        name_key: str | None = None,
+        project_id: int | None = None,
+        limit: int = 1,
+        offset: int = 0,
+    ) -> tuple[list[StoredAgent], int]:
+        rows, total = self._page(
+            "list_agents",
+            limit,
+            offset,
+            id=id_,
+            name_key=name_key,
+            project_id=project_id,
+            **_seen(org_id, allowed),
+        )
+        return [
+            StoredAgent(
+                id_,
+                owner,
+                MailAgent(name, description, contact, tuple(keys)),
+                tuple(project_ids),
+                created_at,
+                updated_at,
+            )
+            for id_, owner, name, description, contact, created_at, updated_at, project_ids, keys in rows
+        ], total
+
+    def messages(
+        self,
+        where: MessageFilter,
+        org_id: str | None,
+        allowed: Sequence[int] | None,
+        *,
+        id_: int | None = None,
+        limit: int = 1,
+        offset: int = 0,
+    ) -> tuple[list[StoredMessage], int]:
+        conditions: dict[str, object] = {
+            "key": where.key,
+            "project_id": where.project_id,
+            "thread_id": where.thread_id,
+            "sender": where.sender,
+            "recipient": where.recipient,
+            "importance": where.importance,
+            "ack_required": where.ack_required,
+            **_seen(org_id, allowed),
+        }
+        rows = self._run("list_messages", id=id_, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
+        total: int = len(rows) if id_ is not None else self._run("count_messages", **conditions)[0][0]
+        return [_to_message(row) for row in rows], total
+
+    def may_see(self, caller: Caller) -> list[int] | None:
+        if caller.is_operator:
+            return None
+        return [] if caller.agent is None else self.projects_of_agent(agent_key(caller.agent), caller.org_id)
+
+    def projects_of_agent(self, name_key: str, org_id: str | None) -> list[int]:
+        return [row[0] for row in self._run("projects_of_agent", name_key=name_key, org_id=org_id)]
+
+    def has_other_members(self, project_id: int, name_key: str | None, org_id: str | None) -> bool:
+        rows = self._run("has_other_members", id=project_id, name_key=name_key, org_id=org_id)
+        return bool(rows[0][0])
+
+    def projects_of_product(self, product_id: int, org_id: str | None) -> list[int]:
+        return [row[0] for row in self._run("projects_of_product", id=product_id, org_id=org_id)]
+
+    def _page(self, statement: str, limit: int, offset: int, **conditions: object) -> tuple[list[list[Any]], int]:
+        """Return a page's rows without the total that each of them ends with, and the total."""
+        rows = self._run(statement, limit=limit, offset=offset, max_bytes=PAGE_BYTES, **conditions)
+        # Beyond the end no row says how many there are.
+        some = rows or (self._run(statement, limit=1, offset=0, max_bytes=0, **conditions) if offset else [])
+        return [row[:-1] for row in rows], some[0][-1] if some else 0
+
+
+def _to_state(kind: MailKind, row: list[Any]) -> MailState:
+    id_, content_hash, text_hash, is_embedded, project_ids, *rest = row
+    sender_key = rest[0] if kind == "message" else None
+    agent = MailAgent(*rest) if kind == "agent" else None
+    return MailState(id_, content_hash, text_hash, is_embedded, tuple(project_ids), sender_key, agent)
+
+
+def _seen(org_id: str | None, allowed: Sequence[int] | None) -> dict[str, object]:
+    return {"org_id": org_id, "allowed": None if allowed is None else list(allowed)}
+
+
+def _recipients(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:
+    found = []
+    for row in rows:
+        places: Counter[str] = Counter()
+        for role, agent_id in row.recipients:
+            found.append({"message_id": row.id, "role": role, "place": places[role], "agent_id": agent_id})
+            places[role] += 1
+    return found
+
+
+def _to_message(row: list[Any]) -> StoredMessage:
+    (id_, org_id, project_id, key, project_key, sender, subject, body, created_ts, thread_id, importance, ack_required,
+     is_embedded, updated_at, recipients) = row  # fmt: skip
+    by_role: dict[str, list[str]] = {"to": [], "cc": [], "bcc": []}
+    acknowledged = {}
+    for role, name, acknowledged_at in recipients or ():
+        by_role[role].append(name)
+        if acknowledged_at is not None:
+            acknowledged[name] = datetime.fromisoformat(acknowledged_at)
+    content = Message(
+        key=key,
+        project=project_key,
+        sender=sender,
+        to=tuple(by_role["to"]),
+        cc=tuple(by_role["cc"]),
+        bcc=tuple(by_role["bcc"]),
+        subject=subject,
+        body=body,
+        created_ts=created_ts,
+        thread_id=thread_id,
+        importance=importance,
+        ack_required=ack_required,
+    )
+    return StoredMessage(id_, org_id, project_id, content, acknowledged, is_embedded, updated_at)

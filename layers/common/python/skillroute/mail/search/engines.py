@@ -1,0 +1,177 @@
+"""Runs a plan: asks the engines, fuses what they find, and cuts a page out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.ports import Database, IndexReplica, Reranker, VectorIndex
+from skillroute.mail.search import fuse, page
+from skillroute.mail.search import model as message_search
+from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
+from skillroute.mail.search.cursor import CursorEngine
+from skillroute.mail.search.fuse import Figures, Ranked
+from skillroute.mail.search.lexical import FullText, IndexWords, LexicalEngine, Words
+from skillroute.mail.search.model import MailFilter, Method, ShadowComparison
+from skillroute.mail.search.outcome import Stage
+from skillroute.mail.search.page import Page, Ranking
+from skillroute.mail.search.plan import Plan
+from skillroute.mail.search.ready_index import ReadyIndex
+from skillroute.mail.search.recency import Times, by_recency
+from skillroute.mail.search.run import MessageRun
+from skillroute.mail.search.shadow import COMPARED, Shadow
+from skillroute.mail.search.vector import nearest
+
+Half = Callable[[MailFilter], Figures]
+"""Asks an engine for its pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What was found, and how.
+
+    Attributes
+    ----------
+    plan : Plan or None
+        None when nothing had to be asked.
+    denied : int
+        How many of the candidates lie outside the request's scope; counted for explain only.
+    """
+
+    method: Method
+    plan: Plan | None
+    page: Page
+    denied: int = 0
+    shadow: ShadowComparison | None = None
+
+
+class Engines:
+    """The parts that a search asks. `Plan` says which of them, `MessageSearch` what happens when one fails.
+
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached.
+    """
+
+    def __init__(
+        self,
+        replica: IndexReplica,
+        embedder: QueryEmbedder,
+        database: Database,
+        reranker: Reranker | None,
+        *,
+        shadow: Shadow | None,
+        rerank_timeout_s: float,
+        index_wait_s: float,
+    ) -> None:
+        self._index = ReadyIndex(replica, wait_s=index_wait_s)
+        self._embedder = embedder
+        self._database = database
+        self._reranker = reranker
+        self._shadow = shadow
+        self._rerank_timeout_s = rerank_timeout_s
+
+    def listed(self, run: MessageRun) -> Served:
+        """List what passes the filters."""
+        with run.stage("lexical"):
+            cursor, where = run.cursor("fts5"), run.lens.searched
+            found = self._database.read(lambda session: page.listing(session, run.request, where, cursor, run.offset))
+        denied = self._denied(run, {"lexical": self._all_listed})
+        return Served("filter_only", Plan("lexical", "fts5"), found, denied)
+
+    def searched(self, run: MessageRun, plan: Plan, terms: Mapping[str, float]) -> Served:
+        """Search as planned.
+
+        Raises
+        ------
+        EmbeddingUnavailable, EmbeddingModelMismatch, IndexUnavailable
+            A part that the plan needs failed. Without the reranker the search goes on.
+        """
+        if plan.engine == "fts5":
+            return self._by_full_text(run, plan, terms)
+        vector = None
+        if plan.mode != "lexical":
+            with run.stage("vector"):
+                vector = self._embedder.embed(run.request.text, timeout_s=run.budget.left_s(LEXICAL_ONLY_MS))
+        with self._index.lease(run.watch, run.budget) as index:
+            run.index_state = "ready"
+            words = IndexWords(index, terms)
+            if vector is None:
+                return self._lexical(run, plan, words)[0]
+            return self._with_vector(run, plan, index, words, vector)
+
+    def _by_full_text(self, run: MessageRun, plan: Plan, terms: Mapping[str, float]) -> Served:
+        asked = None if self._shadow is None else self._shadow.start(terms, run.lens.searched)
+        served, words = self._lexical(run, plan, FullText(self._database, list(terms)))
+        if self._shadow is None:
+            return served
+        first = words.after(None, COMPARED)[:COMPARED]
+        return replace(served, shadow=self._shadow.compared([match.id for match in first], asked))
+
+    def _lexical(self, run: MessageRun, plan: Plan, engine: LexicalEngine) -> tuple[Served, Words]:
+        with run.stage("lexical"):
+            words = Words(engine, run.lens.searched)
+            found = self._page(run, words, plan.engine)
+        denied = self._denied(run, {"lexical": lambda where: engine.top(where, message_search.POOL)})
+        if engine.method == "like_fallback":
+            plan = replace(plan, reason="invalid_query")
+        return Served(engine.method, plan, found, denied), words
+
+    def _with_vector(
+        self, run: MessageRun, plan: Plan, index: VectorIndex, words: LexicalEngine, vector: Vector
+    ) -> Served:
+        halves: dict[Stage, Half] = {"vector": lambda where: nearest(index, vector, where)}
+        if plan.mode != "semantic":
+            halves = {"lexical": lambda where: words.top(where, message_search.POOL), **halves}
+        found: dict[Stage, Figures] = {}
+        for stage, ask in halves.items():
+            with run.stage(stage):
+                found[stage] = ask(run.lens.searched)
+        near, lexical = found["vector"], found.get("lexical")
+        with run.watch.stage("fusion"):
+            ranked = fuse.semantic(near) if lexical is None else fuse.hybrid(lexical, near, run.request.rrf_k)
+        if plan.mode == "hybrid_rerank":
+            try:
+                ranked = self._reranked(run, ranked)
+            except RerankerUnavailable as error:
+                run.lose("reranker", "feature_unavailable", error)
+                plan = replace(plan, mode="hybrid", reason="feature_unavailable")
+        return Served("text_match", plan, self._page(run, ranked, plan.engine), self._denied(run, halves))
+
+    def _reranked(self, run: MessageRun, ranked: Ranked) -> Ranked:
+        head = [match.id for match in ranked.matches[: run.request.rerank_top_k]]
+        if self._reranker is None or not head:
+            return ranked
+        left_s = run.budget.left_s(NO_RERANK_MS)
+        timeout_s = self._rerank_timeout_s if left_s is None else min(self._rerank_timeout_s, left_s)
+        if timeout_s <= 0.0:
+            raise RerankerUnavailable("no time is left for it")
+        with run.stage("rerank"):
+            texts = self._database.read(lambda session: session.mail_search.texts(head))
+            logits = self._reranker.logits(run.request.text, [texts.get(id_, "") for id_ in head], timeout_s=timeout_s)
+        return fuse.reranked(ranked, logits)
+
+    def _page(self, run: MessageRun, ranking: Ranking, engine: CursorEngine) -> Page:
+        cursor = run.cursor(engine)
+        if run.request.ranking == "relevance":
+            return page.by_relevance(ranking, run.request, cursor, run.offset, engine)
+        return by_recency(ranking, run.request, cursor, run.offset, engine, Times(self._database, run.lens.searched))
+
+    def _denied(self, run: MessageRun, halves: Mapping[Stage, Half]) -> int:
+        """Count the candidates that the scope leaves out, where explain asks for it."""
+        scope = run.lens.scope
+        if scope is None or not run.lens.leaves_out or not run.request.explain:
+            return 0
+        ids: set[int] = set()
+        for stage, ask in halves.items():
+            with run.stage(stage, timed_as="scope"):
+                ids.update(id_ for id_, _ in ask(run.lens.unscoped))
+        with run.watch.stage("scope"):
+            return len(self._database.read(lambda session: session.mail_search.outside(sorted(ids), scope)))
+
+    def _all_listed(self, where: MailFilter) -> Figures:
+        rows = self._database.read(
+            lambda session: session.mail_search.listed(where, newest_first=False, after=None, limit=message_search.POOL)
+        )
+        return [(id_, 1.0) for id_, _ in rows]

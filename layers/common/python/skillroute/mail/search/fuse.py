@@ -1,0 +1,193 @@
+"""From the engines' figures to scores in 0..1: min-max, reciprocal ranks, and the reranker's head (message-search, 3).
+
+Scores are rounded to nine decimals as soon as they are made, so that what is shown is what orders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from skillroute.mail.search.cursor import Cursor
+
+Figures = Sequence[tuple[int, float]]
+"""Ids with an engine's own figures, the best first, ties by id."""
+
+_DECIMALS = 9
+_TAIL = 2.0
+"""What a cursor in a reranked ranking's tail has less than the fused score: then it is below 0, as no score is."""
+
+
+class Match(NamedTuple):
+    """A document that was found. Sorted as it is: tuples of a thousand sort in a tenth of the time of objects.
+
+    Attributes
+    ----------
+    order : float
+        Minus its score, which is 0 to 1 and rounded.
+    raw : float
+        The engine's own figure.
+    lexical_rank, semantic_rank : int or None
+        Its places in the engines' own lists, from 1.
+    fused : float or None
+        Its score before the reranker looked at the head.
+    """
+
+    order: float
+    id: int
+    raw: float
+    lexical_rank: int | None = None
+    semantic_rank: int | None = None
+    fused: float | None = None
+    is_reranked: bool = False
+
+    @property
+    def score(self) -> float:
+        return -self.order
+
+    @property
+    def factors(self) -> dict[str, float]:
+        """What its score is made of."""
+        said = {
+            "score": self.score,
+            "raw_score": self.raw,
+            "lexical_rank": self.lexical_rank,
+            "semantic_rank": self.semantic_rank,
+            "fused_score": self.fused,
+        }
+        return {name: float(value) for name, value in said.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Min-max over the figures of a pool.
+
+    Examples
+    --------
+    >>> scale = Scale.over([1.0, 2.0, 5.0])
+    >>> scale(1.0), scale(2.0), scale(5.0), scale(9.0)
+    (0.0, 0.25, 1.0, 1.0)
+    >>> Scale.over([3.0])(3.0)
+    1.0
+    """
+
+    least: float
+    most: float
+
+    @classmethod
+    def over(cls, figures: Sequence[float]) -> Scale:
+        return cls(min(figures, default=0.0), max(figures, default=0.0))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all figures are alike."""
+        return self.most <= self.least
+
+    def __call__(self, figure: float) -> float:
+        if self.is_flat:
+            return 1.0 if figure >= self.least else 0.0
+        return rounded(min(max((figure - self.least) / (self.most - self.least), 0.0), 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A ranking that is known to its end.
+
+    Attributes
+    ----------
+    matches : list of Match
+        In order.
+    by_place : bool
+        A cursor whose document is still in the ranking stands where that is now: fused scores move with what comes and
+        goes. Else the figure counts.
+    """
+
+    matches: list[Match]
+    by_place: bool
+
+    def all(self) -> list[Match]:
+        return self.matches
+
+    def after(self, cursor: Cursor | None, _need: int) -> list[Match]:
+        """Return what comes after a cursor."""
+        if cursor is None:
+            return self.matches
+        if self.by_place:
+            at = next((at for at, match in enumerate(self.matches) if match.id == cursor.id), None)
+            return self._behind_one_gone(cursor) if at is None else self.matches[at + 1 :]
+        place = (-rounded(min(max(cursor.score, 0.0), 1.0)), cursor.id)
+        return [match for match in self.matches if match[:2] > place]
+
+    def figure(self, match: Match) -> float:
+        """Return what a cursor says of a match."""
+        if not self.by_place:
+            return match.raw
+        return match.score if match.fused is None or match.is_reranked else match.fused - _TAIL
+
+    def _behind_one_gone(self, cursor: Cursor) -> list[Match]:
+        """Return what comes after a document that has gone, by its figure.
+
+        Whoever moved up into its rank has its fused score now, so that what equals it comes whatever its id. What the
+        reranker says of one depends on no other: among the reranked the id counts.
+        """
+        head = [match for match in self.matches if match.is_reranked]
+        tail = self.matches[len(head) :]
+        in_tail = cursor.score < 0.0
+        figure = rounded(min(max(cursor.score + _TAIL if in_tail else cursor.score, 0.0), 1.0))
+        if head and not in_tail:
+            return [match for match in head if match[:2] > (-figure, cursor.id)] + tail
+        return [match for match in tail if (match.score if match.fused is None else match.fused) <= figure]
+
+
+def semantic(nearest: Figures) -> Ranked:
+    """Return the ranking by cosine, negatives clamped to 0."""
+    matches = [
+        Match(-rounded(min(max(cosine, 0.0), 1.0)), id_, cosine, None, rank)
+        for rank, (id_, cosine) in enumerate(nearest, 1)
+    ]
+    return Ranked(sorted(matches), by_place=False)
+
+
+def hybrid(lexical: Figures, nearest: Figures, rrf_k: int) -> Ranked:
+    """Fuse two rankings: the sum of 1/(k + rank), times (k + 1)/2, so that first in both is 1.0."""
+    lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
+    semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}
+    first_in_both = (rrf_k + 1) / 2.0
+    matches = []
+    for id_ in lexical_ranks.keys() | semantic_ranks.keys():
+        one, two = lexical_ranks.get(id_), semantic_ranks.get(id_)
+        raw = (1.0 / (rrf_k + one) if one else 0.0) + (1.0 / (rrf_k + two) if two else 0.0)
+        matches.append(Match(-rounded(min(raw * first_in_both, 1.0)), id_, raw, one, two))
+    return Ranked(sorted(matches), by_place=True)
+
+
+def reranked(fused: Ranked, logits: Sequence[float]) -> Ranked:
+    """Order the head by the reranker, one logit for each of the first; the rest keep their order below it.
+
+    A score of the tail is its fused score on the scale that the head leaves below itself, so that scores fall all the
+    way down.
+    """
+    head = sorted(
+        match._replace(order=-rounded(_sigmoid(logit)), raw=logit, fused=match.score, is_reranked=True)
+        for match, logit in zip(fused.matches, logits, strict=False)
+    )
+    floor = head[-1].score if head else 1.0
+    tail = [
+        match._replace(order=-rounded(match.score * floor), fused=match.score) for match in fused.matches[len(head) :]
+    ]
+    # The tail is not sorted again: where the head's last is next to nothing, rounding would undo its order.
+    return Ranked([*head, *tail], by_place=True)
+
+
+def rounded(score: float) -> float:
+    """Return a score as it orders."""
+    return round(score, _DECIMALS)
+
+
+def _sigmoid(logit: float) -> float:
+    if logit >= 0.0:
+        return 1.0 / (1.0 + math.exp(-logit))
+    grown = math.exp(logit)
+    return grown / (1.0 + grown)

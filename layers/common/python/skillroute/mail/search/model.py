@@ -1,0 +1,289 @@
+"""Message search: requests and answers (message-search, sections 2, 3, 5 and 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from skillroute.core.answer_size import SEARCH_BYTES
+from skillroute.mail.model import DocKind, Importance
+from skillroute.mail.search.cursor import CursorEngine
+from skillroute.mail.text import folded, storable
+
+SearchEngine = Literal["fts5", "tantivy"]
+"""The lexical engines by their roles: PostgreSQL's full text, and BM25 in the vector index."""
+
+Mode = Literal["lexical", "semantic", "hybrid", "hybrid_rerank"]
+EngineSetting = Literal["fts5", "tantivy", "shadow", "hybrid"]
+Ranking = Literal["relevance", "recency"]
+Direction = Literal["inbox", "outbox"]
+Method = Literal["text_match", "like_fallback", "filter_only", "empty"]
+DowngradeReason = Literal["feature_unavailable", "kill_switch", "index_not_ready", "engine_error", "invalid_query"]
+ScopePolicy = Literal["unrestricted", "caller_scoped", "project_set"]
+
+MAX_TEXT = 10_000
+"""Characters of a query after folding."""
+
+MAX_LIMIT = 1000
+POOL = 1000
+"""How many of the best the scores are normalised over, and how many are fused: neither limit nor cursor change it."""
+
+SNIPPET = 280
+"""Characters of a body that a result shows."""
+
+PLACEHOLDER = "[redacted]"
+
+MAX_PROJECTS = 5_000
+"""Projects of an agent that a result names."""
+
+
+def _clamped(least: int, most: int) -> BeforeValidator:
+    """Return what brings a whole number into its range, silently; anything else is left to be refused."""
+    return BeforeValidator(
+        lambda value: min(max(value, least), most) if type(value) is int else value  # a bool is no number here
+    )
+
+
+def engine_setting(value: str | None) -> EngineSetting | None:
+    """Return what SEARCH_ENGINE says; an unknown value counts as unset.
+
+    Examples
+    --------
+    >>> engine_setting("fts5"), engine_setting("elastic")
+    ('fts5', None)
+    """
+    known: tuple[EngineSetting, ...] = get_args(EngineSetting)
+    return next((each for each in known if each == (value or "").strip().lower()), None)
+
+
+Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Storable = AfterValidator(storable)
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256), Storable]
+Timestamp = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class TimeRange(_Model):
+    """Microseconds since the epoch, both ends included; one that is inverted holds nothing."""
+
+    min_ts: Timestamp | None = None
+    max_ts: Timestamp | None = None
+
+
+class CallerScope(_Model):
+    """Whose eyes to look through."""
+
+    caller_agent: Name = Field(description="The agent whose projects are searched.")
+
+
+class ProjectSet(_Model):
+    """What may be looked at."""
+
+    allowed_project_ids: list[Id] = Field(max_length=10_000, description="None at all allow nothing.")
+
+
+class CallerScoped(_Model):
+    """Only what belongs to the projects of an agent."""
+
+    caller_scoped: CallerScope
+
+
+class ProjectScoped(_Model):
+    """Only what belongs to these projects."""
+
+    project_set: ProjectSet
+
+
+Scope = Literal["unrestricted"] | CallerScoped | ProjectScoped
+
+
+class Redaction(_Model):
+    """What to show of a result outside the scope, instead of leaving it out."""
+
+    redact_body: bool = Field(False, description="Replace subject and body.")
+    redact_agent_names: bool = Field(False, description="Replace from, to, cc and bcc.")
+    redact_thread_ids: bool = False
+    placeholder: Annotated[str, Storable] = Field(PLACEHOLDER, max_length=256)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything is replaced at all; else what is outside the scope is left out."""
+        return self.redact_body or self.redact_agent_names or self.redact_thread_ids
+
+
+class MessageSearchRequest(_Model):
+    """A search over agent mail, as `POST /api/v1/search/messages` takes it. All filters must hold."""
+
+    text: Annotated[str, AfterValidator(folded), AfterValidator(lambda text: _at_most(text, MAX_TEXT))] = Field(
+        "", description=f"What to find; at most {MAX_TEXT} characters. Without text, filters list what they pass."
+    )
+    doc_kind: DocKind = "message"
+    mode: Mode | None = Field(None, description="How to rank; lexical, unless the deployment says otherwise.")
+    ranking: Ranking = Field("relevance", description="recency: newest first, then by id.")
+    limit: Annotated[int, _clamped(1, MAX_LIMIT)] = Field(
+        50,
+        description="1 to 1000; what is beyond is clamped. A page has fewer where they would be over "
+        f"{SEARCH_BYTES} bytes; `next_cursor` goes on behind them.",
+    )
+    rerank_top_k: Annotated[int, _clamped(10, 1000)] = Field(100, description="10 to 1000; clamped.")
+    rrf_k: Annotated[int, _clamped(1, 1000)] = Field(60, description="1 to 1000; clamped.")
+    min_score: float | None = Field(None, allow_inf_nan=False, description="Results below this score are left out.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before; a malformed one counts as none.")
+    explain: bool = False
+    project_id: Id | None = None
+    product_id: Id | None = Field(None, description="All projects linked to it; not applied beside project_id.")
+    importance: list[Importance] = Field(default_factory=list, max_length=16)
+    direction: Direction | None = Field(None, description="Of agent_name; without one it is ignored.")
+    agent_name: Name | None = Field(None, description="Who sent or got the message.")
+    sender_name: Name | None = None
+    recipient_name: Name | None = Field(None, description="Who is in to, cc or bcc.")
+    thread_id: Annotated[str, StringConstraints(min_length=1, max_length=256), Storable] | None = None
+    ack_required: bool | None = None
+    time_range: TimeRange | None = None
+    scope: Scope = "unrestricted"
+    redaction: Redaction | None = None
+
+
+def _at_most(text: str, most: int) -> str:
+    if len(text) > most:
+        raise ValueError(f"has {len(text)} characters, at most {most} are allowed")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class MailFilter:
+    """Conditions of a search, all of which must hold; None is no condition. Both engines take the same.
+
+    Attributes
+    ----------
+    org_id : str or None
+        The caller's: it sees what is global and what is its organisation's.
+    project_ids : tuple of int or None
+        Every restriction to projects, of rights, scope and filters, in one: what belongs to any of them passes.
+    sender, recipient, inbox, party : str or None
+        Keys of agents (`mail.agent_key`); a recipient and whose inbox it is both got it, a party is on either side.
+    min_ts, max_ts : int or None
+        Microseconds, both included.
+    """
+
+    kind: DocKind
+    org_id: str | None
+    project_ids: tuple[int, ...] | None = None
+    importance: tuple[Importance, ...] = ()
+    sender: str | None = None
+    recipient: str | None = None
+    inbox: str | None = None
+    party: str | None = None
+    thread_id: str | None = None
+    ack_required: bool | None = None
+    min_ts: int | None = None
+    max_ts: int | None = None
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """All who must have got it."""
+        return tuple(dict.fromkeys(key for key in (self.recipient, self.inbox) if key is not None))
+
+    @property
+    def passes_nothing(self) -> bool:
+        """Whether nothing can pass: no project is left, or the time range is inverted."""
+        inverted = self.min_ts is not None and self.max_ts is not None and self.min_ts > self.max_ts
+        return self.project_ids == () or inverted
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class MessageResult(_Out):
+    """A message, an agent or a project that was found."""
+
+    doc_kind: DocKind
+    id: int
+    score: float = Field(description="0 to 1, higher is better.")
+    raw_score: float | None = Field(None, description="The engine's own figure; with explain.")
+    redacted: Literal[True] | None = None
+    created_ts: int = Field(description="Microseconds since the epoch.")
+    key: str | None = Field(None, description="The writer's own id, of messages and projects.")
+    name: str | None = Field(None, description="Of agents and projects.")
+    description: str | None = Field(None, description="Of agents and projects.")
+    contact: str | None = Field(None, description="Of agents.")
+    project_ids: list[int] | None = Field(
+        None, description=f"Of agents: those that the caller may see, the first {MAX_PROJECTS}."
+    )
+    project_id: int | None = None
+    thread_id: str | None = None
+    subject: str | None = None
+    snippet: str | None = Field(None, description="The beginning of the body.")
+    importance: Importance | None = None
+    ack_required: bool | None = None
+    sender: str | None = Field(None, alias="from", serialization_alias="from")
+    to: list[str] | None = None
+    cc: list[str] | None = None
+    bcc: list[str] | None = None
+    reason_codes: list[str] | None = Field(None, description="Why it was found; with explain.")
+    score_factors: dict[str, float] | None = Field(None, description="What its score is made of; with explain.")
+
+
+class Timing(_Out):
+    """Microseconds of wall clock, in all and by stage; a stage that did not run is left out."""
+
+    total_us: int
+    lexical_us: int | None = None
+    vector_us: int | None = None
+    fusion_us: int | None = None
+    rerank_us: int | None = None
+    scope_us: int | None = None
+
+
+class ShadowComparison(_Out):
+    """How the answers of the two lexical engines differ, over the first results."""
+
+    serving_engine: SearchEngine
+    shadow_engine: SearchEngine
+    overlap_jaccard: float
+    ndcg_at_10: float = Field(description="Of the shadow's list against the serving top 10, binary gain.")
+    mrr_delta: float = Field(description="Reciprocal rank of the serving list's first in the shadow's, minus 1.")
+    serving_only: list[int]
+    shadow_only: list[int]
+
+
+class Explain(_Out):
+    """What was run, and why (message-search, section 5)."""
+
+    method: Method
+    normalized_query: str
+    used_like_fallback: bool
+    facet_count: int
+    facets_applied: list[str]
+    sql: str = Field(description="Placeholders only; empty for callers who are no operators.")
+    scope_policy: ScopePolicy
+    denied_count: int
+    redacted_count: int
+    mode_downgraded: bool
+    cursor_invalidated: bool
+    requested_mode: Mode | None = None
+    actual_mode: Mode | None = None
+    engine: CursorEngine | None = None
+    downgrade_reason: DowngradeReason | None = None
+    timing: Timing | None = None
+    shadow: ShadowComparison | None = None
+
+
+class MessageSearchResponse(_Out):
+    """A page of results; `next_cursor` is there exactly when the page is full: of `limit` results, or of bytes."""
+
+    results: list[MessageResult]
+    next_cursor: str | None = None
+    mode: Mode = Field(description="What was served, which may be less than what was asked for.")
+    engine: CursorEngine | None = Field(None, description="Who ordered; none when nothing was searched.")
+    explain: Explain | None = None
+
+    def to_json(self) -> bytes:
+        """Return the answer as JSON; what has no value is left out."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=True)

@@ -1,0 +1,42 @@
+"""`/api/v1/search/messages`: agent mail."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.budget import budget_of
+from skillroute.core.http.docs import ERRORS
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
+from skillroute.mail.search.search import MessageSearch
+
+
+def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
+    """Return the route over a message search."""
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.post(
+        "/messages",
+        response_model=MessageSearchResponse,
+        response_model_exclude_none=True,
+        summary="Find messages, agents and projects",
+    )
+    def search_messages(
+        request: MessageSearchRequest, caller: AsCaller, budget: Annotated[Budget, Depends(budget_of)]
+    ) -> Response:
+        """Search by words, by meaning, or by both, within filters, page by page.
+
+        Whatever is away, the model, the index or the reranker, the answer is what can be found without it: `mode` and
+        `engine` say what was served, `explain` why. Callers see the projects of the mail agent that their token
+        names; operators see all mail of their organisation.
+        """
+        # Already checked and typed: FastAPI would validate it once more.
+        answer = search.search(request, caller, budget=budget)
+        return Response(answer.response.to_json(), media_type="application/json")
+
+    return router

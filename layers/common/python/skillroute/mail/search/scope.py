@@ -1,0 +1,124 @@
+"""What a search may look at: the caller's rights, and the request's lens within them (message-search, section 6).
+
+Rights come from the token and are a filter inside the engine: what they exclude is never scored, counted, redacted or
+told, and what does not exist looks the same. The lens is the caller's own wish, within the rights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from skillroute.core.caller import Caller
+from skillroute.core.ports import Database, Session
+from skillroute.mail.model import agent_key
+from skillroute.mail.search.facets import Facets
+from skillroute.mail.search.model import (
+    CallerScoped,
+    MailFilter,
+    MessageSearchRequest,
+    ProjectScoped,
+    Redaction,
+    ScopePolicy,
+)
+
+Projects = tuple[int, ...] | None
+"""Ids of projects, ascending; None stands for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """What a search looks at.
+
+    Attributes
+    ----------
+    policy : ScopePolicy
+        As it is in effect: whoever is no operator is scoped, whatever they asked for.
+    rights : tuple of int or None
+        The projects that the caller may see.
+    scope : tuple of int or None
+        Those of them that the request wants to see; None without a wish.
+    redaction : Redaction or None
+        What to show of results outside the scope; None to leave them out.
+    searched : MailFilter
+        What the engines are asked for.
+    unscoped : MailFilter
+        The same without the scope.
+    """
+
+    policy: ScopePolicy
+    rights: Projects
+    scope: Projects
+    redaction: Redaction | None
+    searched: MailFilter
+    unscoped: MailFilter
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the scope, rather than a placeholder, hides results."""
+        return self.scope is not None and self.redaction is None
+
+
+def lens(database: Database, request: MessageSearchRequest, caller: Caller, facets: Facets) -> Lens:
+    """Look up what a search may look at. Raises `DatabaseUnavailable`."""
+    needs_rows = not caller.is_operator or isinstance(request.scope, CallerScoped) or facets.product_id is not None
+    if not needs_rows:
+        return _lens(request, caller, facets, rights=None, of_agent=(), of_product=None)
+
+    def read(session: Session) -> Lens:
+        rights = session.mail.may_see(caller)
+        of_agent: list[int] = []
+        if isinstance(request.scope, CallerScoped):
+            name = request.scope.caller_scoped.caller_agent
+            of_agent = session.mail.projects_of_agent(agent_key(name), caller.org_id)
+        of_product = None
+        if facets.product_id is not None:
+            of_product = session.mail.projects_of_product(facets.product_id, caller.org_id)
+        return _lens(request, caller, facets, rights=rights, of_agent=of_agent, of_product=of_product)
+
+    return database.read(read)
+
+
+def _lens(
+    request: MessageSearchRequest,
+    caller: Caller,
+    facets: Facets,
+    *,
+    rights: Iterable[int] | None,
+    of_agent: Iterable[int],
+    of_product: Iterable[int] | None,
+) -> Lens:
+    policy, wish = _wish(request, caller, of_agent)
+    may = within(rights)
+    scope = None if wish is None else within(wish, may)
+    wanted = (facets.project_id,) if facets.project_id is not None else of_product
+    if facets.contradict:
+        wanted = ()
+    redaction = request.redaction if request.redaction is not None and request.redaction.is_active else None
+    unscoped = replace(facets.where, project_ids=within(may, wanted))
+    searched = unscoped
+    if redaction is None and scope is not None:
+        searched = replace(facets.where, project_ids=within(may, wanted, scope))
+    return Lens(policy, may, scope, redaction, searched, unscoped)
+
+
+def _wish(
+    request: MessageSearchRequest, caller: Caller, of_agent: Iterable[int]
+) -> tuple[ScopePolicy, Iterable[int] | None]:
+    if isinstance(request.scope, CallerScoped):
+        return "caller_scoped", of_agent
+    if isinstance(request.scope, ProjectScoped):
+        return "project_set", request.scope.project_set.allowed_project_ids
+    return ("unrestricted" if caller.is_operator else "caller_scoped"), None
+
+
+def within(*restrictions: Iterable[int] | None) -> Projects:
+    """Return the projects that pass all restrictions; None is none.
+
+    Examples
+    --------
+    >>> within(None, [3, 1, 2], (2, 3)), within(None)
+    ((2, 3), None)
+    """
+    sets = [frozenset(each) for each in restrictions if each is not None]
+    return tuple(sorted(frozenset.intersection(*sets))) if sets else None

@@ -1,0 +1,21 @@
+"""The semantic half: the query's embedding, and what is nearest to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillroute.core.documents.model import Collection
+from skillroute.core.ports import VectorIndex
+from skillroute.mail.search import model as message_search
+from skillroute.mail.search.facets import index_filter
+from skillroute.mail.search.fuse import Figures
+from skillroute.mail.search.model import MailFilter
+
+
+def nearest(index: VectorIndex, vector: Sequence[float], where: MailFilter) -> Figures:
+    """Return the pool of the nearest by cosine, ties by id; they are what a semantic search finds.
+
+    Raises `IndexUnavailable`.
+    """
+    hits = index.search(Collection.MAIL, vector, where=index_filter(where), limit=message_search.POOL)
+    return [(int(hit.key), hit.score) for hit in hits]

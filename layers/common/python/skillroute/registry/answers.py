@@ -1,0 +1,181 @@
+"""What the routes over servers and agents take and answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from skillroute.catalogue.answers import Result, UpsertCounts, bare_list_of
+from skillroute.catalogue.model import JsonObject
+from skillroute.registry.model import Entity
+from skillroute.registry.report import EntityOutcome, RegistryReport
+from skillroute.registry.schemas import MAX_ENTITIES
+from skillroute.registry.shapes import AgentInput, ServerInput
+
+
+def _servers_of(body: object) -> object:
+    """Accept a bare list, and what a registry lists (its paging left aside), beside ``{"servers": [...]}``."""
+    if isinstance(body, list):
+        return {"servers": body}
+    if isinstance(body, dict) and set(body) == {"servers", "metadata"}:
+        return {"servers": body["servers"]}
+    return body
+
+
+# Each is checked on its own later, so that one that is wrong does not refuse the rest.
+_AnyServer = Annotated[Any, WithJsonSchema({**ServerInput.model_json_schema(by_alias=False), "title": "Server"})]
+_AnyAgent = Annotated[Any, WithJsonSchema({**AgentInput.model_json_schema(by_alias=False), "title": "Agent"})]
+
+
+class UpsertServersRequest(BaseModel):
+    """Servers to write: ``{"servers": [...]}``, a bare list, or what a registry lists."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    servers: list[_AnyServer] = Field(max_length=MAX_ENTITIES)
+
+
+class UpsertAgentsRequest(BaseModel):
+    """Agents to write: ``{"agents": [...]}`` or a bare list of agent cards."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agents: list[_AnyAgent] = Field(max_length=MAX_ENTITIES)
+
+
+UpsertServersBody = Annotated[UpsertServersRequest, BeforeValidator(_servers_of)]
+UpsertAgentsBody = Annotated[UpsertAgentsRequest, bare_list_of("agents")]
+
+
+class ToolCountsOut(BaseModel):
+    """What became of a server's tools."""
+
+    created: int
+    updated: int
+    unchanged: int
+    removed: int
+
+
+class EntityResult(Result):
+    """What became of one server or agent; a server is updated, too, when only its tools changed."""
+
+    path: str | None
+    name: str | None
+
+    @classmethod
+    def of(cls, outcome: EntityOutcome) -> EntityResult:
+        """Return what the API says of an outcome."""
+        return cls(**cls.shared(outcome, "entity"), path=outcome.path, name=outcome.name)
+
+
+class ServerResult(EntityResult):
+    """What became of one server and of its tools."""
+
+    tools: ToolCountsOut | None = Field(description="Null where no tools were given, or the server failed.")
+
+    @classmethod
+    def of(cls, outcome: EntityOutcome) -> ServerResult:
+        """Return what the API says of an outcome."""
+        counts = outcome.tools
+        tools = counts and ToolCountsOut(
+            created=counts.created, updated=counts.updated, unchanged=counts.unchanged, removed=counts.removed
+        )
+        return cls(**cls.shared(outcome, "entity"), path=outcome.path, name=outcome.name, tools=tools)
+
+
+class UpsertServersResponse(UpsertCounts):
+    """What became of all servers, in the order of the request."""
+
+    results: list[ServerResult]
+
+    @classmethod
+    def of(cls, report: RegistryReport) -> UpsertServersResponse:
+        """Return what the API says of a report."""
+        return cls(**cls.counted(report), results=[ServerResult.of(each) for each in report.outcomes])
+
+
+class UpsertAgentsResponse(UpsertCounts):
+    """What became of all agents, in the order of the request."""
+
+    results: list[EntityResult]
+
+    @classmethod
+    def of(cls, report: RegistryReport) -> UpsertAgentsResponse:
+        """Return what the API says of a report."""
+        return cls(**cls.counted(report), results=[EntityResult.of(each) for each in report.outcomes])
+
+
+class _EntityOut(BaseModel):
+    id: int
+    org_id: str | None
+    path: str
+    name: str
+    description: str
+    tags: list[str]
+    is_enabled: bool
+    is_embedded: bool = Field(description="False while it waits for its vector; it is found by its words meanwhile.")
+    created_at: datetime
+    updated_at: datetime
+
+
+class ServerOut(_EntityOut):
+    """An MCP server."""
+
+    tool_count: int
+    tools_server: str = Field(description="What its tools have as their `server` in `/api/v1/tools`.")
+    server_json: JsonObject = Field(description="All of it as it came, but for its tools and whether it is enabled.")
+
+    @classmethod
+    def of(cls, entity: Entity) -> ServerOut:
+        """Return what the API says of a server."""
+        content = entity.content
+        return cls(
+            **_shared(entity),
+            tool_count=entity.tool_count,
+            tools_server=content.tools_server,
+            server_json=content.document,
+        )
+
+
+class AgentSkillOut(BaseModel):
+    """What of an agent's skill is searched."""
+
+    name: str
+    description: str
+
+
+class AgentOut(_EntityOut):
+    """An A2A agent."""
+
+    capabilities: list[str]
+    skills: list[AgentSkillOut]
+    agent_card: JsonObject = Field(description="All of it as it came, but for whether it is enabled.")
+
+    @classmethod
+    def of(cls, entity: Entity) -> AgentOut:
+        """Return what the API says of an agent."""
+        content = entity.content
+        return cls(
+            **_shared(entity),
+            capabilities=list(content.capabilities),
+            skills=[AgentSkillOut(name=skill.name, description=skill.description) for skill in content.skills],
+            agent_card=content.document,
+        )
+
+
+def _shared(entity: Entity) -> dict[str, Any]:
+    content = entity.content
+    return {
+        "id": entity.id,
+        "org_id": entity.org_id,
+        "path": content.path,
+        "name": content.name,
+        "description": content.description,
+        "tags": list(content.tags),
+        "is_enabled": entity.is_enabled,
+        "is_embedded": entity.is_embedded,
+        "created_at": entity.created_at,
+        "updated_at": entity.updated_at,
+    }

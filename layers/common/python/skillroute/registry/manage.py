@@ -1,0 +1,64 @@
+"""Reading, deleting, enabling and disabling servers and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import NotFound
+from skillroute.core.ports import Database, Session
+from skillroute.owned import own_entity, visible_entity
+from skillroute.registry.model import Entity, EntityFilter, EntityKind
+
+
+class Registry:
+    """`/api/v1/servers` and `/api/v1/agents`, but for writing them."""
+
+    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+        self._database = database
+        self._after_commit = after_commit
+
+    def page(self, where: EntityFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Entity], int]:
+        """Return a page of the entities that the caller sees, by path, and how many there are in all."""
+        return self._database.read(
+            lambda session: session.registry.page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def get(self, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
+        """Return an entity. Raises `NotFound`, also when it is another organisation's."""
+        return self._database.read(lambda session: visible_entity(session, kind, entity_id, caller))
+
+    def delete(self, kind: EntityKind, entity_id: int, caller: Caller) -> None:
+        """Delete an entity of the caller's organisation; a server's tools go with it.
+
+        Raises
+        ------
+        NotFound
+            No entity of the kind has the id, or it is another organisation's.
+        Forbidden
+            It is global and the caller belongs to an organisation.
+        """
+
+        def delete(session: Session) -> None:
+            entity = own_entity(session, kind, entity_id, caller)
+            if kind == "server":
+                # Its tools go first: those of a disabled server would else be switched on before they are deleted.
+                session.registry.hold([entity_id])
+                session.items.delete_others(caller.org_id, entity.content.tools_server, [])
+            if not session.registry.delete(kind, entity_id, caller.org_id):
+                raise NotFound(f"no {kind} with id {entity_id}")  # somebody else was faster
+
+        self._database.transact(delete)
+        self._after_commit()
+
+    def set_enabled(self, kind: EntityKind, entity_id: int, caller: Caller, *, is_enabled: bool) -> Entity:
+        """Enable or disable an entity of the caller's organisation, and return it. Raises as `delete` does."""
+
+        def change(session: Session) -> Entity:
+            own_entity(session, kind, entity_id, caller)
+            session.registry.set_enabled(kind, entity_id, caller.org_id, is_enabled=is_enabled)
+            return visible_entity(session, kind, entity_id, caller)
+
+        entity = self._database.transact(change)
+        self._after_commit()
+        return entity

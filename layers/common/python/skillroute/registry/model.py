@@ -1,0 +1,85 @@
+"""What the registry holds: MCP servers and A2A agents (registry-search-design, Entity Types)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from skillroute.catalogue.model import JsonObject
+
+EntityKind = Literal["server", "agent"]
+
+
+class AgentSkill(NamedTuple):
+    """What of an A2A agent's skill is searched; its id, tags and examples are not."""
+
+    name: str
+    description: str
+
+
+class ServerTool(NamedTuple):
+    """What of a server's tool the registry searches; `id` is the catalogue's."""
+
+    id: int
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityContent:
+    """What the owner of a server or an agent says about it.
+
+    Attributes
+    ----------
+    path : str
+        What makes it one entity within its organisation and kind: ``/context7``. The catalogue's tools of a server have
+        the path without its slash as their `server`.
+    capabilities, skills
+        Of agents only.
+    document : mapping
+        All of it as it came, given back and not searched: a ``server.json``, an agent card.
+    """
+
+    kind: EntityKind
+    path: str
+    name: str
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    skills: tuple[AgentSkill, ...] = ()
+    document: JsonObject = field(default_factory=dict)
+
+    @property
+    def tools_server(self) -> str:
+        """The `server` of the catalogue's tools that are this server's."""
+        return self.path.removeprefix("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none."""
+
+    id: int
+    org_id: str | None
+    content: EntityContent
+    is_enabled: bool
+    is_embedded: bool
+    tool_count: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntityFilter:
+    """Which entities a listing shows. None means no condition; `tag` in any case."""
+
+    kind: EntityKind
+    path: str | None = None
+    tag: str | None = None
+    is_enabled: bool | None = None
+
+
+def tag_key(tag: str) -> str:
+    """Return what a tag is compared by: people write ``#Docs`` for docs."""
+    return tag.strip().removeprefix("#").casefold()

@@ -1,0 +1,86 @@
+"""What servers and agents are found by: derived from what they say, in the transaction that changes it.
+
+A server says what its tools say, too. So whoever writes tools holds their servers first (`hold_servers`) and refreshes
+them last: of two who change tools of one server at once, the second waits, and then sees the tools of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skillroute.core.documents.embed import Deadline, Embedded, embed_committed
+from skillroute.core.hashing import text_hash
+from skillroute.core.ports import Database, Embedder, IndexedText, Session
+from skillroute.registry.text import EntitySaid, embedding_text, placed_words
+
+_PAGE = 500
+
+
+def refresh(session: Session, entity_ids: Sequence[int]) -> None:
+    """Derive, within a transaction, what entities are found by. What is the same stays untouched, its vector too."""
+    if not entity_ids:
+        return
+    for entity_id, said in session.registry.said(entity_ids).items():
+        session.registry.set_found_by(entity_id, indexed_text(said), list(placed_words(said)))
+
+
+def refresh_all(database: Database) -> None:
+    """Derive anew what entities are found by, of all that are not found by what they say."""
+    for page in pages(database):
+        wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
+        if wrong:
+            database.transact(lambda session, ids=wrong: _refresh_held(session, ids))  # type: ignore[misc]
+
+
+def pages(database: Database) -> Iterator[list[int]]:
+    """Yield the ids of all entities of all organisations, ascending, in pages of bounded size."""
+    after = 0
+    while ids := database.read(lambda session: session.registry.ids(after=after, limit=_PAGE)):  # noqa: B023 (called at once)
+        yield ids
+        after = ids[-1]
+
+
+def _refresh_held(session: Session, entity_ids: Sequence[int]) -> None:
+    session.registry.hold(entity_ids)
+    refresh(session, entity_ids)
+
+
+def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> list[int]:
+    """Return which of these entities are stored with other words, or with a text, than they should be."""
+    if not entity_ids:
+        return []
+    said = session.registry.said(entity_ids)
+    words = session.registry.words(entity_ids)
+    hashes = session.registry.text_hashes(entity_ids)
+    return [
+        entity_id
+        for entity_id, each in said.items()
+        if hashes.get(entity_id) != indexed_text(each).hash or set(words.get(entity_id, ())) != set(placed_words(each))
+    ]
+
+
+def indexed_text(said: EntitySaid) -> IndexedText:
+    """Return what an entity says to the index by meaning; its words are not BM25's (docs/adr/0016)."""
+    text = embedding_text(said)
+    return IndexedText((text,), "", text_hash(text))
+
+
+class EmbedEntities:
+    """Gives vectors to entities right after the commit that changed their text."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+
+    def __call__(self, entity_ids: Sequence[int], deadline: Deadline) -> Embedded:
+        """Embed those of these entities that have no vector, as far as that goes. It never raises `SkillrouteError`."""
+        if not entity_ids:
+            return Embedded()
+        return embed_committed(
+            self._database,
+            self._embedder,
+            lambda session: session.registry,
+            lambda: self._database.read(lambda session: session.registry.tasks(entity_ids)),
+            deadline,
+            what="entities",
+        )

@@ -1,0 +1,274 @@
+"""The rows of mcp.registry_entities and mcp.registry_words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from skillroute.catalogue.model import JsonObject
+from skillroute.catalogue.names import name_key
+from skillroute.catalogue.repository import embeddings_as_json, to_task
+from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.ports import (
+    LONGEST_SHOWN,
+    EmbeddingTask,
+    EntityWritten,
+    IndexedText,
+    KeywordHit,
+    KeywordHits,
+    RegistryScope,
+    ToolDetails,
+    ToolHit,
+)
+from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.converters import array
+from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
+from skillroute.registry.search.model import BOOSTS, HALF_COVERED
+from skillroute.registry.text import EntitySaid, Place, PlacedWords
+
+_BOOSTS = f"{{{','.join(str(BOOSTS[place]) for place in sorted(Place))}}}"
+
+
+class PostgresRegistry:
+    """`ports.RegistryRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def upsert(
+        self, org_id: str | None, content: EntityContent, content_hash: str, *, is_enabled: bool | None
+    ) -> EntityWritten:
+        key = {"org_id": org_id, "kind": content.kind, "path": content.path}
+        rows = self._run(
+            "upsert_entity",
+            **key,
+            name=content.name,
+            name_key=name_key(content.name),
+            description=content.description,
+            tags=list(content.tags),
+            tag_keys=[tag_key(tag) for tag in content.tags],
+            capabilities=list(content.capabilities),
+            skills=json.dumps([skill._asdict() for skill in content.skills]),
+            document=json.dumps(content.document, ensure_ascii=False),
+            is_enabled=is_enabled,
+            content_hash=content_hash,
+        )
+        if rows:
+            entity_id, created = rows[0]
+            return EntityWritten(entity_id, created, changed=not created)
+        # It is there: ON CONFLICT has locked it, though there was nothing to write.
+        return EntityWritten(self._run("hold_entity", **key)[0][0], created=False, changed=False)
+
+    def get(self, kind: EntityKind, entity_id: int, org_id: str | None) -> Entity | None:
+        rows = self._run("get_entity", kind=kind, id=entity_id, org_id=org_id)
+        return _to_entity(rows[0]) if rows else None
+
+    def page(self, where: EntityFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Entity], int]:
+        conditions = {
+            "kind": where.kind,
+            "org_id": org_id,
+            "path": where.path,
+            "tag": None if where.tag is None else tag_key(where.tag),
+            "is_enabled": where.is_enabled,
+        }
+        total: int = self._run("count_entities", **conditions)[0][0]
+        if offset >= total:
+            return [], total
+        rows = self._run("list_entities", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
+        return [_to_entity(row) for row in rows], total
+
+    def delete(self, kind: EntityKind, entity_id: int, org_id: str | None) -> bool:
+        return bool(self._run("delete_entity", kind=kind, id=entity_id, org_id=org_id))
+
+    def set_enabled(self, kind: EntityKind, entity_id: int, org_id: str | None, *, is_enabled: bool) -> bool:
+        return bool(self._run("set_entity_enabled", kind=kind, id=entity_id, org_id=org_id, is_enabled=is_enabled))
+
+    def hold_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
+        paths = sorted({f"/{server}" for server in tools_servers if server})
+        if not paths:
+            return []
+        self._run("claim_paths" if to_register else "share_paths", org_id=org_id, paths=paths)
+        return [row[0] for row in self._run("hold_servers", org_id=org_id, paths=paths)]
+
+    def hold(self, entity_ids: Sequence[int]) -> None:
+        self._run("hold_entities", ids=list(entity_ids))
+
+    def ids(self, *, after: int, limit: int) -> list[int]:
+        return [row[0] for row in self._run("entity_ids", after=after, limit=limit)]
+
+    def said(self, entity_ids: Sequence[int]) -> dict[int, EntitySaid]:
+        ids = list(entity_ids)
+        tools: dict[int, list[ServerTool]] = {}
+        for entity_id, tool_id, name, description in self._run("server_tools_said", ids=ids):
+            tools.setdefault(entity_id, []).append(ServerTool(tool_id, name, description))
+        return {
+            row[0]: EntitySaid(_to_content(row[1:], document={}), tools.get(row[0], ()))
+            for row in self._run("entities_said", ids=ids)
+        }
+
+    def set_found_by(self, entity_id: int, text: IndexedText, words: Sequence[PlacedWords]) -> None:
+        self._run("set_entity_text", id=entity_id, text_hash=text.hash, texts=list(text.embedding_texts))
+        # Only what differs is sent: one tool of a server that has 500 is one row, not 500.
+        stored, wanted = set(self.words([entity_id]).get(entity_id, ())), set(words)
+        for query, rows in (("delete_stale_words", stored - wanted), ("insert_new_words", wanted - stored)):
+            if rows:
+                self._run(query, id=entity_id, rows=_words_as_json(sorted(rows)))
+
+    def words(self, entity_ids: Sequence[int]) -> dict[int, list[PlacedWords]]:
+        found: dict[int, list[PlacedWords]] = {}
+        for entity_id, place, tool_id, words in self._run("entity_words", ids=list(entity_ids)):
+            found.setdefault(entity_id, []).append(PlacedWords(Place(place), tool_id, words))
+        return found
+
+    def text_hashes(self, entity_ids: Sequence[int]) -> dict[int, str]:
+        return {row[0]: row[1] for row in self._run("entity_text_hashes", ids=list(entity_ids))}
+
+    def tasks(self, entity_ids: Sequence[int]) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("entity_tasks", ids=list(entity_ids))]
+
+    def count_to_reembed(self, model: EmbeddingModel) -> int:
+        count: int = self._run("count_entities_to_reembed", model=model.name, dimension=model.dimension)[0][0]
+        return count
+
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("entities_to_embed", limit=limit)]
+
+    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        rows = self._run(
+            "entities_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
+        )
+        return [to_task(row) for row in rows]
+
+    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        rows = embeddings_as_json(vectors)
+        self._run("set_entity_embeddings", model=model.name, dimension=model.dimension, rows=rows)
+
+    def keyword_search(
+        self,
+        keywords: Sequence[str],
+        scope: RegistryScope,
+        *,
+        limit: int | None,
+        names: Sequence[str] = (),
+        by_coverage: bool = False,
+    ) -> KeywordHits:
+        looked_for = [
+            (word, array([trigram + org for trigram in _trigrams(word)]))
+            for word in keywords
+            for org in dict.fromkeys(("", scope.org_id or ""))
+        ]
+        rows = self._run(
+            "keyword_search",
+            words=[word for word, _ in looked_for],
+            trigrams=[trigrams for _, trigrams in looked_for],
+            keyword_count=len(keywords),
+            boosts=_BOOSTS,
+            half=HALF_COVERED,
+            by_coverage=by_coverage,
+            kind=scope.kinds[0] if len(scope.kinds) == 1 else None,
+            org_id=scope.org_id,
+            include_disabled=scope.include_disabled,
+            tags=list(scope.tags),
+            limit=limit,
+            names=list(names),
+        )[0][0]
+        best: list[KeywordHit] = []
+        named: list[KeywordHit] = []
+        totals: dict[EntityKind, int] = {}
+        for entity_id, kind, path, name, boost, coverage, total, is_best in rows or ():
+            # JSON has whole numbers where a boost is one.
+            hit = KeywordHit(entity_id, kind, path, name, float(boost), float(coverage))
+            (best if is_best else named).append(hit)
+            totals[kind] = total
+        return KeywordHits(best, named, totals)
+
+    def tagged(self, scope: RegistryScope, *, limit: int) -> KeywordHits:
+        hits = [
+            KeywordHit(entity_id, kind, path, name, boost=0.0, coverage=0.0)
+            for kind in scope.kinds
+            for entity_id, path, name in self._run(
+                "tagged_entities",
+                org_id=scope.org_id,
+                include_disabled=scope.include_disabled,
+                kind=kind,
+                tags=list(scope.tags),
+                limit=limit,
+            )
+        ]
+        return KeywordHits(hits, [], Counter(hit.kind for hit in hits))
+
+    def boosts(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> dict[int, KeywordHit]:
+        rows = self._run(
+            "keyword_boosts", keywords=list(keywords), boosts=_BOOSTS, half=HALF_COVERED, ids=list(entity_ids)
+        )
+        return {row[0]: KeywordHit(*row) for row in rows}
+
+    def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
+        rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]
+        return [ToolHit(*row) for row in rows or ()]
+
+    def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
+        return {id_: from_bytes(data) for id_, data in self._run("inactive_vectors", ids=list(tool_ids))}
+
+    def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
+        rows = self._run(
+            "found_entities",
+            ids=list(entity_ids),
+            with_documents=list(with_documents),
+            room=room,
+            longest=LONGEST_SHOWN,
+        )
+        return {row[0]: _to_entity(row) for row in rows}
+
+    def tool_details(
+        self, tool_ids: Sequence[int], *, with_schemas: Sequence[int] = (), room: int
+    ) -> dict[int, ToolDetails]:
+        rows = self._run(
+            "tool_details", ids=list(tool_ids), with_schemas=list(with_schemas), room=room, longest=LONGEST_SHOWN
+        )
+        return {row[0]: ToolDetails(*row[1:]) for row in rows}
+
+
+def _words_as_json(words: Iterable[PlacedWords]) -> str:
+    rows = [{"place": int(place), "tool_id": tool_id, "words": said} for place, tool_id, said in words]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _trigrams(keyword: str) -> list[str]:
+    """Return trigrams that a keyword is made of, side by side, the last one overlapping.
+
+    What has them is checked for the keyword; all of its trigrams would leave little less to check, and take longer.
+    """
+    starts = [*range(0, len(keyword) - 2, 3), len(keyword) - 3]
+    return sorted({keyword[start : start + 3] for start in starts})
+
+
+def _to_content(row: list[Any], document: JsonObject) -> EntityContent:
+    kind, path, name, description, tags, capabilities, skills = row
+    return EntityContent(
+        kind=kind,
+        path=path,
+        name=name,
+        description=description,
+        tags=tuple(tags),
+        capabilities=tuple(capabilities),
+        skills=tuple(AgentSkill(**skill) for skill in skills),
+        document=document,
+    )
+
+
+def _to_entity(row: list[Any]) -> Entity:
+    id_, org_id, *said, document, is_enabled, is_embedded, created_at, updated_at, tool_count = row
+    return Entity(
+        id=id_,
+        org_id=org_id,
+        content=_to_content(said, document or {}),
+        is_enabled=is_enabled,
+        is_embedded=is_embedded,
+        tool_count=tool_count,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

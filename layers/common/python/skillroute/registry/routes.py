@@ -1,0 +1,146 @@
+"""`/api/v1/servers` and `/api/v1/agents`: the registry."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the functions below.
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import BulkJsonRoute
+from skillroute.core.http.docs import ERRORS, NOT_FOUND
+from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.registry.answers import (
+    AgentOut,
+    ServerOut,
+    UpsertAgentsBody,
+    UpsertAgentsResponse,
+    UpsertServersBody,
+    UpsertServersResponse,
+)
+from skillroute.registry.manage import Registry
+from skillroute.registry.model import EntityFilter, EntityKind
+from skillroute.registry.sync import SyncRegistry
+from skillroute.search.model import Text
+
+ServerId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The server's id.")]
+AgentId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The agent's id.")]
+PathQuery = Annotated[Text | None, Query(max_length=256, description="The path, with or without its slash.")]
+TagQuery = Annotated[Text | None, Query(max_length=64, description="A tag, in any case.")]
+IsEnabled = Literal["true", "false", "all"]
+_IS_ENABLED: dict[IsEnabled, bool | None] = {"true": True, "false": False, "all": None}
+
+
+def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
+    """Return the routes over MCP servers."""
+    router = APIRouter(prefix="/api/v1/servers", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.put("", summary="Create or change up to 100 servers")
+    def put_servers(body: UpsertServersBody, caller: AsWriter) -> UpsertServersResponse:
+        """Write servers with their tools; each is judged on its own, whole, and the answer says what became of it.
+
+        A server is the same one when organisation and path are. With `tools`, these become its tools: those that are
+        gone are removed from the catalogue, those that are the same are left alone. Without, its tools stay.
+
+        One call has at most 500 tools a server and 2,000 in all: the server that passes this fails with field `tools`,
+        and belongs in another call.
+        """
+        return UpsertServersResponse.of(sync("server", body.servers, caller))
+
+    @router.get("", response_model=list[ServerOut], summary="List servers", responses=PAGE_DOC)
+    def list_servers(
+        caller: AsReader,
+        page: Page,
+        path: PathQuery = None,
+        tag: TagQuery = None,
+        is_enabled: IsEnabled = "all",
+    ) -> Response:
+        """Return a page of servers by path; all conditions must hold."""
+        where = _filter("server", path, tag, is_enabled)
+        servers, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(ServerOut.of, servers), total)
+
+    @router.get("/{server_id}", summary="Get a server", responses=NOT_FOUND)
+    def get_server(server_id: ServerId, caller: AsReader) -> ServerOut:
+        """Return a server, enabled or not. Its tools are in `/api/v1/tools`, by `tools_server`."""
+        return ServerOut.of(registry.get("server", server_id, caller))
+
+    @router.delete("/{server_id}", status_code=204, summary="Delete a server and its tools", responses=NOT_FOUND)
+    def delete_server(server_id: ServerId, caller: AsWriter) -> None:
+        """Delete a server, and its tools from the catalogue. Disabling it instead keeps them.
+
+        Prompts and resources of the same `server` stay: no server was given with them.
+        """
+        registry.delete("server", server_id, caller)
+
+    @router.post("/{server_id}/enable", summary="Enable a server", responses=NOT_FOUND)
+    def enable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
+        """Let searches find a server and its tools again; without effect on one that is enabled."""
+        return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=True))
+
+    @router.post("/{server_id}/disable", summary="Disable a server", responses=NOT_FOUND)
+    def disable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
+        """Leave a server and its tools, prompts and resources out of all searches; registry search shows it when asked.
+
+        They stay in the catalogue, where its items show `is_active: false`.
+        """
+        return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=False))
+
+    return router
+
+
+def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
+    """Return the routes over A2A agents."""
+    router = APIRouter(prefix="/api/v1/agents", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.put("", summary="Create or change up to 100 agents")
+    def put_agents(body: UpsertAgentsBody, caller: AsWriter) -> UpsertAgentsResponse:
+        """Write agents by their cards; each is judged on its own, and the answer says what became of it.
+
+        An agent is the same one when organisation and path are.
+        """
+        return UpsertAgentsResponse.of(sync("agent", body.agents, caller))
+
+    @router.get("", response_model=list[AgentOut], summary="List agents", responses=PAGE_DOC)
+    def list_agents(
+        caller: AsReader,
+        page: Page,
+        path: PathQuery = None,
+        tag: TagQuery = None,
+        is_enabled: IsEnabled = "all",
+    ) -> Response:
+        """Return a page of agents by path; all conditions must hold."""
+        where = _filter("agent", path, tag, is_enabled)
+        agents, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
+        return page.response(map(AgentOut.of, agents), total)
+
+    @router.get("/{agent_id}", summary="Get an agent", responses=NOT_FOUND)
+    def get_agent(agent_id: AgentId, caller: AsReader) -> AgentOut:
+        """Return an agent with its card, enabled or not."""
+        return AgentOut.of(registry.get("agent", agent_id, caller))
+
+    @router.delete("/{agent_id}", status_code=204, summary="Delete an agent", responses=NOT_FOUND)
+    def delete_agent(agent_id: AgentId, caller: AsWriter) -> None:
+        """Delete an agent; the next search no longer finds it."""
+        registry.delete("agent", agent_id, caller)
+
+    @router.post("/{agent_id}/enable", summary="Enable an agent", responses=NOT_FOUND)
+    def enable_agent(agent_id: AgentId, caller: AsWriter) -> AgentOut:
+        """Let registry search find an agent again; without effect on one that is enabled."""
+        return AgentOut.of(registry.set_enabled("agent", agent_id, caller, is_enabled=True))
+
+    @router.post("/{agent_id}/disable", summary="Disable an agent", responses=NOT_FOUND)
+    def disable_agent(agent_id: AgentId, caller: AsWriter) -> AgentOut:
+        """Leave an agent out of registry search, unless asked for."""
+        return AgentOut.of(registry.set_enabled("agent", agent_id, caller, is_enabled=False))
+
+    return router
+
+
+def _filter(kind: EntityKind, path: str | None, tag: str | None, is_enabled: IsEnabled) -> EntityFilter:
+    path = None if path is None else f"/{path.removeprefix('/').rstrip('/')}"
+    return EntityFilter(kind=kind, path=path, tag=tag, is_enabled=_IS_ENABLED[is_enabled])

@@ -1,0 +1,212 @@
+"""Reading a server or an agent as its owner sends it: a registry's server.json, an agent card, or our own plain names.
+
+Each is read on its own, so that one that is wrong never spoils the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.schemas import MAX_BYTES, read_item
+from skillroute.core.errors import InvalidInput
+from skillroute.core.json_input import check_json
+from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
+from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names
+
+MAX_ENTITIES = 100
+"""Servers or agents of one call."""
+
+MAX_PATH = 256
+"""Characters of a path, its slash included."""
+
+_SHOWN = 64  # characters of a key in the name of a place
+_NOT_IN_PATHS = re.compile(r"[^\w./-]+")
+_BESIDE_SLASHES = re.compile(r"[-/]++")
+
+
+_Input = TypeVar("_Input", bound=EntityInput)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityGiven:
+    """A server or an agent as it was read.
+
+    Attributes
+    ----------
+    is_enabled : bool or None
+        None leaves it as it is.
+    tools : tuple of ItemContent or None
+        All tools of a server, by the server's name in the catalogue. None leaves them as they are.
+    """
+
+    content: EntityContent
+    is_enabled: bool | None
+    tools: tuple[ItemContent, ...] | None
+
+
+def read_server(raw: object) -> EntityGiven:
+    """Check one server and return it with its tools.
+
+    The document kept of it is all of it but `tools`, which live in the catalogue, and `is_enabled`, which may change
+    without it.
+
+    Raises
+    ------
+    InvalidInput
+        Something is wrong with it; `field` is relative to the server, such as ``tools.3.name``.
+    """
+    outer = _checked_object(raw, "server")
+    inner = _wrapped(outer)
+    if inner is None:
+        return _server(outer, outer)
+    ours = {key: outer[key] for key in ("path", "tags", "is_enabled", "tools") if key in outer}
+    try:
+        return _server({**inner, **ours}, {**outer, "server": _without(inner, "tools", "is_enabled")})
+    except InvalidInput as error:
+        at_top = error.field == "server" or error.field.split(".")[0] in ours
+        raise error if at_top else InvalidInput(f"server.{error.field}", error.message) from None
+
+
+def _wrapped(outer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the server within what a registry lists, beside which may stand what is ours; None for a plain one."""
+    inner = outer.get("server")
+    return inner if isinstance(inner, Mapping) and "name" not in outer else None
+
+
+def _server(said: Mapping[str, Any], document: Mapping[str, Any]) -> EntityGiven:
+    given = _validated(ServerInput, said, "server")
+    content = EntityContent(
+        kind="server",
+        path=_path(given),
+        name=given.title or given.name,
+        description=(given.description or "").strip(),
+        tags=_distinct(given.tags or ()),
+        document=_without(document, "tools", "is_enabled"),
+    )
+    tools = None if given.tools is None else _tools(given.tools, content)
+    return EntityGiven(content, given.is_enabled, tools)
+
+
+def read_agent(raw: object) -> EntityGiven:
+    """Check one agent and return it, with the card but for `is_enabled`, which may change without it.
+
+    Raises `InvalidInput`; `field` is relative to the agent, such as ``skills.0.name``.
+    """
+    card = _checked_object(raw, "agent")
+    try:
+        given = _validated(AgentInput, card, "agent")
+    except InvalidInput as error:
+        raise InvalidInput(_as_written(error.field, card), error.message) from None
+    content = EntityContent(
+        kind="agent",
+        path=_path(given),
+        name=given.name,
+        description=(given.description or "").strip(),
+        tags=_distinct(given.tags or ()),
+        capabilities=tuple(dict.fromkeys(given.capabilities or ())),
+        skills=tuple(AgentSkill(skill.name, (skill.description or "").strip()) for skill in given.skills or ()),
+        document=_without(card, "is_enabled"),
+    )
+    return EntityGiven(content, given.is_enabled, None)
+
+
+def _as_written(field: str, card: Mapping[str, Any]) -> str:
+    """Return a place in a card, which by now has a list of capabilities, as it is called in the card as it came."""
+    name, _, place = field.partition(".")
+    if name != "capabilities" or not place or not isinstance(card["capabilities"], Mapping):
+        return field
+    names = capability_names(card["capabilities"])
+    return f"{name}.{names[int(place)][:_SHOWN]}" if isinstance(names, list) else field
+
+
+def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
+    """Return what can be stored of it; tools are checked one by one, each with a limit of its own."""
+    if not isinstance(raw, Mapping):
+        raise InvalidInput(kind, "must be an object")
+    without_tools = raw
+    if kind == "server":
+        without_tools, inner = _without(raw, "tools"), _wrapped(raw)
+        if inner is not None:
+            without_tools["server"] = _without(inner, "tools")
+    try:
+        size = check_json(without_tools)
+    except InvalidInput as error:
+        raise (InvalidInput(kind, error.message) if error.field == "item" else error) from None
+    if size > MAX_BYTES:
+        raise InvalidInput(kind, f"is {size} bytes as JSON without its tools; at most {MAX_BYTES} are allowed")
+    return raw
+
+
+def _validated(model: type[_Input], raw: Mapping[str, Any], kind: EntityKind) -> _Input:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])) or kind, first["msg"]) from None
+
+
+def _path(given: EntityInput) -> str:
+    """Return the path that was given, or one made of the name: the same for the same document, always."""
+    if given.path is None:
+        made = _BESIDE_SLASHES.sub(_one_slash, _NOT_IN_PATHS.sub("-", given.name.lower())).strip("-./")
+        if not made:
+            raise InvalidInput("path", "cannot be made of the name; give one")
+        path = f"/{made}"
+        if len(path) > MAX_PATH:  # cut, it might be another one's
+            raise InvalidInput("path", f"made of the name is {len(path)} characters, of {MAX_PATH}; give a shorter one")
+    else:
+        path = f"/{given.path.removeprefix('/').rstrip('/')}"
+        if path == "/" or "//" in path:
+            raise InvalidInput("path", "must name something between its slashes")
+    if any(each.isspace() or not each.isprintable() or each in "?#" for each in path):
+        raise InvalidInput("path", "blanks, control characters, ? and # are not allowed")
+    if len(path) > MAX_PATH:
+        raise InvalidInput("path", f"is {len(path)} characters; at most {MAX_PATH} are allowed")
+    return path
+
+
+def _one_slash(found: re.Match[str]) -> str:
+    return "/" if "/" in found[0] else found[0]
+
+
+def _distinct(tags: list[str] | tuple[()]) -> tuple[str, ...]:
+    """Return tags as they were first spelt, each once."""
+    first: dict[str, str] = {}
+    for tag in tags:
+        first.setdefault(tag_key(tag), tag)
+    return tuple(first.values())
+
+
+def _without(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key not in keys}
+
+
+def _tools(raw: list[Any], server: EntityContent) -> tuple[ItemContent, ...]:
+    tools: list[ItemContent] = []
+    places: dict[str, int] = {}
+    for place, each in enumerate(raw):
+        try:
+            tool = _tool(each, server)
+            if tool.key.name in places:
+                raise InvalidInput("name", f"the same name as tool {places[tool.key.name]} of this server")
+        except InvalidInput as error:
+            field = f"tools.{place}" if error.field == "item" else f"tools.{place}.{error.field}"
+            raise InvalidInput(field, error.message) from None
+        places[tool.key.name] = place
+        tools.append(tool)
+    return tuple(tools)
+
+
+def _tool(raw: object, server: EntityContent) -> ItemContent:
+    tool = read_item(raw)
+    if tool.key.type != "tool":
+        raise InvalidInput("type", "must be tool: prompts and resources are written by PUT /api/v1/tools")
+    if tool.key.server not in {"", server.tools_server, server.path}:
+        raise InvalidInput("server", f"must be {server.tools_server}, or absent")
+    return replace(tool, key=ItemKey(server.tools_server, "tool", tool.key.name))

@@ -1,0 +1,127 @@
+"""What of an answer fits into what Lambda carries: descriptions, schemas, agent cards, explanations (decisions 36)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
+from skillroute.core.ports import LONGEST_SHOWN
+from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreFigures, ServerMatch
+
+_BESIDE = 700
+"""Bytes that the names of fields, numbers and dates of a result have at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What is shown, and what of it there was no room for."""
+
+    servers: list[ServerMatch]
+    tools: list[RegistryToolMatch]
+    agents: list[AgentMatch]
+    explain: list[ScoreFigures] | None
+    schemas_omitted: list[int]
+    cards_omitted: list[int]
+    descriptions_cut: bool
+    explain_omitted: int
+
+
+def fitted(
+    servers: list[ServerMatch],
+    tools: list[RegistryToolMatch],
+    agents: list[AgentMatch],
+    explain: list[ScoreFigures] | None,
+    without_schema: Collection[int],
+) -> Fitted:
+    """Return as much as fits: everything that was found; of it, schemas and cards in rank order; then explanations.
+
+    Parameters
+    ----------
+    without_schema : ids of tools
+        Those whose schemas had no room before.
+    """
+    servers, tools, agents, is_cut = _with_short_texts(servers, tools, agents)
+    room = _Room(SEARCH_BYTES - _size_of_all(servers, tools, agents))
+    # By turns, so that neither kind takes all of it.
+    for rank in range(max(len(tools), len(agents))):
+        for tool in tools[rank : rank + 1]:
+            room.take("tool", tool.db_id, tool.inputSchema, fits=tool.db_id not in without_schema)
+        for agent in agents[rank : rank + 1]:
+            # Every card says something: an empty one is one that had no room.
+            room.take("agent", agent.id, [agent.skills, agent.agent_card], fits=bool(agent.agent_card))
+    shown = None if explain is None else room.first(explain)
+    return Fitted(
+        servers=servers,
+        tools=[tool.model_copy(update={"inputSchema": None}) if tool.db_id in room.tools else tool for tool in tools],
+        agents=[
+            agent.model_copy(update={"agent_card": None, "skills": []}) if agent.id in room.agents else agent
+            for agent in agents
+        ],
+        explain=shown,
+        schemas_omitted=room.tools,
+        cards_omitted=room.agents,
+        descriptions_cut=is_cut,
+        explain_omitted=len(explain or ()) - len(shown or ()),
+    )
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is left of an answer, and what it did not take: of each kind everything from the first that did not fit."""
+
+    left: int
+    tools: list[int] = field(default_factory=list)
+    agents: list[int] = field(default_factory=list)
+
+    def take(self, kind: str, id_: int, value: object, *, fits: bool) -> None:
+        omitted = self.tools if kind == "tool" else self.agents
+        size = size_of(value)
+        if omitted or not fits or size > self.left:
+            omitted.append(id_)
+        else:
+            self.left -= size
+
+    def first(self, explain: list[ScoreFigures]) -> list[ScoreFigures]:
+        for number, each in enumerate(explain):
+            self.left -= size_of([each.name, each.path]) + _BESIDE
+            if self.left < 0:
+                return explain[:number]
+        return explain
+
+
+def _with_short_texts(
+    servers: list[ServerMatch], tools: list[RegistryToolMatch], agents: list[AgentMatch]
+) -> tuple[list[ServerMatch], list[RegistryToolMatch], list[AgentMatch], bool]:
+    """Return all with descriptions that have room together, and whether any was cut, here or when it was read."""
+    of_servers = [tool for server in servers for tool in server.matching_tools]
+    texts = [
+        *(each.description for each in servers),
+        *(each.description for each in of_servers),
+        *(each.description for each in tools),
+        *(each.description for each in agents),
+    ]
+    shown = shortened(texts, TEXT_BYTES)
+    if shown == texts:
+        return servers, tools, agents, any(len(text) > LONGEST_SHOWN for text in texts)
+    left = iter(shown)
+    servers = [server.model_copy(update={"description": next(left)}) for server in servers]
+    short_tools = iter([tool.model_copy(update={"description": next(left)}) for tool in of_servers])
+    servers = [
+        server.model_copy(update={"matching_tools": [next(short_tools) for _ in server.matching_tools]})
+        for server in servers
+    ]
+    tools = [tool.model_copy(update={"description": next(left)}) for tool in tools]
+    agents = [agent.model_copy(update={"description": next(left)}) for agent in agents]
+    return servers, tools, agents, True
+
+
+def _size_of_all(servers: list[ServerMatch], tools: list[RegistryToolMatch], agents: list[AgentMatch]) -> int:
+    """Return the bytes of everything but schemas, cards and the skills that cards name."""
+    said = [
+        *([each.path, each.server_name, each.description, *each.tags] for each in servers),
+        *([tool.tool_name, tool.description] for each in servers for tool in each.matching_tools),
+        *([each.server_path, each.server_name, each.tool_name, each.description] for each in tools),
+        *([each.path, each.agent_name, each.description, *each.tags] for each in agents),
+    ]
+    return size_of(said) + _BESIDE * len(said)

@@ -1,0 +1,31 @@
+"""`/api/v1/search/registry`: servers, their tools, and agents."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import ERRORS
+from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse
+from skillroute.registry.search.search import RegistrySearch
+
+
+def registry_search_router(search: RegistrySearch, access: Access) -> APIRouter:
+    """Return the route over a registry search."""
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.post("/registry", response_model=RegistrySearchResponse, summary="Find servers, their tools, and agents")
+    def search_registry(request: RegistrySearchRequest, caller: AsCaller) -> Response:
+        """Search by meaning and by keywords, and return the best of each type.
+
+        While the embedding model is away the answer is by keywords alone, and its `search_mode` says so.
+        """
+        # Already checked and typed: FastAPI would validate it once more.
+        answer = search(request, caller)
+        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json")
+
+    return router

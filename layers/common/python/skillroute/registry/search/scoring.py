@@ -1,0 +1,105 @@
+"""The formulas of registry-search-design: Score Combination, Scoring in Lexical-Only Mode; and two other fusions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skillroute.registry.search.model import BOOST_SHARE, COVERAGE_SHARE, MAX_LEXICAL_BOOST, EntityType
+
+RRF_CONSTANT = 60
+"""Of reciprocal rank fusion, as its authors chose it: Cormack, Clarke and Buettcher, SIGIR 2009."""
+
+_FIRST_IN_BOTH = 2.0 / (RRF_CONSTANT + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a candidate was scored.
+
+    Attributes
+    ----------
+    vector : float or None
+        Cosine, -1..1; 0 for what has no vector yet, None without the embedding model.
+    text_boost : float
+        Summed over keywords and places.
+    boost_contrib : float
+        The boost's share of the relevance.
+    unclamped : float
+        What is sorted by: clamping makes ties of what differs (decisions 23).
+    vector_rank, keyword_rank : int or None
+        Places in the two searches, from 1, when they are what is fused; None where a search did not rank it.
+    """
+
+    vector: float | None
+    text_boost: float
+    boost_contrib: float
+    unclamped: float
+    vector_rank: int | None = None
+    keyword_rank: int | None = None
+
+    @property
+    def normalized_vector(self) -> float | None:
+        return None if self.vector is None else normalized(self.vector)
+
+    @property
+    def final(self) -> float:
+        """The relevance, 0..1."""
+        return min(1.0, max(0.0, self.unclamped))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score. The path of a tool is its server's.
+
+    `is_named` tells, of those with a relevance of 1, that the query contains the name.
+    """
+
+    id: int
+    type: EntityType
+    path: str
+    name: str
+    score: Score
+    is_named: bool = False
+
+
+def normalized(cosine: float) -> float:
+    """Map a cosine from -1..1 to 0..1."""
+    return (cosine + 1.0) / 2.0
+
+
+def boosted(cosine: float, boost: float) -> Score:
+    """Score by similarity and keywords: ``(cosine + 1) / 2 + 0.1 * boost``."""
+    share = boost * BOOST_SHARE
+    return Score(cosine, boost, share, normalized(cosine) + share)
+
+
+def covered(cosine: float, boost: float, coverage: float) -> Score:
+    """Score by similarity and coverage: ``(cosine + 1) / 2 + 0.4 * coverage`` (docs/adr/0017)."""
+    share = coverage * COVERAGE_SHARE
+    return Score(cosine, boost, share, normalized(cosine) + share)
+
+
+def lexical(boost: float) -> Score:
+    """Score by keywords alone: ``boost / 12.5``."""
+    share = boost / MAX_LEXICAL_BOOST
+    return Score(None, boost, share, share)
+
+
+def by_ranks(cosine: float, boost: float, vector_rank: int | None, keyword_rank: int | None) -> Score:
+    """Score by ``1 / (60 + rank)``, summed over the two searches and scaled so that first in both is 1."""
+    total = sum(1.0 / (RRF_CONSTANT + rank) for rank in (vector_rank, keyword_rank) if rank is not None)
+    return Score(cosine, boost, boost * BOOST_SHARE, total / _FIRST_IN_BOTH, vector_rank, keyword_rank)
+
+
+def by_rank(candidates: Iterable[Scored]) -> list[Scored]:
+    """Sort by relevance. The clamp makes ties: of those what the query names comes first, then by the score before it.
+
+    Then by path; tools of one server by name.
+    """
+
+    def key(each: Scored) -> tuple[float, bool, float, str, str, int]:
+        name = each.name if each.type == "tool" else ""
+        return -each.score.final, not each.is_named, -each.score.unclamped, each.path, name, each.id
+
+    return sorted(candidates, key=key)

@@ -1,0 +1,133 @@
+"""Search requests and answers, with the limits and defaults of search-contract and decisions 1 to 12."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from skillroute.catalogue.model import ItemType, JsonObject
+
+Strategy = Literal["hierarchical", "direct", "hybrid"]
+Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
+SearchMode = Literal["semantic", "lexical", "lexical-only"]
+FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed", "skill_search_timeout"]
+Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
+
+
+def without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("NUL characters are not allowed")
+    return text
+
+
+Text = Annotated[str, AfterValidator(without_nul)]
+"""Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
+
+Query = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(without_nul)
+]
+Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
+
+DEFAULT_SKILL_THRESHOLD = 0.4
+DEFAULT_TOOL_THRESHOLD = 0.3
+
+
+class SearchRequest(BaseModel):
+    """A search for tools, as `POST /api/v1/search` takes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    query: Query = Field(description="What is needed, in plain words; 1 to 1000 characters after trimming.")
+    item_type: ItemType | None = Field(None, description="Only items of this type; null searches all types.")
+    limit: int = Field(5, ge=1, le=50, description="How many items to return at most.")
+    skill_limit: int = Field(3, ge=1, le=10, description="How many skills to match at most.")
+    skill_threshold: Threshold = Field(DEFAULT_SKILL_THRESHOLD, description="Least cosine similarity of a skill.")
+    tool_threshold: Threshold = Field(DEFAULT_TOOL_THRESHOLD, description="Least cosine similarity of a tool.")
+    include_schemas: bool = Field(True, description="Load input_schema, output_schema and annotations.")
+    strategy: Strategy = Field(
+        "hierarchical",
+        description="hierarchical: skills first, then their tools. direct: all tools. hybrid: both, merged.",
+    )
+    mode: Mode | None = Field(
+        None,
+        description="How to rank: by meaning (semantic) or by words (lexical, BM25). hybrid and hybrid_rerank are "
+        "not available yet. Null takes the deployment's default.",
+    )
+
+
+class SkillMatch(BaseModel):
+    """A skill that a query matched (search-contract BR-002)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    description: str
+    score: float = Field(description="Cosine similarity, or the share of the best BM25 score; 0..1.")
+    tool_count: int = Field(description="Its active tools that the caller sees.")
+
+
+class ToolMatch(BaseModel):
+    """An item that a query matched, without its schemas."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    db_id: int
+    type: ItemType
+    name: str
+    description: str
+    server: str | None = Field(description="The MCP server that offers the item; null when it has none.")
+    score: float = Field(description="What the results are sorted by; 0..1.")
+    similarity: float | None = Field(description="The plain cosine similarity, 0..1; null when ranked lexically.")
+    skill_ids: list[str]
+    primary_skill_id: str | None
+
+
+class EnrichedTool(ToolMatch):
+    """An item with its schemas; all three are null when they were not asked for or could not be loaded."""
+
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
+    annotations: JsonObject | None = None
+
+
+class SearchMetadata(BaseModel):
+    """How the answer came about (search-contract BR-007). Times are milliseconds of wall clock."""
+
+    model_config = ConfigDict(frozen=True)
+
+    strategy_used: Strategy
+    search_mode: SearchMode
+    skill_ids_used: list[str] | None
+    fallback_reason: FallbackReason | None = Field(description="Why no skill narrowed the search; else null.")
+    degraded: list[Degradation] = Field(description="What failed on the way; empty when nothing did.")
+    schemas_omitted: list[str] = Field(
+        description="Ids of tools whose schemas are null because the answer had no room for them: from the first that "
+        "did not fit on, in rank order. `GET /api/v1/tools/{item_id}` has them."
+    )
+    descriptions_cut: bool = Field(description="Whether the longest descriptions were cut for room; they end in `…`.")
+    stage1_skill_count: int
+    stage2_candidate_count: int = Field(
+        description="Items that passed filter and threshold before the cut to limit, counted within a candidate pool "
+        "of at least 100."
+    )
+    final_count: int
+    query_embedding_time_ms: float
+    skill_search_time_ms: float
+    tool_search_time_ms: float
+    schema_load_time_ms: float
+    index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
+    total_time_ms: float
+
+
+class SearchResponse(BaseModel):
+    """The answer of `POST /api/v1/search`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    tools: list[EnrichedTool]
+    matched_skills: list[SkillMatch]
+    metadata: SearchMetadata

@@ -1,0 +1,118 @@
+"""`/api/v1/search`: the three routes of search-contract."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from fastapi import Query as QueryParameter
+
+from skillroute.catalogue.model import ItemType
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import ERRORS
+from skillroute.search.model import (
+    DEFAULT_SKILL_THRESHOLD,
+    DEFAULT_TOOL_THRESHOLD,
+    Mode,
+    Query,
+    SearchRequest,
+    SearchResponse,
+    SkillMatch,
+    Text,
+    ToolMatch,
+)
+from skillroute.search.run import SearchRun
+from skillroute.search.search import ToolSearch
+
+MODE_HEADER = "X-Search-Mode"
+DEGRADED_HEADER = "X-Degraded"
+CUT_HEADER = "X-Descriptions-Cut"
+_MODE_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "headers": {
+            MODE_HEADER: {
+                "description": "How the results were ranked: semantic, lexical, or lexical-only while the "
+                "embedding model is away.",
+                "schema": {"type": "string"},
+            },
+            DEGRADED_HEADER: {
+                "description": "What failed on the way, comma-separated; absent when nothing did.",
+                "schema": {"type": "string"},
+            },
+            CUT_HEADER: {
+                "description": "`true` where the longest descriptions were cut for room; they end in `…`.",
+                "schema": {"type": "string"},
+            },
+        }
+    }
+}
+
+
+def search_router(search: ToolSearch, access: Access) -> APIRouter:
+    """Return the routes over a tool search."""
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.post("", response_model=SearchResponse, summary="Find the tools that fit a request")
+    def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:
+        """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
+        # Already checked and typed: FastAPI would validate it once more.
+        answer = search.search(request, caller)
+        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json")
+
+    @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
+    def search_skills(
+        response: Response,
+        caller: AsCaller,
+        query: Annotated[Query, QueryParameter()],
+        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_SKILL_THRESHOLD,
+        mode: Mode | None = None,
+    ) -> list[SkillMatch]:
+        """Stage 1 alone: the active skills that the query matches."""
+        skills, run = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
+        _tell(response, run)
+        return skills
+
+    @router.get("/tools", summary="Find tools, optionally of some skills", responses=_MODE_DOC)
+    def search_tools(
+        response: Response,
+        caller: AsCaller,
+        query: Annotated[Query, QueryParameter()],
+        skill_ids: Annotated[
+            Text | None,
+            QueryParameter(description="Comma-separated; a tool of any of them passes.", max_length=10_000),
+        ] = None,
+        item_type: ItemType | None = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
+        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_TOOL_THRESHOLD,
+        mode: Mode | None = None,
+    ) -> list[ToolMatch]:
+        """Stage 2 alone: tools without their schemas."""
+        tools, run = search.tools(
+            query,
+            caller,
+            skill_ids=_split(skill_ids),
+            item_type=item_type,
+            limit=limit,
+            threshold=threshold,
+            mode=mode,
+        )
+        _tell(response, run)
+        return tools
+
+    return router
+
+
+def _tell(response: Response, run: SearchRun) -> None:
+    response.headers[MODE_HEADER] = run.search_mode
+    if run.degraded:
+        response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)
+    if run.descriptions_cut:
+        response.headers[CUT_HEADER] = "true"
+
+
+def _split(skill_ids: str | None) -> list[str] | None:
+    # Nothing but blanks and commas names no skill, and so matches nothing (decisions 4).
+    return None if skill_ids is None else [part.strip() for part in skill_ids.split(",") if part.strip()]

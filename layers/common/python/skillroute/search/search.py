@@ -1,0 +1,215 @@
+"""Tool search: the stages strung together (search-contract BR-001), with every way it degrades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillroute.catalogue.model import ItemType
+from skillroute.core.caller import Caller
+from skillroute.core.documents.model import Collection
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
+from skillroute.core.observability import Metric, count, observe_ms
+from skillroute.core.ports import IndexReplica, VectorIndex
+from skillroute.search import answer, plan
+from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
+from skillroute.search.enrich import SchemaLoader, Schemas
+from skillroute.search.fuse import lift_by_skill
+from skillroute.search.model import (
+    DEFAULT_SKILL_THRESHOLD,
+    DEFAULT_TOOL_THRESHOLD,
+    Mode,
+    SearchRequest,
+    SearchResponse,
+    SkillMatch,
+    ToolMatch,
+)
+from skillroute.search.plan import SearchPlan, skills_where, tools_where
+from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
+from skillroute.search.run import IndexLease, SearchRun
+from skillroute.search.seen import keys_of_skills, tool_count
+from skillroute.skills.model import SkillKey
+
+
+class ToolSearch:
+    """Searches tools, prompts and resources.
+
+    Parameters
+    ----------
+    replica : IndexReplica
+    embedder : QueryEmbedder
+    schemas : SchemaLoader
+    default_ranking : "semantic" or "lexical"
+        For requests that name no mode.
+    hybrid_skill_weight : float
+        How far the hybrid strategy lifts the tools of a matched skill, 0..1.
+
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached, `EmbeddingModelMismatch` when the
+    stored vectors are of another model, and `InvalidInput` for a mode that is not available yet. Everything else that
+    fails degrades the answer.
+    """
+
+    def __init__(
+        self,
+        replica: IndexReplica,
+        embedder: QueryEmbedder,
+        schemas: SchemaLoader,
+        *,
+        default_ranking: plan.RankBy = "semantic",
+        hybrid_skill_weight: float = 0.1,
+    ) -> None:
+        self._replica = replica
+        self._embedder = embedder
+        self._schemas = schemas
+        self._default_ranking = default_ranking
+        self._hybrid_skill_weight = hybrid_skill_weight
+
+    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
+        """Answer `POST /api/v1/search`."""
+        run = SearchRun(caller)
+        search_plan = plan.plan(request, self._default_ranking)
+        try:
+            with IndexLease(self._replica, run.watch) as index:
+                found = self._find(run, index, request, search_plan)
+        except IndexUnavailable as error:
+            run.degrade("index_unavailable", error)
+            found = Found()
+        loaded = self._load_schemas(run, found.hits) if request.include_schemas else Schemas({})
+        response = answer.response(run, request, found, answer.enriched(found.hits, loaded))
+        count(Metric.SEARCH)
+        observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
+        return response
+
+    def skills(
+        self,
+        query: str,
+        caller: Caller,
+        *,
+        limit: int = 5,
+        threshold: float = DEFAULT_SKILL_THRESHOLD,
+        mode: Mode | None = None,
+    ) -> tuple[list[SkillMatch], SearchRun]:
+        """Answer `GET /api/v1/search/skills`: stage 1 alone, and how it went."""
+        run = SearchRun(caller)
+        wanted = plan.ranking_for(mode, self._default_ranking)
+        count(Metric.SEARCH)
+        try:
+            with IndexLease(self._replica, run.watch) as index:
+                ranking = self._ranking(run, index, query, wanted)
+                matched = _matching_skills(run, index, ranking, limit, threshold)
+                return [skill.said for skill in matched], run
+        except IndexUnavailable as error:
+            run.degrade("index_unavailable", error)
+            return [], run
+
+    def tools(
+        self,
+        query: str,
+        caller: Caller,
+        *,
+        skill_ids: list[str] | None = None,
+        item_type: ItemType | None = None,
+        limit: int = 10,
+        threshold: float = DEFAULT_TOOL_THRESHOLD,
+        mode: Mode | None = None,
+    ) -> tuple[list[ToolMatch], SearchRun]:
+        """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
+        run = SearchRun(caller)
+        wanted = plan.ranking_for(mode, self._default_ranking)
+        count(Metric.SEARCH)
+        try:
+            with IndexLease(self._replica, run.watch) as index:
+                keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
+                where = tools_where(caller, item_type, keys)
+                ranking = self._ranking(run, index, query, wanted)
+                candidates = ranking.tools(where, limit=limit, threshold=threshold)
+                hits = tool_hits(index, candidates[:limit], caller)
+        except IndexUnavailable as error:
+            run.degrade("tool_search_failed", error)
+            return [], run
+        tools, run.descriptions_cut = answer.tool_matches(hits)
+        return tools, run
+
+    def _ranking(self, run: SearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
+        """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
+        run.search_mode = wanted
+        if wanted == "semantic":
+            try:
+                with run.watch.stage("query_embedding"):
+                    return SemanticRanking(index, self._embedder.embed(query))
+            except EmbeddingUnavailable as error:
+                run.search_mode = "lexical-only"
+                run.degrade("embedding_unavailable", error)
+        return LexicalRanking(index, query)
+
+    def _find(self, run: SearchRun, index: VectorIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
+        ranking = self._ranking(run, index, request.query, search_plan.ranking)
+        skills = self._stage1(run, index, ranking, request) if search_plan.match_skills else []
+        try:
+            with run.watch.stage("tool_search"):
+                candidates = self._stage2(run, index, ranking, request, search_plan, skills)
+                hits = tool_hits(index, candidates[: request.limit], run.caller)
+        except IndexUnavailable as error:
+            run.degrade("tool_search_failed", error)
+            return Found(skills)
+        return Found(skills, len(candidates), hits)
+
+    def _stage1(
+        self, run: SearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest
+    ) -> list[MatchedSkill]:
+        """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
+        try:
+            skills = _matching_skills(run, index, ranking, request.skill_limit, request.skill_threshold)
+            if not skills:
+                there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
+                run.fall_back("no_skill_matched" if there_are_some else "no_skills")
+            return skills
+        except IndexTimeout:
+            run.fall_back("skill_search_timeout")
+        except IndexUnavailable:
+            run.fall_back("skill_search_failed")
+        return []
+
+    def _stage2(
+        self,
+        run: SearchRun,
+        index: VectorIndex,
+        ranking: Ranking,
+        request: SearchRequest,
+        search_plan: SearchPlan,
+        skills: list[MatchedSkill],
+    ) -> list[Candidate]:
+        everything = tools_where(run.caller, request.item_type)
+        of_skills = tools_where(run.caller, request.item_type, [skill.key for skill in skills])
+        if not skills:
+            wheres = [everything]
+        elif search_plan.search_all:
+            wheres = [of_skills, everything]
+        else:
+            wheres = [of_skills]
+        candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
+        return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
+
+    def _lifted(self, index: VectorIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
+        payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])
+        skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
+        skill_scores = {skill.key: skill.said.score for skill in skills}
+        return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
+
+    def _load_schemas(self, run: SearchRun, hits: Sequence[Hit]) -> Schemas:
+        try:
+            with run.watch.stage("schema_load"):
+                wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
+                return self._schemas.load(wanted, room=answer.room_for_schemas(hits))
+        except SkillrouteError as error:
+            run.degrade("schema_load_failed", error)
+            return Schemas({})
+
+
+def _matching_skills(
+    run: SearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
+) -> list[MatchedSkill]:
+    with run.watch.stage("skill_search"):
+        candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)
+        hits = with_payloads(index, Collection.SKILLS, candidates)
+        return [answer.matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]

@@ -1,0 +1,59 @@
+"""A skill's embedding: the confidence-weighted mean of its tools (skill-contract BR-004, decisions 22)."""
+
+from __future__ import annotations
+
+from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
+from skillroute.core.observability import Metric, count
+from skillroute.core.ports import Database, Session
+from skillroute.core.queue.work import QueueName
+from skillroute.skills.model import SkillKey
+
+
+class AggregateSkill:
+    """Recomputes what a skill is found by.
+
+    Parameters
+    ----------
+    description_share : float
+        How much of a skill's vector is that of its description, 0..1, once it has tools; 0.3 is the contract's optional
+        70/30 mix.
+    """
+
+    def __init__(self, database: Database, *, description_share: float = 0.0) -> None:
+        self._database = database
+        self._description_share = description_share
+
+    def __call__(self, skill_key: SkillKey) -> bool:
+        """Bring a skill's embedding up to date; return whether it changed.
+
+        The mean of its active tools' vectors weighted by confidence, L2 norm 1. Tools without a vector are skipped;
+        with none left the description's embedding serves. A skill that is gone is no error: nothing happens. The work
+        that waits for it in the outbox is done in the same transaction; what changes meanwhile waits anew.
+        """
+        changed = self._database.transact(lambda session: self._aggregate(session, skill_key))
+        count(Metric.SKILLS_AGGREGATED, changed)
+        return changed
+
+    def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
+        # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
+        exists = session.skills.lock(skill_key)
+        # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
+        versions = session.outbox.versions(QueueName.AGGREGATE, [skill_key])
+        model = session.index_state.model() if exists else None
+        changed = False
+        if model is not None:
+            vector = self.vector(session, skill_key, model)
+            changed = vector is not None and session.skills.set_embedding(skill_key, model, vector)
+        session.outbox.done(QueueName.AGGREGATE, versions)
+        return changed
+
+    def vector(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
+        """Return what a skill should be found by, as its members are now; None when there is nothing to go by."""
+        tools = weighted_mean(session.skills.members(skill_key, model))
+        if tools is not None and self._description_share == 0.0:
+            return tools
+        description = session.skills.description_embedding(skill_key, model)
+        if tools is None or description is None:
+            return tools or description
+        share = self._description_share
+        return weighted_mean([(tools, 1.0 - share), (description, share)])

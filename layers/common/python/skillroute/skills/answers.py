@@ -1,0 +1,244 @@
+"""What the skill routes take and answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from skillroute.skills.classification import Decision, Outcome
+from skillroute.skills.model import Assignment, AssignmentSource, IdentifiedSkill, SkillFields
+from skillroute.skills.review import Reviewed
+from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
+
+
+class SkillCreate(IdentifiedSkill):
+    """A skill to be created."""
+
+
+class SkillPut(SkillFields):
+    """A skill written over whole: what is left out is emptied. Without `is_active` its state stays."""
+
+    is_active: bool | None = None
+
+
+class SkillPatch(BaseModel):
+    """The fields of a skill that are to change; `is_active` deactivates and reactivates it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str | None = None
+    description: str | None = None
+    keywords: list[str] | None = None
+    examples: list[str] | None = None
+    parent_domain: str | None = None
+    is_active: bool | None = None
+
+
+class _Out(BaseModel):
+    """An answer whose fields are those of a value of the domain, by the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return what the API says of a value."""
+        return cls.model_validate(value)
+
+
+class SkillOut(_Out):
+    """A skill."""
+
+    id: str
+    name: str
+    description: str
+    keywords: list[str]
+    examples: list[str]
+    parent_domain: str | None
+    org_id: str | None
+    tool_count: int = Field(description="Its active tools that the caller sees, counted at this moment.")
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+class SkillToolOut(_Out):
+    """One of a skill's tools."""
+
+    tool_id: int
+    tool_name: str
+    server: Annotated[str | None, BeforeValidator(lambda server: server or None)]
+    type: str
+    confidence: float
+    is_primary: bool
+    source: AssignmentSource
+    assigned_at: datetime
+
+
+class ToolSkillOut(_Out):
+    """One of a tool's skills."""
+
+    skill_id: str
+    skill_name: str
+    is_active: bool = Field(description="Whether the skill is; inactive ones are kept, but not searched.")
+    confidence: float
+    is_primary: bool
+    source: AssignmentSource
+    reasoning: str | None
+    assigned_at: datetime
+
+
+class ManualAssignment(BaseModel):
+    """A skill that a person gives a tool."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+    reasoning: Annotated[str, Field(max_length=1000)] | None = None
+
+    def assignment(self) -> Assignment:
+        """Return it as the use case takes it."""
+        return Assignment(self.skill_id, self.confidence, self.reasoning)
+
+
+class ManualAssignments(BaseModel):
+    """All skills that a tool is to have; none at all says that none fits."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    skills: list[ManualAssignment] = Field(max_length=100, description="At most five.")
+
+
+class ClassifyRequest(BaseModel):
+    """Which tool to classify. What it says is read from the catalogue."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tool_id: Annotated[int, Field(ge=1, le=2**63 - 1)]
+    tool_name: str | None = Field(None, description="Checked against the catalogue when given.")
+    tool_description: str | None = Field(None, description="Accepted, and not used: the catalogue's is classified.")
+    force_reclassify: bool = Field(False, description="Also when nothing changed, or a person decided.")
+
+
+class ClassifiedSkill(BaseModel):
+    """A skill that a tool has now."""
+
+    skill_id: str
+    confidence: float
+    reasoning: str | None
+
+
+class SuggestedSkill(BaseModel):
+    """A skill that does not exist, which a classifier would like for a tool that fits no other."""
+
+    name: str
+    description: str
+    reasoning: str | None
+
+
+class ClassifyResponse(BaseModel):
+    """What became of a tool."""
+
+    tool_id: int
+    tool_name: str
+    decision: Decision = Field(
+        description="classified; suggested: no skill fits; unchanged: it says what it said the last time; human: a "
+        "person decided."
+    )
+    assignments: list[ClassifiedSkill] = Field(description="The tool's skills as they are now, the primary one first.")
+    primary_skill_id: str | None
+    suggested_new_skill: SuggestedSkill | None
+    classification_timestamp: datetime
+
+    @classmethod
+    def of(cls, outcome: Outcome, at: datetime) -> ClassifyResponse:
+        """Return what the API says of an outcome."""
+        draft = outcome.suggestion
+        return cls(
+            tool_id=outcome.tool_id,
+            tool_name=outcome.tool_name,
+            decision=outcome.decision,
+            assignments=[
+                ClassifiedSkill(skill_id=each.skill_id, confidence=each.confidence, reasoning=each.reasoning)
+                for each in outcome.assignments
+            ],
+            primary_skill_id=outcome.assignments[0].skill_id if outcome.assignments else None,
+            suggested_new_skill=SuggestedSkill(
+                name=draft.name, description=draft.description, reasoning=draft.reasoning
+            )
+            if draft
+            else None,
+            classification_timestamp=at,
+        )
+
+
+class SuggestionOut(_Out):
+    """A suggestion."""
+
+    id: int
+    kind: SuggestionKind
+    suggested_name: str
+    suggested_description: str
+    source_tool_id: int | None
+    source_tool_name: str | None
+    target_skill_id: str | None = Field(description="The skill whose description it would be.")
+    reasoning: str | None
+    source: AssignmentSource
+    status: SuggestionStatus
+    resolved_skill_id: str | None
+    reviewed_by: str | None
+    review_reason: str | None
+    created_at: datetime
+    reviewed_at: datetime | None
+
+
+class SuggestionEdits(BaseModel):
+    """What is to be otherwise than suggested."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: str | None = None
+    name: str | None = None
+    description: str | None = None
+    keywords: list[str] | None = None
+    examples: list[str] | None = None
+    parent_domain: str | None = None
+
+
+class Rejection(BaseModel):
+    """Why a suggestion is rejected."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reason: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class Merge(BaseModel):
+    """The skill that a suggestion is merged into."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+
+
+class ReviewResponse(BaseModel):
+    """What a decision led to."""
+
+    suggestion: SuggestionOut
+    skill: SkillOut
+    assignment: ToolSkillOut | None
+    also_resolved: int = Field(description="Other open suggestions of the same name, now merged into the skill.")
+    message: str
+
+    @classmethod
+    def of(cls, reviewed: Reviewed) -> ReviewResponse:
+        """Return what the API says of a decision."""
+        return cls(
+            suggestion=SuggestionOut.of(reviewed.suggestion),
+            skill=SkillOut.of(reviewed.skill),
+            assignment=ToolSkillOut.of(reviewed.assignment) if reviewed.assignment else None,
+            also_resolved=reviewed.also_resolved,
+            message=reviewed.message,
+        )

@@ -1,0 +1,96 @@
+"""The rows of mcp.tool_skill_assignments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from skillroute.core.postgres.connection import Connection
+from skillroute.skills.model import (
+    MAX_TOOLS_PER_SKILL,
+    AssignedSkill,
+    Assignment,
+    AssignmentSource,
+    SkillKey,
+    SkillMember,
+)
+
+
+class PostgresAssignments:
+    """`ports.AssignmentRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def hold_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
+        return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
+
+    def hold_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
+        self._run("hold_memberships", keys=list(skill_keys), org_id=org_id)
+
+    def hold_all_memberships(self, skill_key: SkillKey) -> None:
+        self._run("hold_all_memberships", key=skill_key)
+
+    def keys_of_skills(
+        self, skill_ids: Collection[str], org_id: str | None, *, only_active: bool = False
+    ) -> dict[str, SkillKey]:
+        rows = self._run("keys_of_skills", ids=sorted(skill_ids), org_id=org_id, only_active=only_active)
+        return {id_: SkillKey(key) for id_, key in rows}
+
+    def room(
+        self, skill_keys: Collection[SkillKey], item_ids: Sequence[int], org_id: str | None
+    ) -> dict[SkillKey, int]:
+        rows = self._run(
+            "room_of_skills", keys=sorted(skill_keys), tool_ids=list(item_ids), org_id=org_id, most=MAX_TOOLS_PER_SKILL
+        )
+        return {SkillKey(key): room for key, room in rows}
+
+    def replace(
+        self,
+        assignments: Mapping[int, Sequence[Assignment]],
+        keys: Mapping[str, SkillKey],
+        source: AssignmentSource,
+    ) -> set[SkillKey]:
+        rows = json.dumps(
+            [
+                {
+                    "tool_id": tool_id,
+                    "skill_key": keys[assignment.skill_id],
+                    "confidence": assignment.confidence,
+                    "is_primary": rank == 0,
+                    "reasoning": assignment.reasoning,
+                }
+                for tool_id, ranked in assignments.items()
+                for rank, assignment in enumerate(ranked)
+            ]
+        )
+        removed = self._run("delete_assignments", tool_ids=sorted(assignments), rows=rows)
+        self._run("demote_primaries", rows=rows)
+        written = self._run("upsert_assignments", rows=rows, source=source.value)
+        return {SkillKey(row[0]) for row in (*removed, *written)}
+
+    def of_items(self, item_ids: Sequence[int]) -> set[SkillKey]:
+        return {SkillKey(row[0]) for row in self._run("skills_of_items", ids=list(item_ids))}
+
+    def of_item(self, item_id: int, org_id: str | None) -> list[AssignedSkill]:
+        return [
+            AssignedSkill(
+                SkillKey(key), name, is_active, confidence, is_primary, AssignmentSource(source), reasoning, assigned_at
+            )
+            for key, name, is_active, confidence, is_primary, source, reasoning, assigned_at in self._run(
+                "skills_of_item", id=item_id, org_id=org_id
+            )
+        ]
+
+    def of_skill(
+        self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[SkillMember], int]:
+        total: int = self._run("count_items_of_skill", key=skill_key, org_id=org_id)[0][0]
+        rows = self._run("items_of_skill", key=skill_key, org_id=org_id, limit=limit, offset=offset)
+        return [
+            SkillMember(id_, name, server, type_, confidence, is_primary, AssignmentSource(source), assigned_at)
+            for id_, name, server, type_, confidence, is_primary, source, assigned_at in rows
+        ], total
+
+    def remove_members(self, skill_key: SkillKey) -> list[int]:
+        return [row[0] for row in self._run("remove_members", key=skill_key)]

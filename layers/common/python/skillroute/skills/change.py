@@ -1,0 +1,159 @@
+"""Changing, deactivating, reactivating and deleting skills, and the states they may be in (skill-contract)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from skillroute.core.caller import Caller
+from skillroute.core.documents.embed import claim_model
+from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.ports import Database, Session
+from skillroute.core.queue.work import QueueName
+from skillroute.owned import own_skill
+from skillroute.skills.create import PreparedSkill, PrepareSkill
+from skillroute.skills.model import NewSkill, Skill, SkillFields
+
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A skill as it was read, and as it is to be."""
+
+    prepared: PreparedSkill
+    is_active: bool
+    before: Skill
+
+
+class ChangeSkill:
+    """`PUT`, `PATCH` and `DELETE /api/v1/skills/{id}`.
+
+    A skill is active, inactive or deleted. Active and inactive turn into each other and into deleted; deleted is the
+    end, but its id can be created again.
+    """
+
+    def __init__(
+        self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
+    ) -> None:
+        self._database = database
+        self._prepare = prepare
+        self._after_commit = after_commit
+
+    def __call__(
+        self,
+        skill_id: str,
+        changes: Mapping[str, Any],
+        caller: Caller,
+        *,
+        together_with: Callable[[Session], object] = lambda session: None,
+    ) -> Skill:
+        """Write over the fields given, `is_active` among them, and leave the others.
+
+        The index follows at once: an inactive skill is gone from the next search, its assignments are kept.
+
+        Parameters
+        ----------
+        together_with : callable
+            Done in the same transaction; what it raises undoes the change.
+
+        Raises
+        ------
+        InvalidInput
+            A field is unknown or its value is not allowed.
+        NotFound
+            There is no such skill, or it is another organisation's.
+        Forbidden
+            It is global and the caller belongs to an organisation.
+        Conflict
+            It is deleted and was to be made active or inactive; or others change it again and again.
+        """
+        for _ in range(_ATTEMPTS):
+            before = self._of_caller(skill_id, caller, wants_state="is_active" in changes)
+            fields, is_active = _merged(before, changes)
+            prepared = self._prepared(before, fields)
+
+            def write(session: Session, change: _Change = _Change(prepared, is_active, before)) -> Skill | None:
+                after = _write(session, change, caller)
+                if after is not None:
+                    together_with(session)
+                return after
+
+            after = self._database.transact(write)
+            if after is not None:
+                self._after_commit()
+                return after
+        raise Conflict(f"skill {skill_id} is being changed by others; try again")
+
+    def delete(self, skill_id: str, caller: Caller) -> None:
+        """Delete a skill: it is gone from everything, and its tools lose it.
+
+        A tool that has other skills left gets the surest of them as its primary; one that has none is classified again.
+        Raises `NotFound` and `Forbidden`.
+        """
+        key = self._of_caller(skill_id, caller).key
+
+        def delete(session: Session) -> bool:
+            # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
+            # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
+            session.skills.hold_skills_of(caller.org_id)
+            session.assignments.hold_all_memberships(key)
+            if not session.skills.delete(key):
+                return False
+            session.suggestions.drop_description_of(key)
+            bare = session.assignments.remove_members(key)
+            session.outbox.enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
+            return True
+
+        if not self._database.transact(delete):
+            raise NotFound(f"no skill with id {skill_id}")
+        self._after_commit()
+
+    def _of_caller(self, skill_id: str, caller: Caller, *, wants_state: bool = False) -> Skill:
+        def read(session: Session) -> Skill:
+            try:
+                return own_skill(session, skill_id, caller)
+            except NotFound:
+                if wants_state and session.skills.is_deleted(skill_id, caller.org_id):
+                    raise Conflict(
+                        f"skill {skill_id} is deleted: deleted skills become neither active nor inactive"
+                    ) from None
+                raise
+
+        return self._database.read(read)
+
+    def _prepared(self, before: Skill, fields: SkillFields) -> PreparedSkill:
+        same = (fields.name, fields.description) == (before.name, before.description)
+        new = NewSkill(id=before.id, org_id=before.org_id, **fields.model_dump())
+        return self._prepare(new, embed=not same)
+
+
+def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, bool]:
+    current = {name: getattr(before, name) for name in SkillFields.model_fields}
+    changes = dict(changes)
+    is_active = changes.pop("is_active", before.is_active)
+    if not isinstance(is_active, bool):
+        raise InvalidInput("is_active", "must be true or false")
+    try:
+        return SkillFields.model_validate(current | changes), is_active
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
+
+
+def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
+    prepared = change.prepared
+    if prepared.model is not None:
+        claim_model(session, prepared.model)
+    changed = session.skills.change(
+        prepared.skill,
+        prepared.text,
+        prepared.model,
+        prepared.vector,
+        is_active=change.is_active,
+        seen=change.before.updated_at,
+    )
+    return session.skills.get(prepared.skill.id, caller.org_id) if changed else None

@@ -1,0 +1,37 @@
+"""What classifiers and language models are asked at once: `/api/v1/skills/classify` and `/{id}/describe`."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.core.http.paging import SkillId
+from skillroute.skills.answers import ClassifyRequest, ClassifyResponse, SuggestionOut
+from skillroute.skills.classify import ClassifyTools
+from skillroute.skills.describe import DescribeSkill
+
+
+def classification_router(classify: ClassifyTools, describe: DescribeSkill, access: Access) -> APIRouter:
+    """Return the routes that ask a model."""
+    router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+
+    @router.post("/classify", summary="Classify a tool at once", responses=NOT_FOUND | CONFLICT)
+    def classify_tool(body: ClassifyRequest, caller: AsWriter) -> ClassifyResponse:
+        """Classify a tool without waiting for the queue. A person's decision stays, unless `force_reclassify`."""
+        outcome = classify.for_caller(body.tool_id, caller, name=body.tool_name, force=body.force_reclassify)
+        return ClassifyResponse.of(outcome, datetime.now(UTC))
+
+    @router.post(
+        "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT
+    )
+    def describe_skill(skill_id: SkillId, caller: AsWriter) -> SuggestionOut:
+        """Let the language model describe a skill from its tools, as a suggestion to be approved or rejected."""
+        return SuggestionOut.of(describe(skill_id, caller))
+
+    return router

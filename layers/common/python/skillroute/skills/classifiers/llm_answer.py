@@ -1,0 +1,98 @@
+"""What a language model answered, read without trusting it: its schema is a wish, and its texts will be stored."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.errors import ClassifierAnswerInvalid
+from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft
+
+_LONGEST_ID = 100  # more than an id may have, so that no cut makes one
+_LONGEST_REASONING = 500
+_LONGEST_NAME = 255
+_LONGEST_DESCRIPTION = 1000
+_UNSTORABLE = frozenset({"Cc", "Cs"})  # control characters, NUL among them, and lone surrogates
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What could be used of an answer, and what could not.
+
+    Attributes
+    ----------
+    malformed : int
+        Assignments and suggestions that are none.
+    not_offered : tuple of str
+        Skills that the model was not asked about, invented ones among them.
+    """
+
+    classification: Classification
+    malformed: int
+    not_offered: tuple[str, ...]
+
+
+def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnswer:
+    """Read an answer. What is wrong with one assignment costs only that one.
+
+    A confidence outside 0..1 is a number and stays: `domain.classification.settle` judges it. What the model called
+    primary is not read, for the surest assignment is (decisions 15).
+
+    Raises
+    ------
+    ClassifierAnswerInvalid
+        It has no list of assignments.
+    """
+    entries = answer.get("assignments")
+    if not isinstance(entries, list):
+        raise ClassifierAnswerInvalid("the language model answered without a list of assignments")
+    read = [_assignment(entry) for entry in entries]
+    proposed = [each for each in read if each is not None]
+    drafted = answer.get("suggested_new_skill")
+    suggestion = _suggestion(drafted)
+    return ReadAnswer(
+        classification=Classification(tuple(each for each in proposed if each.skill_id in offered), suggestion),
+        malformed=len(read) - len(proposed) + (drafted is not None and suggestion is None),
+        not_offered=tuple(each.skill_id for each in proposed if each.skill_id not in offered),
+    )
+
+
+def storable(text: object, longest: int) -> str | None:
+    """Return a text on one line, without what PostgreSQL or a log cannot hold, and cut; None when nothing is left."""
+    if not isinstance(text, str):
+        return None
+    kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in _UNSTORABLE)
+    return " ".join(kept.split())[:longest].rstrip() or None
+
+
+def _assignment(entry: object) -> ProposedAssignment | None:
+    if not isinstance(entry, Mapping):
+        return None
+    skill_id, confidence = storable(entry.get("skill_id"), _LONGEST_ID), _number(entry.get("confidence"))
+    if skill_id is None or confidence is None:
+        return None
+    return ProposedAssignment(skill_id, confidence, storable(entry.get("reasoning"), _LONGEST_REASONING))
+
+
+def _number(value: object) -> float | None:
+    """Return a finite number as a float; None for everything else, booleans among it."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # JSON's integers have no end
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _suggestion(draft: object) -> SkillDraft | None:
+    if not isinstance(draft, Mapping):
+        return None
+    name = storable(draft.get("name"), _LONGEST_NAME + 1)
+    description = storable(draft.get("description"), _LONGEST_DESCRIPTION)
+    if name is None or len(name) > _LONGEST_NAME or description is None:
+        return None
+    return SkillDraft(name, description, storable(draft.get("reasoning"), _LONGEST_REASONING))

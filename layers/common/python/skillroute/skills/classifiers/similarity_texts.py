@@ -1,0 +1,77 @@
+"""The vectors of skills' texts, embedded once each and remembered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
+from skillroute.core.ports import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_CHUNK = 128
+_TOO_LATE = "the embedding model is still busy with the texts of the skills"
+
+
+class TextVectors:
+    """Remembers vectors by text. Safe to call from several threads: one embeds, the others wait for it.
+
+    Embeds in chunks of 128 and keeps every chunk, so a first call that runs out of time leaves less for the next one.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    capacity : int
+        How many vectors are kept, the ones that were needed last: 1.5 KB each at 384 dimensions. More are kept only
+        while a single call needs more.
+    """
+
+    def __init__(self, embedder: Embedder, *, capacity: int) -> None:
+        self._embedder = embedder
+        self._capacity = capacity
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str], *, timeout_s: float) -> NDArray[np.float32]:
+        """Return the vectors of texts, in order: float32 [texts, dimension].
+
+        Raises
+        ------
+        ClassifierUnavailable
+            The model failed, or `timeout_s` seconds went by.
+        """
+        import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
+
+        until = time.monotonic() + timeout_s
+        if not self._lock.acquire(timeout=max(0.0, timeout_s)):
+            raise ClassifierUnavailable(_TOO_LATE)
+        try:
+            self._embed([text for text in dict.fromkeys(texts) if text not in self._vectors], until)
+            for text in texts:
+                self._vectors.move_to_end(text)
+            found = [self._vectors[text] for text in texts]
+            while len(self._vectors) > self._capacity:
+                self._vectors.popitem(last=False)
+        finally:
+            self._lock.release()
+        return np.array(found, np.float32).reshape(len(texts), self._embedder.model.dimension)
+
+    def _embed(self, missing: Sequence[str], until: float) -> None:
+        import numpy as np  # noqa: PLC0415
+
+        for start in range(0, len(missing), _CHUNK):
+            chunk = missing[start : start + _CHUNK]
+            left_s = until - time.monotonic()
+            if left_s <= 0.0:
+                raise ClassifierUnavailable(_TOO_LATE)
+            try:
+                vectors = self._embedder.embed(chunk, timeout_s=left_s)
+            except EmbeddingUnavailable as error:
+                raise ClassifierUnavailable(str(error)) from error
+            self._vectors.update(zip(chunk, np.array(vectors, np.float32), strict=True))

@@ -1,0 +1,176 @@
+"""Classifying tools into skills (skill-contract BR-002, BR-003; decisions 15 to 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+
+from skillroute.core.caller import Caller
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import ClassifierUnavailable, Conflict, InvalidInput, NotFound
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import Classifier, Database, Session, ToClassify
+from skillroute.core.queue.work import QueueName
+from skillroute.owned import own_item
+from skillroute.skills.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
+from skillroute.skills.profiles import SkillProfiles
+from skillroute.skills.store_classifications import Answer, StoreClassifications, current_assignments
+from skillroute.skills.suggest import SuggestSkills
+
+Results = dict[int, Outcome | ClassifierUnavailable]
+_DECIDED = {Decision.CLASSIFIED, Decision.SUGGESTED}
+_Asked = tuple[ToClassify, Answer | ClassifierUnavailable]
+
+
+class ClassifyTools:
+    """Asks a classifier about tools, and stores what becomes of its answers.
+
+    Parameters
+    ----------
+    suggest : SuggestSkills
+        Tells people of new suggestions, and approves those that were made often enough.
+    timeout_s : float
+        The most that one attempt at one tool may take.
+    min_confidence : float
+        What is less sure is not assigned.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        classifier: Classifier,
+        profiles: SkillProfiles,
+        suggest: SuggestSkills,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+        timeout_s: float = 10.0,
+        min_confidence: float = MIN_CONFIDENCE,
+    ) -> None:
+        self._database = database
+        self._classifier = classifier
+        self._profiles = profiles
+        self._suggest = suggest
+        self._after_commit = after_commit
+        self._timeout_s = timeout_s
+        self._store = StoreClassifications(classifier, min_confidence)
+
+    def __call__(self, tool_ids: Sequence[int], *, force: bool = False) -> Results:
+        """Classify tools and return what became of each.
+
+        A tool that says nothing new is skipped, and so is one that a person decided on, unless `force`d. Until the new
+        assignments are stored, the old ones are searched (decisions 19). Where the classifier fails, the tool keeps
+        what it has, and its work goes on waiting in the outbox.
+
+        Returns
+        -------
+        dict of int to Outcome or ClassifierUnavailable
+            One for each id.
+
+        Raises
+        ------
+        DatabaseUnavailable
+            What was not stored goes on waiting in the outbox.
+        """
+        model = self._database.read(lambda session: session.index_state.stored_model())
+        found = self._database.read(lambda session: session.classifications.tools(tool_ids, model))
+        skipped = {id_: why for id_, each in found.items() if (why := self._skip(each, force)) is not None}
+        results: Results = {id_: Outcome(id_, Decision.GONE) for id_ in tool_ids if id_ not in found}
+        if skipped:
+            results |= self._database.transact(lambda session: _skipped(session, found, skipped))
+        todo = sorted((found[id_] for id_ in found.keys() - skipped.keys()), key=_order)
+        # All are asked at once, whatever their organisation, so that a batch takes the time of its slowest.
+        asked = self._ask(todo, model)
+        for org_id, group in groupby(asked, key=lambda answer: answer[0].tool.org_id):
+            results |= self._stored(list(group), org_id, force)
+        self._after_commit()
+        return results
+
+    def for_caller(self, tool_id: int, caller: Caller, *, name: str | None = None, force: bool = False) -> Outcome:
+        """Classify one of the caller's own tools at once.
+
+        Parameters
+        ----------
+        name : str, optional
+            What the caller believes the tool to be called.
+
+        Raises
+        ------
+        NotFound, Forbidden
+            There is no such tool, or it is not the caller's.
+        InvalidInput
+            The tool has another name.
+        ClassifierUnavailable
+            The classifier failed; the tool waits in the queue as before.
+        Conflict
+            The tool is being changed at this moment.
+        """
+        item = self._database.read(lambda session: own_item(session, tool_id, caller))
+        if name is not None and name != item.content.key.name:
+            raise InvalidInput("tool_name", f"tool {tool_id} is called {item.content.key.name!r}")
+        outcome = self([tool_id], force=force)[tool_id]
+        if isinstance(outcome, ClassifierUnavailable):
+            raise outcome
+        if outcome.decision is Decision.GONE:
+            raise NotFound(f"no item with id {tool_id}")
+        if outcome.decision is Decision.OVERTAKEN:
+            raise Conflict(f"tool {tool_id} is being changed: try again")
+        return outcome
+
+    def _skip(self, each: ToClassify, force: bool) -> Decision | None:
+        if force or each.decided_by is None:
+            return None
+        if each.decided_by == HUMAN:
+            return Decision.HUMAN
+        same = each.decided_by == self._classifier.name and each.decided_hash == each.tool.input_hash
+        return Decision.UNCHANGED if same else None
+
+    def _ask(self, tools: list[ToClassify], model: EmbeddingModel | None) -> list[_Asked]:
+        offers = {org_id: self._profiles(org_id, model) for org_id in {each.tool.org_id for each in tools}}
+
+        def ask(each: ToClassify) -> _Asked:
+            skills = offers[each.tool.org_id]
+            if each.decided_by == HUMAN:  # forced: what the person decided must not decide again
+                skills = self._profiles.without(each.tool.id, skills, each.tool.org_id, model)
+            try:
+                classification = self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
+            except ClassifierUnavailable as error:
+                return each, error
+            return each, Answer(each, classification, {skill.id: skill.key for skill in skills})
+
+        workers = min(self._classifier.concurrency, len(tools))
+        if workers < 2:
+            return list(map(ask, tools))
+        with ThreadPoolExecutor(workers, thread_name_prefix="classify") as pool:
+            return list(pool.map(ask, tools))
+
+    def _stored(self, asked: Sequence[_Asked], org_id: str | None, force: bool) -> Results:
+        """Store the answers for tools of one organisation."""
+        results: Results = {}
+        answers: list[Answer] = []
+        for each, answer in asked:
+            if isinstance(answer, ClassifierUnavailable):
+                logger.error("tool not classified", extra={"tool_id": each.tool.id, "reason": str(answer)})
+                results[each.tool.id] = answer
+            else:
+                answers.append(answer)
+        if answers:
+            stored = self._database.transact(lambda session: self._store(session, answers, org_id, force=force))
+            count(Metric.TOOLS_CLASSIFIED, sum(outcome.decision in _DECIDED for outcome in stored.outcomes))
+            self._suggest.announce(stored.suggested)
+            results |= {outcome.tool_id: outcome for outcome in stored.outcomes}
+        return results
+
+
+def _order(each: ToClassify) -> tuple[str, int]:
+    return each.tool.org_id or "", each.tool.id
+
+
+def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping[int, Decision]) -> Results:
+    """Say what skipped tools have, and take their work from the outbox."""
+    versions = {str(id_): found[id_].version for id_ in skipped}
+    session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+    return {
+        id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))
+        for id_, decision in skipped.items()
+    }

@@ -1,0 +1,117 @@
+"""Creating a skill, found by its description until it has tools (skill-contract BR-001)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skillroute.catalogue.text import split_name
+from skillroute.core.caller import Caller
+from skillroute.core.documents.embed import claim_model, embed_views
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import Conflict, EmbeddingUnavailable
+from skillroute.core.hashing import text_hash
+from skillroute.core.json_input import check_json
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.ports import Database, Embedder, IndexedText, Session
+from skillroute.skills.model import MAX_SKILLS, NewSkill, Skill
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSkill:
+    """A skill ready to be stored; without model and vector when the embedding model was away."""
+
+    skill: NewSkill
+    text: IndexedText
+    model: EmbeddingModel | None
+    vector: Vector | None
+
+
+class PrepareSkill:
+    """Checks a skill and embeds its description."""
+
+    def __init__(self, embedder: Embedder, *, timeout_s: float = 10.0) -> None:
+        self._embedder = embedder
+        self._timeout_s = timeout_s
+
+    def __call__(self, new: NewSkill, *, embed: bool = True) -> PreparedSkill:
+        """Return the skill with its texts, and with a vector unless the embedding model is away or not asked for.
+
+        Raises
+        ------
+        InvalidInput
+            A text holds NUL or a lone surrogate.
+        """
+        check_json(new.model_dump(mode="json"))
+        text = indexed_text(new)
+        if not embed:
+            return PreparedSkill(new, text, None, None)
+        try:
+            vector = embed_views(self._embedder, [text.embedding_texts], timeout_s=self._timeout_s)[0]
+        except EmbeddingUnavailable as error:
+            logger.warning("skill stored without embedding", extra={"skill_id": new.id, "reason": str(error)})
+            count(Metric.EMBEDDING_FAILED)
+            return PreparedSkill(new, text, None, None)
+        return PreparedSkill(new, text, self._embedder.model, vector)
+
+
+class CreateSkill:
+    """Stores a new skill with an embedding of its description."""
+
+    def __init__(
+        self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
+    ) -> None:
+        self._database = database
+        self._prepare = prepare
+        self._after_commit = after_commit
+
+    def __call__(self, new: NewSkill, caller: Caller) -> Skill:
+        """Create a skill of the caller's organisation.
+
+        While the embedding model is away the skill is stored without a vector and gets it later. The id of a deleted
+        skill can be used again.
+
+        Raises
+        ------
+        InvalidInput
+            A text holds NUL or a lone surrogate.
+        Conflict
+            The organisation sees a skill of this id, its own or a global one, or has as many skills as it may.
+        DatabaseUnavailable, EmbeddingModelMismatch
+            Nothing was written.
+        """
+        prepared = self._prepare(new.model_copy(update={"org_id": caller.org_id}))
+        skill = self._database.transact(lambda session: store(session, prepared))
+        self._after_commit()
+        return skill
+
+
+def store(session: Session, prepared: PreparedSkill) -> Skill:
+    """Store a prepared skill within a transaction. Raises `Conflict` and `EmbeddingModelMismatch`.
+
+    A global skill is stored whichever organisations have one of its id: these go on seeing their own, and nobody learns
+    of it (decisions 29).
+    """
+    new = prepared.skill
+    if prepared.model is not None:
+        claim_model(session, prepared.model)
+    session.skills.hold_skills_of(new.org_id)
+    seen = session.skills.get(new.id, new.org_id)
+    # Asked first: with both wrong, that the id is taken is what helps.
+    if seen is not None and seen.org_id != new.org_id:
+        raise Conflict(f"Skill already exists: {new.id} is global, and every organisation sees it; choose another id")
+    if seen is None and session.skills.count_of(new.org_id) >= MAX_SKILLS:
+        raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed")
+    if not session.skills.create(new, prepared.text, prepared.model, prepared.vector):
+        raise Conflict(f"Skill already exists: {new.id}")
+    skill = session.skills.get(new.id, new.org_id)
+    assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
+    return skill
+
+
+def indexed_text(skill: NewSkill) -> IndexedText:
+    """Return what a skill says to the index: name and description by meaning; keywords and examples by words."""
+    embedded = f"{skill.name}: {skill.description}"
+    examples = (f"{name} {split_name(name)}" for name in skill.examples)
+    words = " ".join([skill.name, skill.description, *skill.keywords, *examples])
+    return IndexedText((embedded,), words, text_hash(embedded, words, *skill.keywords, "", *skill.examples))

@@ -1,0 +1,83 @@
+"""The skills that a tool may be given, as classifiers see them, read again only when they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from skillroute.core.bounded_cache import BoundedCache
+from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
+from skillroute.core.ports import Database, Session
+from skillroute.skills.classification import SkillProfile
+from skillroute.skills.model import SkillKey
+
+_ORGANISATIONS = 8
+_BYTES = 96 * 1024 * 1024
+_BYTES_A_FLOAT = 32
+
+
+class SkillProfiles:
+    """Active skills by organisation. Each call sees what is committed: fingerprints are read, vectors only if need be.
+
+    The lists of the organisations that came last are kept, eight or 96 MB of them: with 1,000 skills that all have
+    tools, one is 25 MB.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: BoundedCache[tuple[str | None, EmbeddingModel | None], Sequence[SkillProfile]] = BoundedCache(
+            max_entries=_ORGANISATIONS, max_bytes=_BYTES
+        )
+
+    def __call__(self, org_id: str | None, model: EmbeddingModel | None) -> Sequence[SkillProfile]:
+        """Return the skills that items of an organisation may have, by id; the same object while nothing changed."""
+        key = (org_id, model)
+        known = self._known.get(key) or ()
+        profiles = self._database.read(lambda session: self._read(session, org_id, model, known))
+        self._known.put(key, profiles, sum(map(_memory_of, profiles)))
+        return profiles
+
+    def without(
+        self, tool_id: int, skills: Sequence[SkillProfile], org_id: str | None, model: EmbeddingModel | None
+    ) -> Sequence[SkillProfile]:
+        """Return the skills as they would be had no person assigned this tool: it is no evidence for itself."""
+        if model is None:
+            return skills
+
+        def read(session: Session) -> dict[SkillKey, Vector | None]:
+            assigned = session.assignments.of_item(tool_id, org_id)
+            return {
+                each.skill_key: weighted_mean(
+                    session.skills.members(each.skill_key, model, by_people=True, without=tool_id)
+                )
+                for each in assigned
+                if each.source.is_human
+            }
+
+        others = self._database.read(read)
+        return tuple(
+            replace(each, centroid=others[each.key], fingerprint=f"{each.fingerprint}:without {tool_id}")
+            if each.key in others
+            else each
+            for each in skills
+        )
+
+    @staticmethod
+    def _read(
+        session: Session, org_id: str | None, model: EmbeddingModel | None, known: Sequence[SkillProfile]
+    ) -> Sequence[SkillProfile]:
+        fingerprints = dict(session.classifications.fingerprints(org_id, model))
+        same = {each.key: each for each in known if fingerprints.get(each.key) == each.fingerprint}
+        if len(same) == len(fingerprints) == len(known):
+            return known
+        changed = {key: fingerprint for key, fingerprint in fingerprints.items() if key not in same}
+        read = {each.key: each for each in session.classifications.profiles(changed, model)} if changed else {}
+        both = same | read
+        return tuple(both[key] for key in sorted(both))
+
+
+def _memory_of(skill: SkillProfile) -> int:
+    """Estimate what a skill takes of memory, in bytes: nearly all of it is vectors."""
+    vectors = len(skill.description_embedding or ()) + len(skill.centroid or ())
+    words = len(skill.name) + len(skill.description) + sum(map(len, (*skill.keywords, *skill.examples)))
+    return _BYTES_A_FLOAT * vectors + 4 * words + 1_000

@@ -1,0 +1,34 @@
+"""Reading skills and their tools (skill-contract BR-007, BR-008)."""
+
+from __future__ import annotations
+
+from skillroute.core.caller import Caller
+from skillroute.core.ports import Database, Session
+from skillroute.owned import visible_skill
+from skillroute.skills.model import Skill, SkillFilter, SkillMember
+
+
+class ReadSkills:
+    """`GET /api/v1/skills` and what lies under it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, where: SkillFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+        """Return a page of the skills that the caller sees, by name, and how many there are in all."""
+        return self._database.read(
+            lambda session: session.skills.page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def get(self, skill_id: str, caller: Caller) -> Skill:
+        """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
+        return self._database.read(lambda session: visible_skill(session, skill_id, caller))
+
+    def tools(self, skill_id: str, caller: Caller, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
+        """Return a page of a skill's tools, the surest first, and how many there are in all. Raises `NotFound`."""
+
+        def read(session: Session) -> tuple[list[SkillMember], int]:
+            skill = visible_skill(session, skill_id, caller)
+            return session.assignments.of_skill(skill.key, caller.org_id, limit=limit, offset=offset)
+
+        return self._database.read(read)

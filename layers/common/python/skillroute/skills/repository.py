@@ -1,0 +1,163 @@
+"""The rows of mcp.skill_categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from skillroute.catalogue.repository import embeddings_as_json, to_task
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
+from skillroute.core.ports import EmbeddingTask, IndexedText
+from skillroute.core.postgres.connection import Connection
+from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey
+
+# 500 vectors of 384 dimensions are under 1 MB, so a skill of any size aggregates in bounded memory.
+_MEMBER_PAGE = 500
+
+
+class PostgresSkills:
+    """`ports.SkillRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def hold_skills_of(self, org_id: str | None) -> None:
+        if org_id is None:
+            self._run("hold_global_skills")
+        else:
+            self._run("hold_global_skills_shared")
+            self._run("hold_skills_of", org_id=org_id)
+
+    def count_of(self, org_id: str | None) -> int:
+        count: int = self._run("count_skills_of", org_id=org_id)[0][0]
+        return count
+
+    def create(
+        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+    ) -> bool:
+        columns = _columns(skill, text, model, embedding)
+        return bool(self._run("insert_skill", id=skill.id, org_id=skill.org_id, **columns))
+
+    def change(
+        self,
+        skill: NewSkill,
+        text: IndexedText,
+        model: EmbeddingModel | None,
+        embedding: Vector | None,
+        *,
+        is_active: bool,
+        seen: datetime,
+    ) -> bool:
+        columns = _columns(skill, text, model, embedding)
+        return bool(self._run("change_skill", key=skill.key, is_active=is_active, seen=seen, **columns))
+
+    def delete(self, skill_key: SkillKey) -> bool:
+        return bool(self._run("delete_skill", key=skill_key))
+
+    def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
+        return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
+
+    def get(self, skill_id: str, org_id: str | None) -> Skill | None:
+        rows = self._run("get_skill", id=skill_id, org_id=org_id)
+        return _to_skill(rows[0]) if rows else None
+
+    def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+        conditions = {"org_id": org_id, "is_active": where.is_active, "parent_domain": where.parent_domain}
+        total: int = self._run("count_listed_skills", **conditions)[0][0]
+        rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
+        return [_to_skill(row) for row in rows], total
+
+    def count(self) -> int:
+        count: int = self._run("count_skills")[0][0]
+        return count
+
+    def keys(self) -> list[SkillKey]:
+        return [SkillKey(row[0]) for row in self._run("skill_keys")]
+
+    def lock(self, skill_key: SkillKey) -> bool:
+        return bool(self._run("lock_skill", key=skill_key))
+
+    def members(
+        self, skill_key: SkillKey, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
+    ) -> Iterator[tuple[Vector, float]]:
+        after = "0"
+        while page := self._run(
+            "member_embeddings",
+            key=skill_key,
+            model=model.name,
+            dimension=model.dimension,
+            by_people=by_people,
+            without=without,
+            after=after,
+            limit=_MEMBER_PAGE,
+        ):
+            for _, embedding, confidence in page:
+                yield from_bytes(embedding), confidence
+            after = page[-1][0]
+
+    def description_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
+        rows = self._run("description_embedding", key=skill_key, model=model.name, dimension=model.dimension)
+        # There is none while the vector of a new description is waited for.
+        return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def set_embedding(self, skill_key: SkillKey, model: EmbeddingModel, vector: Vector) -> bool:
+        changed = self._run(
+            "set_skill_embedding",
+            key=skill_key,
+            model=model.name,
+            dimension=model.dimension,
+            embedding=to_bytes(vector).hex(),
+        )
+        return bool(changed)
+
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        return [to_task(row) for row in self._run("skills_to_embed", limit=limit)]
+
+    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        rows = self._run("skills_to_reembed", model=model.name, dimension=model.dimension, after=after, limit=limit)
+        return [to_task(row) for row in rows]
+
+    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        self._run(
+            "set_description_embeddings",
+            model=model.name,
+            dimension=model.dimension,
+            rows=embeddings_as_json(vectors),
+        )
+
+
+def _columns(
+    skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+) -> dict[str, Any]:
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "keywords": list(skill.keywords),
+        "examples": list(skill.examples),
+        "parent_domain": skill.parent_domain,
+        "text_hash": text.hash,
+        "embedding_texts": list(text.embedding_texts),
+        "lexical_text": text.lexical_text,
+        "embedding": None if embedding is None else to_bytes(embedding).hex(),
+        "model": model.name if model else None,
+        "dimension": model.dimension if model else None,
+    }
+
+
+def _to_skill(row: list[Any]) -> Skill:
+    (id_, owner, name, description, keywords, examples, parent_domain, is_active, tool_count, created_at,
+     updated_at) = row  # fmt: skip
+    return Skill(
+        id=id_,
+        name=name,
+        description=description,
+        keywords=tuple(keywords),
+        examples=tuple(examples),
+        parent_domain=parent_domain,
+        org_id=owner,
+        is_active=is_active,
+        tool_count=tool_count,
+        created_at=created_at,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,253 @@
+"""What people decide on suggestions: approve, reject, merge (skill-contract BR-005)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.json_input import check_json
+from skillroute.core.ports import Database, Session
+from skillroute.core.queue.work import QueueName
+from skillroute.skills.assign import assign
+from skillroute.skills.change import ChangeSkill
+from skillroute.skills.create import PrepareSkill, store
+from skillroute.skills.model import AssignedSkill, Assignment, NewSkill, Skill, id_in_key, in_rank_order
+from skillroute.skills.suggest import enough
+from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus, skill_id_of
+
+_FULL_CONFIDENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What a decision led to.
+
+    Attributes
+    ----------
+    skill : Skill
+        The skill that was created, changed, or merged into.
+    assignment : AssignedSkill or None
+        That of the suggestion's tool; None when it is gone, or none was concerned.
+    also_resolved : int
+        Other open suggestions of the same name, merged into the skill; their tools are classified again.
+    """
+
+    suggestion: Suggestion
+    skill: Skill
+    assignment: AssignedSkill | None
+    also_resolved: int
+    message: str
+
+
+class ReviewSuggestions:
+    """`/api/v1/skills/suggestions`. A suggestion is decided once: it is pending, and then it is not."""
+
+    def __init__(
+        self,
+        database: Database,
+        prepare: PrepareSkill,
+        change: ChangeSkill,
+        *,
+        after_commit: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._database = database
+        self._prepare = prepare
+        self._change = change
+        self._after_commit = after_commit
+
+    def page(
+        self, status: SuggestionStatus | None, caller: Caller, *, limit: int, offset: int
+    ) -> tuple[list[Suggestion], int]:
+        """Return a page of the suggestions that the caller sees, by id, and how many there are in all."""
+        return self._database.read(
+            lambda session: session.suggestions.page(status, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def approve(self, suggestion_id: int, edits: Mapping[str, Any], caller: Caller) -> Reviewed:
+        """Create the skill and assign the tool; for a description, make it the skill's.
+
+        Parameters
+        ----------
+        edits : mapping
+            Fields of the new skill that are to be otherwise than suggested: id, name, description, keywords, ...
+
+        Raises
+        ------
+        NotFound, Forbidden
+            There is no such suggestion, or it is not the caller's.
+        Conflict
+            It is decided already, or the skill's id is taken.
+        InvalidInput
+            A field of the skill is not allowed.
+        """
+        suggestion = self._pending(suggestion_id, caller)
+        if suggestion.kind is SuggestionKind.DESCRIPTION:
+            return self._accept_description(suggestion, edits, caller)
+        prepared = self._prepare(_skill_of(suggestion, edits, caller))
+        tools = self._tools(suggestion)
+
+        def approve(session: Session) -> Reviewed:
+            session.classifications.hold(tools)
+            held = _hold(session, suggestion_id, caller)
+            if (held.suggested_name, held.suggested_description) != (
+                suggestion.suggested_name,
+                suggestion.suggested_description,
+            ):
+                raise Conflict(f"suggestion {suggestion_id} has just changed: look at it again")
+            skill = store(session, prepared)
+            return _resolve(session, held, skill, SuggestionStatus.APPROVED, caller)
+
+        return self._committed(approve)
+
+    def merge(self, suggestion_id: int, skill_id: str, caller: Caller) -> Reviewed:
+        """Assign the tool to a skill that is there. Raises as `approve` does; `NotFound` for the skill too."""
+        suggestion = self._pending(suggestion_id, caller)
+        if suggestion.kind is SuggestionKind.DESCRIPTION:
+            raise Conflict(f"suggestion {suggestion_id} is a description: approve or reject it")
+        tools = self._tools(suggestion)
+
+        def merge(session: Session) -> Reviewed:
+            session.classifications.hold(tools)
+            held = _hold(session, suggestion_id, caller)
+            skill = session.skills.get(skill_id, caller.org_id)
+            if skill is None:
+                raise NotFound(f"no skill with id {skill_id}")
+            return _resolve(session, held, skill, SuggestionStatus.MERGED, caller)
+
+        return self._committed(merge)
+
+    def reject(self, suggestion_id: int, reason: str | None, caller: Caller) -> Suggestion:
+        """Discard a suggestion; its tool stays without skills. Raises as `approve` does."""
+        check_json({"reason": reason})
+        self._pending(suggestion_id, caller)
+
+        def reject(session: Session) -> Suggestion:
+            _hold(session, suggestion_id, caller)
+            session.suggestions.review(
+                [suggestion_id], SuggestionStatus.REJECTED, skill_key=None, reviewer=caller.name, reason=reason
+            )
+            return _found(session, suggestion_id, caller)
+
+        return self._database.transact(reject)
+
+    def _accept_description(self, suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) -> Reviewed:
+        if set(edits) - {"description"}:
+            raise InvalidInput(sorted(set(edits) - {"description"})[0], "only the description can be edited")
+        description = edits.get("description", suggestion.suggested_description)
+        skill_key = suggestion.target_skill_key
+        assert skill_key is not None  # noqa: S101 (a constraint says so)
+        accepted: list[Suggestion] = []
+
+        def accept(session: Session) -> None:
+            _hold(session, suggestion.id, caller)
+            session.suggestions.review(
+                [suggestion.id], SuggestionStatus.APPROVED, skill_key=skill_key, reviewer=caller.name, reason=None
+            )
+            accepted.append(_found(session, suggestion.id, caller))
+
+        skill = self._change(id_in_key(skill_key), {"description": description}, caller, together_with=accept)
+        return Reviewed(accepted[-1], skill, None, 0, "Description accepted")
+
+    def _pending(self, suggestion_id: int, caller: Caller) -> Suggestion:
+        suggestion = self._database.read(lambda session: _found(session, suggestion_id, caller))
+        if suggestion.org_id != caller.org_id:
+            raise Forbidden(f"suggestion {suggestion_id} is global; organisations decide only on their own")
+        if suggestion.status is not SuggestionStatus.PENDING:
+            raise Conflict(f"suggestion {suggestion_id} is {suggestion.status.value} already")
+        return suggestion
+
+    def _tools(self, suggestion: Suggestion) -> list[int]:
+        """Return the tools that a decision touches. They are held before suggestions are, as classifying does."""
+        same = self._database.read(
+            lambda session: session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id)
+        )
+        tool_ids = {suggestion.source_tool_id, *(tool_id for _, tool_id, _ in same)}
+        return sorted(tool_id for tool_id in tool_ids if tool_id is not None)
+
+    def _committed(self, work: Callable[[Session], Reviewed]) -> Reviewed:
+        reviewed = self._database.transact(work)
+        self._after_commit()
+        return reviewed
+
+
+def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
+    suggestion = session.suggestions.get(suggestion_id, caller.org_id)
+    if suggestion is None:
+        raise NotFound(f"no suggestion with id {suggestion_id}")
+    return suggestion
+
+
+def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
+    """Hold a suggestion to the end of the transaction, and return it as it is now.
+
+    Raises
+    ------
+    Conflict
+        Somebody else decided meanwhile.
+    NotFound
+        It is gone: its tool found a skill meanwhile.
+    """
+    status = session.suggestions.hold(suggestion_id)
+    if status is None:
+        raise NotFound(f"no suggestion with id {suggestion_id}")
+    if status is not SuggestionStatus.PENDING:
+        raise Conflict(f"suggestion {suggestion_id} is {status.value} already")
+    return _found(session, suggestion_id, caller)
+
+
+def _skill_of(suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) -> NewSkill:
+    name = str(edits.get("name") or suggestion.suggested_name)
+    suggested = {
+        "id": skill_id_of(name),
+        "name": name,
+        "description": enough(suggestion.suggested_description, name),
+    }
+    try:
+        return NewSkill.model_validate(suggested | dict(edits) | {"org_id": caller.org_id})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
+
+
+def _resolve(
+    session: Session, suggestion: Suggestion, skill: Skill, status: SuggestionStatus, caller: Caller
+) -> Reviewed:
+    """Assign the tool, decide on the suggestion, and on the others of its name."""
+    tool_id = suggestion.source_tool_id
+    session.suggestions.review([suggestion.id], status, skill_key=skill.key, reviewer=caller.name, reason=None)
+    others = [
+        (id_, other_tool)
+        for id_, other_tool, _ in session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id, hold=True)
+        if other_tool != tool_id
+    ]
+    session.suggestions.review(
+        [id_ for id_, _ in others],
+        SuggestionStatus.MERGED,
+        skill_key=skill.key,
+        reviewer=caller.name,
+        reason=f"same name as suggestion {suggestion.id}",
+    )
+    assignment = None
+    if tool_id is not None:
+        kept = [
+            Assignment(each.skill_id, each.confidence, each.reasoning)
+            for each in session.assignments.of_item(tool_id, caller.org_id)
+            if each.skill_key != skill.key
+        ]
+        assign(session, {tool_id: in_rank_order([Assignment(skill.id, _FULL_CONFIDENCE), *kept])}, caller)
+        assignment = next(
+            each for each in session.assignments.of_item(tool_id, caller.org_id) if each.skill_key == skill.key
+        )
+    # The classifier looks at the other tools again, now that the skill is there.
+    waiting = [other_tool for _, other_tool in others if other_tool is not None]
+    session.classifications.forget(waiting)
+    session.outbox.enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
+    verb = "created" if status is SuggestionStatus.APPROVED else "found"
+    message = f"Skill {verb} and tool assigned" if tool_id is not None else f"Skill {verb}; the tool is gone"
+    fresh = session.skills.get(skill.id, caller.org_id) or skill
+    return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, len(others), message)

@@ -1,0 +1,170 @@
+"""Storing what classifiers answered: assignments replaced, suggestions queued, work taken off, all at once (BR-003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skillroute.core.observability import logger
+from skillroute.core.ports import Classifier, Session, ToClassify
+from skillroute.core.queue.work import QueueName
+from skillroute.skills.classification import (
+    HUMAN,
+    Classification,
+    Decision,
+    Outcome,
+    Settled,
+    SkillDraft,
+    ToolProfile,
+    settle,
+)
+from skillroute.skills.model import Assignment, AssignmentSource, SkillKey
+from skillroute.skills.text import draft_for
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A classifier's answer, the tool as it was asked about, and the keys of the skills that it could choose from."""
+
+    seen: ToClassify
+    classification: Classification
+    offered: Mapping[str, SkillKey]
+
+    @property
+    def tool(self) -> ToolProfile:
+        """The tool that was asked about."""
+        return self.seen.tool
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A suggestion that was made, `is_first` when no other of its name was open."""
+
+    id: int
+    draft: SkillDraft
+    tool: ToolProfile
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of the answers."""
+
+    outcomes: list[Outcome]
+    suggested: list[Suggested]
+
+
+class StoreClassifications:
+    """Stores answers for tools of one organisation within a transaction."""
+
+    def __init__(self, classifier: Classifier, min_confidence: float) -> None:
+        self._classifier = classifier
+        self._min_confidence = min_confidence
+
+    def __call__(self, session: Session, answers: Sequence[Answer], org_id: str | None, *, force: bool) -> Stored:
+        """Replace the assignments of every tool that is still the one the classifier was asked about.
+
+        What a person decided meanwhile stays: `force` overrules what was decided before it was asked for. Skills that
+        were deleted or deactivated meanwhile, and such as have no room, are not assigned (skill-contract EC-002).
+        """
+        overtaken, current = self._still_current(session, answers, force=force)
+        settled, keys = self._settle(session, current, org_id)
+        assigned = {id_: each.assignments for id_, each in settled.items()}
+        session.assignments.replace(assigned, keys, self._classifier.source)
+        session.classifications.record({each.tool.id: each.tool.input_hash for each in current}, self._classifier.name)
+        suggested = self._suggest(session, [each for each in current if not settled[each.tool.id].assignments])
+        session.suggestions.drop_of([id_ for id_, each in settled.items() if each.assignments])
+        versions = {str(each.tool.id): each.seen.version for each in answers}
+        session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+        drafts = {each.tool.id: each.draft for each in suggested}
+        outcomes = [
+            Outcome(
+                each.tool.id,
+                Decision.SUGGESTED if each.tool.id in drafts else Decision.CLASSIFIED,
+                each.tool.name,
+                settled[each.tool.id].assignments,
+                drafts.get(each.tool.id),
+            )
+            for each in current
+        ]
+        return Stored([*overtaken, *outcomes], suggested)
+
+    @staticmethod
+    def _still_current(
+        session: Session, answers: Sequence[Answer], *, force: bool
+    ) -> tuple[list[Outcome], list[Answer]]:
+        """Hold the tools, and part those that changed, went, or were decided on by a person since they were read."""
+        ids = [each.tool.id for each in answers]
+        session.classifications.hold(ids)
+        found = session.classifications.tools(ids, None)
+        overtaken: list[Outcome] = []
+        current: list[Answer] = []
+        for each in answers:
+            now = found.get(each.tool.id)
+            if now is None:
+                overtaken.append(Outcome(each.tool.id, Decision.GONE, each.tool.name))
+            elif now.decided_by == HUMAN and not (force and now.decided_at == each.seen.decided_at):
+                assigned = current_assignments(session, now.tool)
+                overtaken.append(Outcome(each.tool.id, Decision.HUMAN, each.tool.name, assigned))
+            elif now.tool.input_hash != each.tool.input_hash:
+                overtaken.append(Outcome(each.tool.id, Decision.OVERTAKEN, each.tool.name))
+            else:
+                current.append(each)
+        return overtaken, current
+
+    def _settle(
+        self, session: Session, answers: Sequence[Answer], org_id: str | None
+    ) -> tuple[dict[int, Settled], dict[str, SkillKey]]:
+        """Decide on the answers; return also the keys of the skills that tools may be given, by id."""
+        ids = [each.tool.id for each in answers]
+        proposed = {
+            p.skill_id: each.offered[p.skill_id]
+            for each in answers
+            for p in each.classification.assignments
+            if p.skill_id in each.offered
+        }
+        session.assignments.hold_memberships({*proposed.values(), *session.assignments.of_items(ids)}, org_id)
+        now = session.assignments.keys_of_skills(proposed.keys(), org_id, only_active=True)
+        # Another skill of the same id, come meanwhile, is not the one that the classifier was shown.
+        keys = {skill_id: key for skill_id, key in now.items() if key == proposed[skill_id]}
+        room = session.assignments.room(keys.values(), ids, org_id)
+        settled: dict[int, Settled] = {}
+        for each in answers:
+            open_ = {skill_id for skill_id, key in keys.items() if room[key] > 0}
+            full = {p.skill_id for p in each.classification.assignments} & (keys.keys() - open_)
+            if full:
+                extra = {"tool_id": each.tool.id, "skill_ids": sorted(full)}
+                logger.warning("skills have no room for more tools", extra=extra)
+            chosen = settle(each.classification.assignments, open_, min_confidence=self._min_confidence)
+            for assignment in chosen.assignments:
+                room[keys[assignment.skill_id]] -= 1
+            _log(each.tool.id, chosen)
+            settled[each.tool.id] = chosen
+        return settled, keys
+
+    def _suggest(self, session: Session, answers: Sequence[Answer]) -> list[Suggested]:
+        suggested = []
+        for each in answers:
+            draft = draft_for(each.tool, each.classification.suggestion)
+            # What the classifier did not say itself is a draft of ours, and no language model's vote for a name.
+            said = each.classification.suggestion is not None
+            source = self._classifier.source if said else AssignmentSource.SIMILARITY
+            id_, is_first = session.suggestions.add(draft, each.tool, source)
+            suggested.append(Suggested(id_, draft, each.tool, is_first))
+        return suggested
+
+
+def current_assignments(session: Session, tool: ToolProfile) -> tuple[Assignment, ...]:
+    """Return the skills that a tool has, the primary one first."""
+    assigned = session.assignments.of_item(tool.id, tool.org_id)
+    ranked = sorted(assigned, key=lambda each: (not each.is_primary, -each.confidence, each.skill_id))
+    return tuple(Assignment(each.skill_id, each.confidence, each.reasoning) for each in ranked)
+
+
+def _log(tool_id: int, settled: Settled) -> None:
+    if settled.rejected:
+        rejected = [(each.skill_id[:64], each.confidence) for each in settled.rejected]
+        logger.warning("proposed skills rejected", extra={"tool_id": tool_id, "rejected": rejected})
+    if settled.weak:
+        weak = [(each.skill_id, round(each.confidence, 3)) for each in settled.weak]
+        logger.info("weak matches not assigned", extra={"tool_id": tool_id, "weak": weak})

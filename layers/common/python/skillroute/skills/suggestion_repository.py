@@ -1,0 +1,118 @@
+"""The rows of mcp.skill_suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skillroute.core.postgres.connection import Connection
+from skillroute.skills.classification import SkillDraft, ToolProfile
+from skillroute.skills.model import AssignmentSource, Skill, SkillKey
+from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus
+
+
+class PostgresSuggestions:
+    """`ports.SuggestionRepository` over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._run = connection.run
+
+    def add(self, draft: SkillDraft, tool: ToolProfile, source: AssignmentSource) -> tuple[int, bool]:
+        id_, is_first = self._run(
+            "insert_suggestion",
+            org_id=tool.org_id,
+            name=draft.name,
+            description=draft.description,
+            tool_id=tool.id,
+            tool_name=tool.name,
+            reasoning=draft.reasoning,
+            source=source.value,
+        )[0]
+        return id_, is_first
+
+    def add_description(self, skill: Skill, description: str, reasoning: str | None) -> int:
+        id_: int = self._run(
+            "insert_description",
+            org_id=skill.org_id,
+            name=skill.name,
+            description=description,
+            reasoning=reasoning,
+            source=AssignmentSource.LLM_AUTO.value,
+            skill_key=skill.key,
+        )[0][0]
+        return id_
+
+    def drop_of(self, item_ids: Sequence[int]) -> None:
+        self._run("drop_suggestions_of", tool_ids=list(item_ids))
+
+    def drop_description_of(self, skill_key: SkillKey) -> None:
+        self._run("drop_description_of", skill_key=skill_key)
+
+    def same_name(
+        self, name: str, org_id: str | None, *, hold: bool = False
+    ) -> list[tuple[int, int | None, AssignmentSource]]:
+        rows = self._run("hold_same_suggestions" if hold else "same_suggestions", name=name, org_id=org_id)
+        return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
+
+    def was_refused(self, name: str, org_id: str | None) -> bool:
+        return bool(self._run("was_refused", name=name, org_id=org_id)[0][0])
+
+    def often(self, least: int) -> list[tuple[str, str | None]]:
+        return [(name, org_id) for name, org_id in self._run("suggested_often", least=least)]
+
+    def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None:
+        rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
+        return _to_suggestion(rows[0]) if rows else None
+
+    def hold(self, suggestion_id: int) -> SuggestionStatus | None:
+        rows = self._run("hold_suggestion", id=suggestion_id)
+        return next((SuggestionStatus(status) for id_, status in rows if id_ == suggestion_id), None)
+
+    def page(
+        self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[Suggestion], int]:
+        conditions = {"status": status.value if status else None, "org_id": org_id}
+        total: int = self._run("count_suggestions", **conditions)[0][0]
+        rows = self._run("list_suggestions", **conditions, limit=limit, offset=offset)
+        return [_to_suggestion(row) for row in rows], total
+
+    def review(
+        self,
+        suggestion_ids: Sequence[int],
+        status: SuggestionStatus,
+        *,
+        skill_key: SkillKey | None,
+        reviewer: str | None,
+        reason: str | None,
+    ) -> None:
+        self._run(
+            "review_suggestions",
+            ids=list(suggestion_ids),
+            status=status.value,
+            skill_key=skill_key,
+            reviewer=reviewer,
+            reason=reason,
+        )
+
+
+def _to_suggestion(row: list[Any]) -> Suggestion:
+    (id_, org_id, kind, name, description, tool_id, tool_name, target, reasoning, source, status, resolved, reviewer,
+     reason, created_at, reviewed_at) = row  # fmt: skip
+    return Suggestion(
+        id=id_,
+        org_id=org_id,
+        kind=SuggestionKind(kind),
+        suggested_name=name,
+        suggested_description=description,
+        source_tool_id=tool_id,
+        source_tool_name=tool_name,
+        target_skill_key=target,
+        reasoning=reasoning,
+        source=AssignmentSource(source),
+        status=SuggestionStatus(status),
+        resolved_skill_key=resolved,
+        reviewed_by=reviewer,
+        review_reason=reason,
+        created_at=created_at,
+        reviewed_at=reviewed_at,
+    )

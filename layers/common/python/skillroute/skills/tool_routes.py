@@ -1,0 +1,36 @@
+"""`/api/v1/tools/{id}/skills`: a tool's skills, and people's decisions on them (skill-contract BR-006)."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.core.http.paging import TOTAL_DOC, TOTAL_HEADER, ItemId
+from skillroute.skills.answers import ManualAssignments, ToolSkillOut
+from skillroute.skills.assign import AssignSkills
+
+
+def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
+    """Return the routes over a tool's skills."""
+    router = APIRouter(prefix="/api/v1/tools", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND | TOTAL_DOC)
+    def list_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:
+        """Return all of a tool's skills, the surest first: there are five at most, so there are no pages."""
+        skills = assign.of_item(item_id, caller)
+        response.headers[TOTAL_HEADER] = str(len(skills))
+        return [ToolSkillOut.of(each) for each in skills]
+
+    @router.put("/{item_id}/skills", summary="Assign a tool by hand", responses=NOT_FOUND | CONFLICT)
+    def put_skills(item_id: ItemId, body: ManualAssignments, caller: AsWriter) -> list[ToolSkillOut]:
+        """Make these the tool's only skills. No classifier changes them, unless `force_reclassify` asks for it."""
+        given = [each.assignment() for each in body.skills]
+        return [ToolSkillOut.of(each) for each in assign.of_tool(item_id, given, caller)]
+
+    return router

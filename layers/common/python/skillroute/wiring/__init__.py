@@ -1,0 +1,94 @@
+"""The composition root: the one place that knows which adapter stands behind which port.
+
+Everything is made when it is first asked for, so a function imports and opens only what it uses. Tests and the laptop
+pass parts of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillroute.core.settings import (
+    AggregateSettings,
+    CatalogSettings,
+    ClassifySettings,
+    RelaySettings,
+    SearchSettings,
+    SkillsSettings,
+)
+from skillroute.wiring.index import make_replica
+from skillroute.wiring.providers import make_chat_model, make_classifier, make_embedder, make_notifier, make_queue
+from skillroute.wiring.use_cases import Parts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter, FastAPI
+
+    from skillroute.core.queue.consumer import Consumer
+
+__all__ = [
+    "Parts",
+    "aggregate_handler",
+    "catalog_app",
+    "classify_handler",
+    "make_chat_model",
+    "make_classifier",
+    "make_embedder",
+    "make_notifier",
+    "make_queue",
+    "make_replica",
+    "relay_handler",
+    "search_app",
+    "skills_app",
+]
+
+
+def search_app(settings: SearchSettings | None = None) -> FastAPI:
+    """Return the search function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or SearchSettings.load())
+    return _app(parts, parts.search_routers(), "Skillroute search")
+
+
+def catalog_app(settings: CatalogSettings | None = None) -> FastAPI:
+    """Return the catalog function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or CatalogSettings.load())
+    return _app(parts, parts.catalog_routers(), "Skillroute catalogue")
+
+
+def skills_app(settings: SkillsSettings | None = None) -> FastAPI:
+    """Return the skills function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or SkillsSettings.load())
+    return _app(parts, parts.skills_routers(), "Skillroute skills")
+
+
+def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:
+    """Return what handles batches of the classify queue."""
+    from skillroute.skills.classify_consumer import classify_consumer
+
+    parts = parts or Parts(settings or ClassifySettings.load())
+    return classify_consumer(parts.classify_tools, parts.failed_work)
+
+
+def aggregate_handler(settings: AggregateSettings | None = None, parts: Parts | None = None) -> Consumer:
+    """Return what handles batches of the aggregate queue."""
+    from skillroute.skills.aggregate_consumer import aggregate_consumer
+
+    parts = parts or Parts(settings or AggregateSettings.load())
+    return aggregate_consumer(parts.aggregate_skill, parts.failed_work, parts.after_commit)
+
+
+def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = None) -> Consumer:
+    """Return what handles the schedule."""
+    from skillroute.core.relay_consumer import relay_consumer
+
+    parts = parts or Parts(settings or RelaySettings.load())
+    return relay_consumer(parts.relay, parts.migrate)
+
+
+def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
+    from skillroute.core.http.app import create_app
+
+    parts.start_ahead()
+    # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
+    app = create_app(routers, access=parts.access, title=title, with_docs=False)
+    app.state.parts = parts
+    return app

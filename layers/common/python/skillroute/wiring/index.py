@@ -1,0 +1,78 @@
+"""Which vector index is used, and how it follows the change feed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import IndexUnavailable, SecretUnavailable
+from skillroute.core.ports import ChangeFeed, IndexReplica, Secret, VectorIndex
+from skillroute.core.settings import IndexSettings
+from skillroute.wiring.secrets import make_api_key
+
+if TYPE_CHECKING:
+    from skillroute.core.documents.index.embedded import Built
+    from skillroute.core.postgres.address import AddressSource
+    from skillroute.core.postgres.pool import Pool
+
+
+def make_replica(
+    settings: IndexSettings,
+    feed: ChangeFeed,
+    pool: Pool,
+    configured_model: Callable[[], EmbeddingModel | None],
+    address: AddressSource,
+) -> IndexReplica:
+    """Return the configured index: embedded in this process, or a Qdrant server."""
+    if settings.qdrant_url:
+        from skillroute.core.documents.feed import SharedPosition
+        from skillroute.core.documents.index.qdrant import QdrantIndex
+        from skillroute.core.documents.index.shared import Opened, SharedReplica
+
+        url = settings.qdrant_url
+        key = make_api_key(settings.qdrant_api_key, settings.qdrant_api_key_secret_arn)
+
+        def open_server(model: EmbeddingModel) -> Opened:
+            # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
+            prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-")
+            index = QdrantIndex.connect(
+                url,
+                _readable(key),
+                model.dimension,
+                settings.qdrant_timeout_s,
+                prefix=prefix,
+                ef_search=settings.vector_search_ef_search,
+            )
+            return Opened(model, index, SharedPosition(pool, f"qdrant:{prefix}"))
+
+        return SharedReplica(feed, open_server, configured_model)
+
+    from skillroute.core.documents.index.embedded import EmbeddedReplica
+    from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+
+    def make_edge(model: EmbeddingModel) -> VectorIndex:
+        return ThrowawayEdgeIndex(new_replica_dir(settings.index_dir), model.dimension)
+
+    def make_optimised(model: EmbeddingModel) -> Built:
+        from skillroute.core.documents.index.child_build import build_in_child
+
+        return build_in_child(address(), settings.index_dir, model)
+
+    return EmbeddedReplica(
+        feed,
+        make_edge,
+        configured_model,
+        make_optimised=make_optimised if settings.index_optimize_above else None,
+        optimise_above=settings.index_optimize_above,
+    )
+
+
+def _readable(key: str | Secret | None) -> str | None:
+    if key is None or isinstance(key, str):
+        return key
+    try:
+        return key.read()
+    except SecretUnavailable as error:  # an index that cannot be reached degrades a search, and does not end it
+        raise IndexUnavailable(f"the Qdrant server cannot be reached: {error}") from error

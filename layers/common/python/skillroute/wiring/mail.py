@@ -1,0 +1,42 @@
+"""The use cases over agent mail, and their routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.wiring.parts import CoreParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.core.http.auth import Access
+    from skillroute.mail.read import Mail
+    from skillroute.mail.sync import SyncMail
+
+
+class MailParts(CoreParts):
+    """Writing and reading projects, products, agents and messages."""
+
+    @cached_property
+    def sync_mail(self) -> SyncMail:
+        from skillroute.mail.sync import SyncMail
+
+        return SyncMail(
+            self.database,
+            self.embedder,
+            after_commit=self.after_commit,
+            timeout_s=self.settings.batch_timeout_s,
+        )
+
+    @cached_property
+    def mail(self) -> Mail:
+        from skillroute.mail.read import Mail
+
+        return Mail(self.database, after_commit=self.after_commit)
+
+    def mail_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes over agent mail."""
+        from skillroute.mail.routes import mail_routers
+
+        return mail_routers(self.sync_mail, self.mail, access)

@@ -1,0 +1,70 @@
+"""Message search, and its routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.core.observability import logger
+from skillroute.core.settings import RerankSettings, SearchSettings
+from skillroute.wiring.parts import CoreParts
+from skillroute.wiring.providers import make_reranker
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.core.http.auth import Access
+    from skillroute.core.ports import Reranker
+    from skillroute.mail.search.model import EngineSetting
+    from skillroute.mail.search.search import MessageSearch
+    from skillroute.mail.search.tool_search import MessageTools
+
+
+class MessageParts(CoreParts):
+    """Searching agent mail."""
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        return make_reranker(self.of(RerankSettings))
+
+    @cached_property
+    def message_search(self) -> MessageSearch:
+        from skillroute.mail.search.search import MessageSearch
+
+        settings = self.of(SearchSettings)
+        return MessageSearch(
+            self.replica,
+            self.query_embedder,
+            self.database,
+            self.reranker,
+            setting=_engine_setting(settings.search_engine),
+            shadow_timeout_s=settings.search_shadow_timeout_s,
+            index_wait_s=settings.search_index_wait_s,
+            rerank_timeout_s=settings.rerank_timeout_s,
+        )
+
+    @cached_property
+    def message_tools(self) -> MessageTools:
+        from skillroute.mail.search.tool_search import MessageTools
+
+        return MessageTools(self.message_search, self.database)
+
+    def message_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes that search agent mail."""
+        from skillroute.mail.search.routes import message_search_router
+        from skillroute.mail.search.tool_routes import message_tool_router
+
+        return [
+            message_search_router(self.message_search, access),
+            message_tool_router(self.message_tools, access),
+        ]
+
+
+def _engine_setting(said: str | None) -> EngineSetting | None:
+    """Return what the setting says; one that is unknown counts as none, and is warned about: here, once a process."""
+    from skillroute.mail.search.model import engine_setting
+
+    setting = engine_setting(said)
+    if said and setting is None:
+        logger.warning("SKILLROUTE_SEARCH_ENGINE is unknown and counts as not set", extra={"value": said})
+    return setting

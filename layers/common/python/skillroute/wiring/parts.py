@@ -1,0 +1,206 @@
+"""What one process is made of, each part made when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SkillrouteError
+from skillroute.core.observability import logger
+from skillroute.core.ports import ChangeFeed, ChatModel, Classifier, Database, Embedder, IndexReplica, Notifier, Queue
+from skillroute.core.settings import CoreSettings
+from skillroute.wiring.index import make_replica
+from skillroute.wiring.providers import make_chat_model, make_classifier, make_embedder, make_notifier, make_queue
+from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
+
+if TYPE_CHECKING:
+    from skillroute.core.embedding.query import QueryEmbedder
+    from skillroute.core.postgres.address import AddressSource
+    from skillroute.core.postgres.pool import Pool
+    from skillroute.core.queue.dispatch import Dispatch
+    from skillroute.skills.aggregate import AggregateSkill
+
+S = TypeVar("S")
+
+
+class CoreParts:
+    """What reaches outside: storage, providers, queues, and what happens after each commit.
+
+    Parameters
+    ----------
+    settings : CoreSettings
+        Of one function; a part that needs more than they hold raises `ConfigurationError` when it is asked for.
+    embedder, replica, database, queue, classifier, chat, notifier : optional
+        Parts to use instead of the configured ones.
+    """
+
+    def __init__(
+        self,
+        settings: CoreSettings,
+        *,
+        embedder: Embedder | None = None,
+        replica: IndexReplica | None = None,
+        database: Database | None = None,
+        queue: Queue | None = None,
+        classifier: Classifier | None = None,
+        chat: ChatModel | None = None,
+        notifier: Notifier | None = None,
+    ) -> None:
+        self.settings = settings
+        self._embedder = embedder
+        self._replica = replica
+        self._database = database
+        self._queue = queue
+        self._classifier = classifier
+        self._chat = chat
+        self._notifier = notifier
+
+    def of(self, kind: type[S]) -> S:
+        """Return the settings as those of a function that knows more. Raises `ConfigurationError`."""
+        if not isinstance(self.settings, kind):
+            raise ConfigurationError(f"this needs {kind.__name__}, not {type(self.settings).__name__}")
+        return self.settings
+
+    @cached_property
+    def address(self) -> AddressSource:
+        return make_address(self.settings)
+
+    @cached_property
+    def pool(self) -> Pool:
+        from skillroute.core.postgres.pool import Pool
+
+        return Pool(
+            self.address,
+            size=self.settings.database_pool_size,
+            connect_timeout_s=self.settings.database_connect_timeout_s,
+            statement_timeout_s=self.settings.database_statement_timeout_s,
+        )
+
+    @cached_property
+    def database(self) -> Database:
+        from skillroute.core.postgres.database import PostgresDatabase
+
+        return self._database or PostgresDatabase(self.pool)
+
+    @cached_property
+    def feed(self) -> ChangeFeed:
+        from skillroute.core.documents.feed import PostgresFeed
+
+        return PostgresFeed(self.pool)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return self._embedder or make_embedder(self.settings)
+
+    @cached_property
+    def query_embedder(self) -> QueryEmbedder:
+        from skillroute.core.embedding.query import QueryEmbedder
+
+        return QueryEmbedder(
+            self.embedder,
+            timeout_s=self.settings.query_timeout_s,
+            cache_size=self.settings.query_cache_size,
+            retry_after_s=self.settings.embedding_retry_after_s,
+        )
+
+    @cached_property
+    def replica(self) -> IndexReplica:
+        return self._replica or make_replica(
+            self.settings,
+            self.feed,
+            self.pool,
+            self.query_embedder.model,
+            self.address,
+        )
+
+    @cached_property
+    def queue(self) -> Queue | None:
+        return self._queue or make_queue(self.settings)
+
+    @cached_property
+    def notifier(self) -> Notifier:
+        return self._notifier or make_notifier(self.settings)
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        from skillroute.core.settings import ClassifierSettings
+
+        return self._chat or make_chat_model(self.of(ClassifierSettings))
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        from skillroute.core.settings import ClassifierSettings
+
+        return self._classifier or make_classifier(self.of(ClassifierSettings), self.embedder, self.chat)
+
+    @cached_property
+    def aggregate_skill(self) -> AggregateSkill:
+        from skillroute.skills.aggregate import AggregateSkill
+
+        return AggregateSkill(self.database, description_share=self.settings.skill_description_share)
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        from skillroute.core.queue.dispatch import Dispatch
+
+        return Dispatch(
+            self.database,
+            self.queue,
+            self.aggregate_skill,
+            aggregate_delay_s=self.settings.aggregate_delay_s,
+            most_in_flight=self.settings.org_in_flight,
+        )
+
+    def start_ahead(self) -> None:
+        """Load what requests will need, where an environment is made before its first one: SnapStart's snapshots.
+
+        Nothing is opened: a snapshot is resumed many times over. Without a model in this process there is nothing to
+        load; one that fails is told, and tried again by the first request.
+        """
+        if not self.settings.starts_ahead or self.settings.embedding_provider != "onnx":
+            return
+        try:
+            self.embedder.embed(["ready"], timeout_s=self.settings.query_timeout_s)
+        except EmbeddingUnavailable as error:
+            logger.warning("embedding model unavailable", extra={"reason": str(error)})
+
+    def migrate(self) -> list[str]:
+        """Bring the database's schema and roles up to date, as the owner; return the migrations that were applied."""
+        from skillroute.core.postgres.migrate import LockLimits, migrate
+        from skillroute.core.settings import MigrationSettings
+
+        settings = self.of(MigrationSettings)
+        address = make_owner_address(settings)()
+        # Less than the relay's own time: PostgreSQL goes on with a statement whose client is gone, and holds its locks.
+        return migrate(
+            address,
+            logins=read_logins(settings, address.database),
+            statement_timeout_s=30.0,
+            locks=LockLimits(total_s=15.0),
+        )
+
+    def after_commit(self) -> None:
+        """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""
+        self.dispatch()
+        if not self.settings.qdrant_url:
+            return
+        try:
+            self.catch_up()
+        except SkillrouteError as error:
+            # What was written is safe; the next search or write carries it over.
+            logger.warning("index server left behind", extra={"reason": str(error)})
+
+    def catch_up(self) -> int:
+        """Bring an index server up to date; return how many changes it had not seen."""
+        lag = self.replica.status().lag
+        with self.replica.current():
+            return lag
+
+    def close(self) -> None:
+        """Let go of the index, of the queues and of idle connections."""
+        if "replica" in self.__dict__:
+            self.replica.close()
+        if "queue" in self.__dict__ and self.queue is not None:
+            self.queue.close()
+        if "pool" in self.__dict__:
+            self.pool.close()

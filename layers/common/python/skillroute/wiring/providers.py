@@ -1,0 +1,108 @@
+"""Which adapter stands behind which model port."""
+
+from __future__ import annotations
+
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import ConfigurationError
+from skillroute.core.ports import ChatModel, Classifier, Embedder, Notifier, Queue, Reranker
+from skillroute.core.queue.work import QueueName
+from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
+from skillroute.wiring.secrets import make_api_key
+
+
+def make_embedder(settings: EmbeddingSettings) -> Embedder:
+    """Return the configured embedding provider. Nothing is loaded or connected yet."""
+    provider = settings.embedding_provider
+    if provider == "onnx":
+        from skillroute.core.embedding.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(settings.model_dir)
+    if provider == "hashing":
+        from skillroute.core.embedding.hashing import HashingEmbedder
+
+        return HashingEmbedder(settings.embedding_dimension or 384)
+    if not settings.embedding_model or not settings.embedding_dimension:
+        raise ConfigurationError(f"the embedding provider {provider} needs a model and a dimension")
+    model = EmbeddingModel(settings.embedding_model, settings.embedding_dimension)
+    if provider == "openai":
+        from skillroute.core.embedding.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder(
+            model,
+            base_url=settings.openai_base_url,
+            api_key=make_api_key(settings.openai_api_key, settings.openai_api_key_secret_arn),
+            send_dimensions=settings.openai_send_dimensions,
+        )
+    from skillroute.core.embedding.bedrock import BedrockEmbedder
+
+    return BedrockEmbedder(model, region=settings.bedrock_region)
+
+
+def make_chat_model(settings: ClassifierSettings) -> ChatModel | None:
+    """Return the configured language model, if any. Nothing is connected yet."""
+    if settings.chat_provider == "none" or not settings.chat_model:
+        return None
+    if settings.chat_provider == "openai":
+        from skillroute.core.chat.openai import OpenAIChat
+
+        return OpenAIChat(
+            settings.chat_model,
+            base_url=settings.chat_base_url,
+            api_key=make_api_key(settings.chat_api_key, settings.chat_api_key_secret_arn),
+        )
+    from skillroute.core.chat.bedrock import BedrockChat
+
+    return BedrockChat(settings.chat_model, region=settings.chat_region)
+
+
+def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: ChatModel | None) -> Classifier:
+    """Return the configured classifier."""
+    if settings.classifier == "llm":
+        from skillroute.skills.classifiers.llm import LlmClassifier
+
+        if chat is None:
+            raise ConfigurationError("the classifier llm needs a chat model")
+        return LlmClassifier(
+            chat,
+            max_prompt_tokens=settings.classify_prompt_tokens,
+            concurrency=settings.classify_concurrency,
+        )
+    from skillroute.skills.classifiers.similarity import SimilarityClassifier
+
+    return SimilarityClassifier(embedder)
+
+
+def make_reranker(settings: RerankSettings) -> Reranker | None:
+    """Return the configured reranker, if any. Nothing is connected yet."""
+    if settings.rerank_provider == "none" or not settings.rerank_model:
+        return None
+    from skillroute.core.reranking.bedrock import BedrockReranker
+
+    return BedrockReranker(settings.rerank_model, region=settings.rerank_region)
+
+
+def make_queue(settings: QueueSettings) -> Queue | None:
+    """Return the configured queues, None when there are none. Nothing is connected yet."""
+    if not settings.classify_queue_url and not settings.aggregate_queue_url:
+        return None
+    if not (settings.classify_queue_url and settings.aggregate_queue_url):
+        raise ConfigurationError("SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL go together")
+    from skillroute.core.queue.sqs import SqsQueue
+
+    dead = {QueueName.CLASSIFY: settings.classify_dlq_url, QueueName.AGGREGATE: settings.aggregate_dlq_url}
+    return SqsQueue(
+        {QueueName.CLASSIFY: settings.classify_queue_url, QueueName.AGGREGATE: settings.aggregate_queue_url},
+        dead_letter_urls={name: url for name, url in dead.items() if url},
+        endpoint_url=settings.sqs_endpoint_url,
+    )
+
+
+def make_notifier(settings: QueueSettings) -> Notifier:
+    """Return what tells people: an SNS topic where one is configured, and the log everywhere."""
+    if settings.notification_topic_arn:
+        from skillroute.core.notification.sns import SnsNotifier
+
+        return SnsNotifier(settings.notification_topic_arn)
+    from skillroute.core.notification.log import LogNotifier
+
+    return LogNotifier()
