@@ -20,7 +20,7 @@ from skillroute.catalogue.sync import indexed_text
 from skillroute.catalogue.text import split_name
 from skillroute.core.documents.embed import embed_views
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.ports import Embedder
+from skillroute.core.embedding.port import Embedder
 from skillroute.skills.classification import SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity_skills import SkillTable
 

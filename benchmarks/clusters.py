@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
-from skillroute.core.ports import Embedder
+from skillroute.core.embedding.port import Embedder
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute_local.proposing.k_means import k_means
 

@@ -22,13 +22,15 @@ from typing import Any
 import numpy as np
 from harness import arguments, print_table, progress, save
 from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.hashing import content_hash
-from skillroute.core.ports import ItemRow, Session
+from skillroute.core.postgres.database import Session
 from skillroute.core.settings import SearchSettings
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 from skillroute.wiring import Parts
 from vocabulary import ACTIONS, ARGUMENTS, ASKS, DETAILS, DOMAINS, MAKERS, PEOPLE, TIMES, skills
@@ -205,10 +207,10 @@ class Filler:
 
         def write(session: Session) -> None:
             claim_model(session, model)
-            written = session.items.upsert(None, model, rows)
+            written = ItemRepository(session).upsert(None, model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
             keys = {each.skill_id: skill_key(each.skill_id, None) for named in given.values() for each in named}
-            session.assignments.replace(given, keys, AssignmentSource.SIMILARITY)
+            AssignmentRepository(session).replace(given, keys, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)
 

@@ -20,6 +20,7 @@ from judged import Imported, evaluate, imported, load, request
 from retrieval import THRESHOLDS
 from rich.progress import Progress
 from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.repository import SkillRepository
 
 _MEASURES = ("recall@1", "recall@5", "ndcg@5", "comp@5", "no_skill")
 _DIRECT = "direct"
@@ -58,7 +59,7 @@ def sweep(data: Imported, tried: list[float], bar: Progress) -> list[Row]:
 
 def _aggregate_all(data: Imported, share: float) -> None:
     aggregate = AggregateSkill(data.parts.database, description_share=share)
-    for key in data.parts.database.read(lambda session: session.skills.keys()):
+    for key in data.parts.database.read(lambda session: SkillRepository(session).keys()):
         aggregate(key)
 
 

@@ -19,10 +19,11 @@ from harness import fresh_database, print_table, progress
 from message_corpus import agents, generate, products, projects
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.ports import Embedder, MailKind
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.migrate import migrate
 from skillroute.core.settings import SearchSettings
+from skillroute.mail.model import MailKind
 from skillroute.mail.sync import MAX_MAIL, SyncMail
 from skillroute.wiring import Parts
 from skillroute_local.postgres import EmbeddedPostgres

@@ -48,6 +48,7 @@ from message_corpus import YEAR_START_US, YEAR_US, agents, generate, products, p
 from message_filler import EMBEDDED, add_corpus_options, filled
 from skillroute.core.caller import LAPTOP
 from skillroute.core.settings import SearchSettings
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.text import query_terms
@@ -89,8 +90,8 @@ def kinds_of_queries(args: Any, parts: Parts) -> dict[str, Bodies]:
     ordinary, common = texts(args.messages, args.seed)
     shares = iter(ordinary[at :: len(ordinary) // _QUERIES] for at in range(len(ordinary) // _QUERIES))
     rng = random.Random(args.seed)
-    product_ids = parts.database.read(lambda s: [p.id for p in s.mail.products(None, None, limit=100)[0]])
-    project_ids = parts.database.read(lambda s: [p.id for p in s.mail.projects(None, None, limit=100)[0]])
+    product_ids = parts.database.read(lambda s: [p.id for p in MailRepository(s).products(None, None, limit=100)[0]])
+    project_ids = parts.database.read(lambda s: [p.id for p in MailRepository(s).projects(None, None, limit=100)[0]])
     names = [agent["name"] for agent in agents()]
     lexical = next(shares)
 

@@ -34,9 +34,11 @@ from message_filler import write
 from registry_corpus import read_lines
 from registry_quality import interval, ndcg, reciprocal_rank
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
-from skillroute.core.ports import IndexReplica, IndexStatus, MailKind, VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
 from skillroute.core.settings import SearchSettings
+from skillroute.mail.model import MailKind
 from skillroute.mail.search.model import EngineSetting, MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.text import SearchText, impacts

@@ -32,16 +32,18 @@ from typing import Any
 
 import numpy as np
 from harness import arguments, console, fresh_database, print_table, progress
+from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.hashing import content_hash, text_hash
-from skillroute.core.ports import ItemRow, Session
 from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.migrate import migrate
 from skillroute.core.settings import SearchSettings
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
+from skillroute.registry.repository import RegistryRepository
 from skillroute.wiring import Parts
 from skillroute_local.postgres import EmbeddedPostgres
 
@@ -200,16 +202,16 @@ class RegistryFiller:
         def write(session: Session) -> None:
             claim_model(session, model)
             ids = {
-                session.registry.upsert(None, content, text_hash(repr(content)), is_enabled=None).id: number
+                RegistryRepository(session).upsert(None, content, text_hash(repr(content)), is_enabled=None).id: number
                 for number, content in contents.items()
             }
             if rows:
-                session.items.upsert(None, model, rows)
+                ItemRepository(session).upsert(None, model, rows)
             refresh(session, list(ids))
-            tasks = session.registry.tasks(list(ids))
+            tasks = RegistryRepository(session).tasks(list(ids))
             bases = [ids[int(task.id)] % self._corpus.families for task in tasks]
             vectors = self._vectors(self._entity_vectors[kind], bases, [task.texts[0] for task in tasks])
-            session.registry.set_embeddings(model, list(zip(tasks, vectors, strict=True)))
+            RegistryRepository(session).set_embeddings(model, list(zip(tasks, vectors, strict=True)))
 
         self._parts.database.transact(write)
 

@@ -11,14 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 from corpus import Corpus
 from harness import progress
+from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
-from skillroute.core.ports import ItemRow, Session
+from skillroute.core.postgres.database import Session
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import indexed_text as skill_text
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, skill_key
+from skillroute.skills.repository import SkillRepository
 from skillroute.wiring import Parts
 
 _BATCH = 500
@@ -55,7 +58,7 @@ class SkillCorpus:
             claim_model(session, model)
             for number, id_ in enumerate(ids, self._skills):
                 skill = made_up_skill(id_, number)
-                session.skills.create(skill, skill_text(skill), model, self._vectors(1)[0])
+                SkillRepository(session).create(skill, skill_text(skill), model, self._vectors(1)[0])
 
         self._parts.database.transact(create)
         self._skills += len(ids)
@@ -78,10 +81,10 @@ class SkillCorpus:
         skill_by_key = {content.key: skill_id for content, skill_id in zip(contents, skill_of, strict=True)}
 
         def write(session: Session) -> None:
-            written = session.items.upsert(None, self._parts.embedder.model, rows)
+            written = ItemRepository(session).upsert(None, self._parts.embedder.model, rows)
             given = {row.id: [Assignment(skill_by_key[key], _CONFIDENCE)] for key, row in written.items()}
             keys = {skill_id: skill_key(skill_id, None) for skill_id in skill_of}
-            session.assignments.replace(given, keys, AssignmentSource.SIMILARITY)
+            AssignmentRepository(session).replace(given, keys, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)
 

@@ -14,6 +14,7 @@ from judged import load
 from skill_corpus import SkillCorpus
 from skillroute.core.caller import LAPTOP
 from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.model import skill_key
@@ -141,7 +142,7 @@ def classification(rounds: int) -> list[Row]:
 
 
 def _tool_ids(parts: Parts) -> list[int]:
-    keys = parts.database.read(lambda session: session.outbox.waiting(QueueName.CLASSIFY, 10_000))
+    keys = parts.database.read(lambda session: OutboxRepository(session).waiting(QueueName.CLASSIFY, 10_000))
     return sorted(int(each.key) for each in keys)
 
 
@@ -189,7 +190,7 @@ def dispatch(rows: int, rounds: int) -> list[Row]:
     seconds = []
     with fresh_database() as url, _queues(url, org_in_flight=rows) as (parts, _), progress() as bar:
         keys = [str(number + 1) for number in range(rows)]
-        parts.database.transact(lambda session: session.outbox.enqueue(QueueName.CLASSIFY, keys))
+        parts.database.transact(lambda session: OutboxRepository(session).enqueue(QueueName.CLASSIFY, keys))
         for number in bar.track(range(rounds + 1), description=f"publishing {rows} rows"):
             _script(parts, _UNPUBLISHED)
             started = time.perf_counter()

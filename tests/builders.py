@@ -10,19 +10,24 @@ from typing import Any
 
 from skillroute.catalogue import sync as sync_tools
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
+from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.hashing import content_hash
-from skillroute.core.ports import Classifier, Embedder, ItemRow, Queue
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.core.postgres.pool import Pool
+from skillroute.core.queue.port import Queue
 from skillroute.core.settings import LocalSettings
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.skills import create as create_skill
+from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skill, SkillKey, in_rank_order
+from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestions import Suggestion, SuggestionStatus
 from skillroute.wiring import Parts
 
@@ -77,7 +82,7 @@ class System:
         self._index: FaultyIndex | None = None
         self.pool = Pool(url)
         restricted: Any = RestrictedPool(self.pool)
-        self.database = FaultyDatabase(PostgresDatabase(restricted))
+        self.database = FaultyDatabase(restricted)
         self.feed = FaultyFeed(PostgresFeed(restricted))
         self.settings = LocalSettings(database_url=url, **settings)  # type: ignore[arg-type]
         self.classifier = ScriptedClassifier()
@@ -157,11 +162,11 @@ class System:
 
         def create(session: Any) -> bool:
             if model is not None:
-                session.index_state.claim(model)
-            created: bool = session.skills.create(new, text, model, vector)
+                IndexStateRepository(session).claim(model)
+            created: bool = SkillRepository(session).create(new, text, model, vector)
             return created
 
-        assert PostgresDatabase(self.pool).transact(create)
+        assert self.pool.transact(create)
         return skill_id
 
     def tool(self, name: str, vector: Vector | None = None, *, skills: Sequence[str] = (), **content: Any) -> int:
@@ -189,14 +194,16 @@ class System:
         keys = self._known_keys(confidences, org) if confidences else {}
 
         def write(session: Any) -> list[int]:
-            session.index_state.claim(model)
-            written = session.items.upsert(org, model, rows)
+            IndexStateRepository(session).claim(model)
+            written = ItemRepository(session).upsert(org, model, rows)
             ids = [written[row.content.key].id for row in rows]
             if assignments:
-                session.assignments.replace(dict.fromkeys(ids, assignments), keys, AssignmentSource.HUMAN_MANUAL)
+                AssignmentRepository(session).replace(
+                    dict.fromkeys(ids, assignments), keys, AssignmentSource.HUMAN_MANUAL
+                )
             return ids
 
-        return PostgresDatabase(self.pool).transact(write)
+        return self.pool.transact(write)
 
     def _known_keys(self, skill_ids: Iterable[str], org: str | None) -> dict[str, SkillKey]:
         """Return the keys of skills: those that the organisation sees, or of whom there are any."""

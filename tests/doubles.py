@@ -16,10 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
-from skillroute.core.ports import ChangeFeed, Database, Embedder, LoadedSchemas, Session, VectorIndex
+from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, SkillProfile, ToolProfile
 from skillroute.skills.model import AssignmentSource
 
@@ -296,7 +299,7 @@ class FaultyDatabase:
     def read(self, work: Callable[[Session], T]) -> T:
         self._called()
         self.before_read()
-        return self._inner.read(lambda session: work(_Watched(session, self.schema_loads)))  # type: ignore[arg-type]
+        return self._inner.read(lambda session: work(_Watched(session, self.schema_loads)))
 
     def snapshot(self, work: Callable[[Session], T]) -> T:
         self._called()
@@ -321,28 +324,16 @@ class FaultyDatabase:
 
 
 class _Watched:
-    """A session whose items tell which schemas were asked for."""
+    """A session that writes down which items' schemas are loaded."""
 
     def __init__(self, session: Session, loads: list[list[int]]) -> None:
-        self.items = _WatchedItems(session.items, loads)
         self._session = session
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
-
-
-class _WatchedItems:
-    def __init__(self, items: Any, loads: list[list[int]]) -> None:
-        self._items = items
         self._loads = loads
 
-    def schemas(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
-        self._loads.append(list(item_ids))
-        found: dict[int, LoadedSchemas] = self._items.schemas(item_ids, room=room)
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._items, name)
+    def run(self, name: str, /, **params: Any) -> list[list[Any]]:
+        if name == "item_schemas":
+            self._loads.append(list(params["ids"]))
+        return self._session.run(name, **params)
 
 
 class ScriptedClassifier:

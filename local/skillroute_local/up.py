@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.postgres.migrate import migrate
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
@@ -186,7 +187,7 @@ def _load_examples_once(parts: Parts, home: Home, console: Console) -> None:
 def _publish_again(parts: Parts) -> None:
     """Let everything that waits get a message: those that it had are gone with the last queue server."""
     # Published by the pump's first relay, which is not waited for.
-    parts.database.transact(lambda session: session.outbox.publish_all_again())
+    parts.database.transact(lambda session: OutboxRepository(session).publish_all_again())
 
 
 def _pump_arguments() -> list[str]:

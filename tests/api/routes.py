@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.ports import MailKind
+from skillroute.mail.model import MailKind
 
 from tests.api.bad_tokens import bearer
 from tests.api.tokens import GARDENER

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute.wiring import Parts
 from skillroute_local.lambda_events import Invocation
@@ -57,7 +59,7 @@ def call(module: ModuleType, name: str) -> dict[str, Any]:
 
 
 def waiting(parts: Parts, queue: QueueName) -> list[str]:
-    return [work.key for work in parts.database.read(lambda session: session.outbox.waiting(queue, 100))]
+    return [work.key for work in parts.database.read(lambda session: OutboxRepository(session).waiting(queue, 100))]
 
 
 def embeddings(parts: Parts) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def test_nothing_of_a_poisoned_batch_is_acknowledged(load: Load, parts: Parts) -
 
 def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None:
     write(parts, 1)
-    parts.database.transact(lambda session: session.outbox.enqueue(QueueName.AGGREGATE, ["communication"]))
+    parts.database.transact(lambda session: OutboxRepository(session).enqueue(QueueName.AGGREGATE, ["communication"]))
 
     # One of the two skills does not exist, which is no failure: there is nothing to be done.
     assert call(load("aggregate"), "sqs_aggregate") == {"batchItemFailures": []}
@@ -147,13 +149,15 @@ def test_the_classify_function_gives_each_tool_the_skill_of_its_organisation(loa
 
     assert load("classify").handler(batch, Invocation("skillroute", 60)) == {"batchItemFailures": []}
 
-    given = [parts.database.read(lambda session, id_=id_: session.assignments.of_items([id_])) for id_ in (1, 2, 3)]  # type: ignore[misc]
+    given = [
+        parts.database.read(lambda session, id_=id_: AssignmentRepository(session).of_items([id_])) for id_ in (1, 2, 3)
+    ]  # type: ignore[misc]
     assert given == [{"communication/acme"}, {"communication/globex"}, {"communication"}]
 
 
 def test_the_relay_publishes_what_waits(load: Load, parts: Parts) -> None:
     write(parts, 2)
-    parts.database.transact(lambda session: session.outbox.publish_all_again())
+    parts.database.transact(lambda session: OutboxRepository(session).publish_all_again())
 
     report = call(load("relay"), "schedule_relay")
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from pydantic import SecretStr
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
-from skillroute.core.ports import VectorIndex
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 from skillroute_local.server import local_app

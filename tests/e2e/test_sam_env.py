@@ -28,7 +28,7 @@ os.environ.update(variables)
 from skillroute.wiring import Parts
 from skillroute.core.settings import LocalSettings
 parts = Parts(LocalSettings.load())
-work = parts.database.read(lambda session: session.outbox.depths())
+work = parts.database.read(lambda session: OutboxRepository(session).depths())
 depths = parts.queue.depths()
 parts.close()
 print(json.dumps([len(work), len(depths), file]))

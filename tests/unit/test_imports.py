@@ -237,7 +237,10 @@ def test_a_function_starts_without_what_is_heavy(function: str, deployment: str)
     ("code", "unloaded"),
     [
         ("import skillroute.wiring", HEAVY | WEB | {"pg8000"}),
-        ("import skillroute.core.ports, skillroute.core.errors, skillroute.search.model", HEAVY | WEB | {"pg8000"}),
+        (
+            "import skillroute.core.documents.index.port, skillroute.core.errors, skillroute.search.model",
+            HEAVY | WEB | {"pg8000"},
+        ),
     ],
     ids=["bootstrap", "core"],
 )

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 from skillroute.core.errors import SkillrouteError
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 
 from skillroute_local.commands.shared import (
@@ -28,7 +29,8 @@ from skillroute_local.commands.shared import (
 )
 
 if TYPE_CHECKING:
-    from skillroute.core.ports import OutboxDepth, QueueDepth
+    from skillroute.core.queue.outbox import OutboxDepth
+    from skillroute.core.queue.port import QueueDepth
 
     from skillroute_local.home import Run
 
@@ -111,7 +113,7 @@ def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
     from skillroute_local.up import local_settings  # noqa: PLC0415
 
     with closing(Parts(local_settings(run.database_url if run else None))) as parts:
-        return {each.queue: each for each in parts.database.read(lambda session: session.outbox.depths())}
+        return {each.queue: each for each in parts.database.read(lambda session: OutboxRepository(session).depths())}
 
 
 def _figures(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:

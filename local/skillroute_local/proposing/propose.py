@@ -8,11 +8,17 @@ from functools import partial
 
 import numpy as np
 from skillroute.catalogue.model import Item, ItemFilter
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
+from skillroute.core.chat.port import ChatModel
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import Conflict
-from skillroute.core.ports import ChatModel, Database, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
@@ -59,7 +65,7 @@ def propose(
     groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
     worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
     ids = [each.skill.id for each in worded]
-    existing = database.read(lambda session: session.assignments.keys_of_skills(ids, wanted.org_id))
+    existing = database.read(lambda session: AssignmentRepository(session).keys_of_skills(ids, wanted.org_id))
     return Proposal(
         skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, found.cohesions(), strict=True)),
         tool_count=len(tools.said),
@@ -90,9 +96,9 @@ def apply(
         report("creating skills", done, len(proposal.skills))
 
     def queue(session: Session) -> int:
-        forgotten = session.classifications.forget_unassigned(caller.org_id)
+        forgotten = ClassificationRepository(session).forget_unassigned(caller.org_id)
         waiting = sorted({*forgotten, *proposal.without_skill})
-        session.outbox.enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
+        OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
         return len(waiting)
 
     queued = database.transact(queue)
@@ -101,7 +107,7 @@ def apply(
 
 
 def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]) -> _Tools:
-    model = database.read(lambda session: session.index_state.stored_model())
+    model = database.read(lambda session: IndexStateRepository(session).stored_model())
     said, sources, vectors, missing, without_skill = [], [], [], 0, []
     for item, vector in _items(database, wanted.org_id, model, step):
         if not item.skill_ids:
@@ -130,9 +136,9 @@ def _items(
     while offset < total:
 
         def page(session: Session, offset: int = offset) -> tuple[int, int, list[tuple[Item, Vector | None]]]:
-            items, total = session.items.page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
+            items, total = ItemRepository(session).page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
             own = [item for item in items if item.org_id == org_id and item.is_active]
-            profiles = session.classifications.tools([item.id for item in own], model)
+            profiles = ClassificationRepository(session).tools([item.id for item in own], model)
             vectors = {id_: each.tool.embedding for id_, each in profiles.items()}
             return len(items), total, [(item, vectors.get(item.id)) for item in own]
 

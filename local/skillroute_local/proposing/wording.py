@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 from skillroute.catalogue.text import split_name
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.core.ports import ChatModel
 from skillroute.skills.model import NewSkill
 from skillroute.skills.suggestions import skill_id_of
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import MailKind
-from skillroute.mail.model import Message, MessageFilter, StoredAgent, StoredMessage
+from skillroute.mail.model import MailKind, Message, MessageFilter, StoredAgent, StoredMessage
 from skillroute.mail.report import MailOutcome, MailReport
 
 from tests.builders import System

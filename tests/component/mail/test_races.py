@@ -9,7 +9,7 @@ import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import NotFound
 from skillroute.mail.report import MailReport
-from skillroute.mail.repository import PostgresMail
+from skillroute.mail.repository import MailRepository
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, statuses
@@ -33,16 +33,16 @@ def test_two_that_write_the_same_messages_at_once_write_each_once(office: Office
 
 
 def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: Office) -> None:
-    real = PostgresMail.put_messages
+    real = MailRepository.put_messages
     others: list[Future[MailReport]] = []
     asked_for_ids: list[int] = []
-    real_ids = PostgresMail.new_ids
+    real_ids = MailRepository.new_ids
 
-    def new_ids(repository: PostgresMail, count: int) -> list[int]:
+    def new_ids(repository: MailRepository, count: int) -> list[int]:
         asked_for_ids.append(count)
         return real_ids(repository, count)
 
-    def put_messages(repository: PostgresMail, *arguments: Any) -> None:
+    def put_messages(repository: MailRepository, *arguments: Any) -> None:
         real(repository, *arguments)
         if not others:
             # WHEN the second comes while the first has written and not committed
@@ -51,8 +51,8 @@ def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: Offic
                 assert not others[0].done()
 
     with ThreadPoolExecutor(1) as pool, connected(office.system.url) as watcher, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresMail, "put_messages", put_messages)
-        patch.setattr(PostgresMail, "new_ids", new_ids)
+        patch.setattr(MailRepository, "put_messages", put_messages)
+        patch.setattr(MailRepository, "new_ids", new_ids)
         first = office.put("message", message("a"))
         [second] = [other.result() for other in others]
     # THEN it finds the message, and its agents in the first spelling
@@ -65,17 +65,17 @@ def test_whoever_writes_second_waits_and_sees_what_the_first_wrote(office: Offic
 def test_other_organisations_do_not_wait(office: Office) -> None:
     acme = of_org("acme")
     office.one("project", acme, key="atlas", name="Atlas")
-    real = PostgresMail.put_messages
+    real = MailRepository.put_messages
     written: list[list[str]] = []
 
-    def put_messages(repository: PostgresMail, *arguments: Any) -> None:
+    def put_messages(repository: MailRepository, *arguments: Any) -> None:
         real(repository, *arguments)
-        patch.setattr(PostgresMail, "put_messages", real)
+        patch.setattr(MailRepository, "put_messages", real)
         # In this very thread, while the first is not committed: it would wait for ever.
         written.append(statuses(office.put("message", message("b"), caller=acme)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresMail, "put_messages", put_messages)
+        patch.setattr(MailRepository, "put_messages", put_messages)
         assert statuses(office.put("message", message("a"))) == ["created"]
     assert written == [["created"]]
 
@@ -106,15 +106,15 @@ def test_a_project_that_is_deleted_while_it_is_written_to_stays_or_takes_nothing
 
 def test_a_global_project_that_goes_while_an_agent_of_an_organisation_joins_it_fails_the_agent(office: Office) -> None:
     [[atlas]] = office.system.rows("SELECT id FROM mcp.mail_projects")
-    real = PostgresMail.put_agents
+    real = MailRepository.put_agents
 
-    def put_agents(repository: PostgresMail, *arguments: Any) -> None:
-        patch.setattr(PostgresMail, "put_agents", real)
+    def put_agents(repository: MailRepository, *arguments: Any) -> None:
+        patch.setattr(MailRepository, "put_agents", real)
         office.system.parts.mail.delete("project", atlas, LAPTOP)
         real(repository, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresMail, "put_agents", put_agents)
+        patch.setattr(MailRepository, "put_agents", put_agents)
         report = office.put("agent", {"name": "BlueLake", "projects": ["atlas"]}, caller=of_org("acme"))
     [outcome] = report.outcomes
     assert (outcome.status, outcome.field) == ("failed", "projects.0")

@@ -8,8 +8,7 @@ import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from skillroute.core.ports import MailKind
-from skillroute.mail.model import MessageFilter
+from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS
 
 from tests.builders import of_org

@@ -6,9 +6,9 @@ import pytest
 from skillroute.core.documents import verify
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Session
 from skillroute.mail import refresh as refresh_mail
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText
 
 from tests.builders import lent_system
@@ -117,9 +117,9 @@ def test_a_text_that_is_new_since_it_was_looked_at_is_not_overwritten_by_the_old
     office.message(body="Newer.")
 
     def mend(session: Session) -> None:
-        session.mail.set_texts([(id_, SearchText("stale", "stale"), "old")])
+        MailRepository(session).set_texts([(id_, SearchText("stale", "stale"), "old")])
 
-    PostgresDatabase(office.system.pool).transact(mend)
+    office.system.pool.transact(mend)
     assert office.document(id_, "body") == ["Newer."]
     assert office.findings() == []
 

@@ -8,7 +8,7 @@ import pytest
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import NotFound
-from skillroute.core.ports import MailKind
+from skillroute.mail.model import MailKind
 
 from tests.builders import of_org
 from tests.component.mail.office import Office, message, reader, statuses

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
-from skillroute.core.ports import MailKind
-from skillroute.mail.model import MessageFilter
+from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
 
 from tests.builders import System, lent_system, of_org

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import Vector
-from skillroute.core.ports import MessageRow
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key
+from skillroute.mail.repository import MailRepository, MessageRow
 from skillroute.mail.search.model import Explain, MessageResult, MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.search import MessageSearch
 
@@ -32,7 +32,7 @@ class Mailbox:
     def __init__(self, system: System) -> None:
         self.system = system
         self.search_messages: MessageSearch = system.parts.message_search
-        self._database = PostgresDatabase(system.pool)
+        self._database = system.pool
         self._projects: dict[tuple[str | None, str], int] = {}
 
     # Writing
@@ -47,9 +47,9 @@ class Mailbox:
         content = Project(key, name or key.title(), description)
 
         def write(session: Any) -> int:
-            id_: int = session.mail.new_ids(1)[0]
+            id_: int = MailRepository(session).new_ids(1)[0]
             self._document(session, org, of_project(id_, content), vector)
-            session.mail.put_projects(org, [(id_, content, key)])
+            MailRepository(session).put_projects(org, [(id_, content, key)])
             return id_
 
         self._projects[org, key] = self._database.transact(write)
@@ -57,7 +57,7 @@ class Mailbox:
 
     def product(self, key: str, *projects: int, org: str | None = None) -> int:
         def write(session: Any) -> int:
-            id_: int = session.mail.put_products(org, [(Product(key, key.title()), key, projects)])[0]
+            id_: int = MailRepository(session).put_products(org, [(Product(key, key.title()), key, projects)])[0]
             return id_
 
         return self._database.transact(write)
@@ -69,10 +69,10 @@ class Mailbox:
         content = MailAgent(name, **said)
 
         def write(session: Any) -> int:
-            known = session.mail.states("agent", org, [agent_key(name)])
-            id_: int = known[agent_key(name)].id if known else session.mail.new_ids(1)[0]
+            known = MailRepository(session).states("agent", org, [agent_key(name)])
+            id_: int = known[agent_key(name)].id if known else MailRepository(session).new_ids(1)[0]
             self._document(session, org, of_agent(id_, content, projects), vector)
-            session.mail.put_agents(org, [(id_, content, name, projects)])
+            MailRepository(session).put_agents(org, [(id_, content, name, projects)])
             return id_
 
         return self._database.transact(write)
@@ -99,31 +99,33 @@ class Mailbox:
         )
 
         def write(session: Any) -> int:
-            known = session.mail.states("agent", org, [agent_key(name) for name in content.names])
+            known = MailRepository(session).states("agent", org, [agent_key(name) for name in content.names])
             ids = {name: known[agent_key(name)].id for name in content.names if agent_key(name) in known}
             for name in dict.fromkeys(content.names):
                 if name not in ids:
-                    ids[name] = session.mail.new_ids(1)[0]
+                    ids[name] = MailRepository(session).new_ids(1)[0]
                     self._document(session, org, of_agent(ids[name], MailAgent(name), ()), None)
-                    session.mail.put_agents(org, [(ids[name], MailAgent(name), "", ())])
-            id_: int = session.mail.new_ids(1)[0]
+                    MailRepository(session).put_agents(org, [(ids[name], MailAgent(name), "", ())])
+            id_: int = MailRepository(session).new_ids(1)[0]
             recipients = tuple((role, ids[name]) for role, name in content.recipients)
             self._document(session, org, of_message(id_, content, project_id), vector)
-            session.mail.put_messages(org, [MessageRow(id_, content, content.key, project_id, ids[sender], recipients)])
+            MailRepository(session).put_messages(
+                org, [MessageRow(id_, content, content.key, project_id, ids[sender], recipients)]
+            )
             return id_
 
         return self._database.transact(write)
 
     def delete(self, *ids: int, org: str | None = None) -> None:
         """Delete messages."""
-        self._database.transact(lambda session: [session.mail.delete("message", id_, org) for id_ in ids])
+        self._database.transact(lambda session: [MailRepository(session).delete("message", id_, org) for id_ in ids])
 
     def _document(self, session: Any, org: str | None, document: MailDocument, vector: Vector | None) -> None:
-        session.mail.hold(org)
+        MailRepository(session).hold(org)
         model = None if vector is None else self.system.embedder.model
         if model is not None:
-            session.index_state.claim(model)
-        session.mail.put_documents(org, model, [(document, vector)])
+            IndexStateRepository(session).claim(model)
+        MailRepository(session).put_documents(org, model, [(document, vector)])
 
     # Searching
 

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica, IndexStatus
 from skillroute.core.errors import IndexUnavailable
-from skillroute.core.ports import IndexReplica, IndexStatus, VectorIndex
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.search import MessageSearch

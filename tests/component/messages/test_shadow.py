@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.errors import IndexUnavailable
-from skillroute.core.ports import IndexReplica, VectorIndex
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 

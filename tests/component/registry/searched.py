@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.sync import indexed_text
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
-from skillroute.core.ports import ItemRow
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
+from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse, ScoreFigures
 
 from tests.builders import System
@@ -72,16 +73,18 @@ class Registry:
         model = self.system.embedder.model
 
         def write(session: Any) -> int:
-            session.index_state.claim(model)
-            id_: int = session.registry.upsert(org, content, repr(content), is_enabled=is_enabled).id
+            IndexStateRepository(session).claim(model)
+            id_: int = RegistryRepository(session).upsert(org, content, repr(content), is_enabled=is_enabled).id
             if tools:
-                session.items.upsert(org, model, [_row(content, *tool) for tool in tools])
+                ItemRepository(session).upsert(org, model, [_row(content, *tool) for tool in tools])
             refresh(session, [id_])
             if vector is not None:
-                session.registry.set_embeddings(model, [(session.registry.tasks([id_])[0], vector)])
+                RegistryRepository(session).set_embeddings(
+                    model, [(RegistryRepository(session).tasks([id_])[0], vector)]
+                )
             return id_
 
-        return PostgresDatabase(self.system.pool).transact(write)
+        return self.system.pool.transact(write)
 
 
 def _row(server: EntityContent, name: str, description: str, vector: Vector | None) -> ItemRow:

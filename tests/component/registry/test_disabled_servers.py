@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from skillroute.catalogue.model import ItemFilter
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Session
+from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.search.model import Fusion
 from skillroute.search.model import SearchMode, Strategy
 from skillroute.skills.model import SkillFilter
@@ -307,15 +308,15 @@ def test_of_a_put_and_a_disabling_at_once_the_second_sees_the_first(shelf: Shelf
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
 
         def write(session: Session) -> Future[None]:
-            session.registry.hold_servers(None, ["c7"])
-            session.items.upsert(None, None, [item_row("docs", server="c7", type=type_)])
+            RegistryRepository(session).hold_servers(None, ["c7"])
+            ItemRepository(session).upsert(None, None, [item_row("docs", server="c7", type=type_)])
             # WHEN its server is disabled just then
             disabled = other.submit(disable, shelf, server)
             while not waits_for_a_lock(watcher):
                 assert not disabled.done()
             return disabled
 
-        PostgresDatabase(shelf.system.pool).transact(write).result()
+        shelf.system.pool.transact(write).result()
     # THEN it is disabled, too
     assert active(shelf) == {"docs": False}
 
@@ -326,11 +327,11 @@ def test_an_item_that_is_put_while_its_server_is_being_disabled_is_born_inactive
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
 
         def write(session: Session) -> Future[Any]:
-            session.registry.set_enabled("server", server or 0, None, is_enabled=False)
+            RegistryRepository(session).set_enabled("server", server or 0, None, is_enabled=False)
             put = other.submit(shelf.system.put, "docs", server="c7", type=type_)
             while not waits_for_a_lock(watcher):
                 assert not put.done()
             return put
 
-        PostgresDatabase(shelf.system.pool).transact(write).result()
+        shelf.system.pool.transact(write).result()
     assert active(shelf) == {"docs": False}

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import (
@@ -17,13 +18,12 @@ from skillroute.core.errors import (
     NotFound,
     StatementRejected,
 )
-from skillroute.core.ports import EntityWritten, Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Session
 from skillroute.registry.manage import Registry
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.report import RegistryReport
-from skillroute.registry.repository import PostgresRegistry
+from skillroute.registry.repository import EntityWritten, RegistryRepository
 from skillroute.registry.schemas import MAX_ENTITIES
 
 from tests.builders import of_org
@@ -172,12 +172,12 @@ def test_a_model_that_is_switched_before_the_tools_are_written_gets_no_vectors_o
 @BOTH
 def test_two_that_write_the_same_in_opposite_order_at_once_wait_for_each_other(shelf: Shelf, kind: EntityKind) -> None:
     shelf.put({"name": "a"}, {"name": "b"}, kind=kind)
-    real = PostgresRegistry.upsert
+    real = RegistryRepository.upsert
     written: list[str] = []
     others: list[Future[RegistryReport]] = []
 
     def upsert(
-        repository: PostgresRegistry, org_id: str | None, content: EntityContent, *rest: Any, **more: Any
+        repository: RegistryRepository, org_id: str | None, content: EntityContent, *rest: Any, **more: Any
     ) -> Any:
         result: EntityWritten = real(repository, org_id, content, *rest, **more)
         written.append(content.path)
@@ -189,7 +189,7 @@ def test_two_that_write_the_same_in_opposite_order_at_once_wait_for_each_other(s
         return result
 
     with ThreadPoolExecutor(1) as pool, connected(shelf.system.url) as watcher, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresRegistry, "upsert", upsert)
+        patch.setattr(RegistryRepository, "upsert", upsert)
         first = shelf.put({"name": "a", "x": 1}, {"name": "b"}, kind=kind)
         [second] = [other.result() for other in others]
     # THEN each has written each once, without a deadlock
@@ -261,8 +261,8 @@ def test_a_tool_that_is_deleted_while_another_is_written_leaves_the_server_with_
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
 
         def write(session: Session) -> Future[None]:
-            assert session.registry.hold_servers(None, ["c7"]) == [id_]
-            session.items.upsert(None, None, [item_row("draw", server="c7")])
+            assert RegistryRepository(session).hold_servers(None, ["c7"]) == [id_]
+            ItemRepository(session).upsert(None, None, [item_row("draw", server="c7")])
             refresh(session, [id_] if id_ else [])
             # WHEN another one of its server is deleted just then
             deleted = other.submit(shelf.system.parts.catalogue.delete, gone, LAPTOP)
@@ -270,7 +270,7 @@ def test_a_tool_that_is_deleted_while_another_is_written_leaves_the_server_with_
                 assert not deleted.done()
             return deleted
 
-        PostgresDatabase(shelf.system.pool).transact(write).result()
+        shelf.system.pool.transact(write).result()
     # THEN the server says the one that is left
     assert list(shelf.tools()) == ["draw"]
     assert "draw" in shelf.text(id_)

@@ -10,7 +10,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
-from skillroute.registry.repository import PostgresRegistry
+from skillroute.registry.repository import RegistryRepository
 
 from tests.builders import lent_system, of_org
 from tests.component.registry.shelf import DOCS, Shelf
@@ -206,19 +206,19 @@ def test_words_that_belong_to_others_than_their_entity_are_named_and_a_reindex_m
 def test_what_is_written_between_the_statements_of_a_look_is_no_finding(shelf: Shelf) -> None:
     # GIVEN a server whose tools are changed in the middle of the look at it
     id_ = shelf.server(tools=[DOCS]).id
-    real = PostgresRegistry.words
+    real = RegistryRepository.words
     free: list[object] = []
 
-    def words(registry: PostgresRegistry, entity_ids: list[int]) -> object:
+    def words(registry: RegistryRepository, entity_ids: list[int]) -> object:
         free.append(shelf.system.rows("SELECT id FROM mcp.registry_entities FOR UPDATE SKIP LOCKED"))
         if len(free) == 1:
             with pytest.MonkeyPatch.context() as unwatched:
-                unwatched.setattr(PostgresRegistry, "words", real)
+                unwatched.setattr(RegistryRepository, "words", real)
                 shelf.system.put("draw", server="c7", description="Draws.")
         return real(registry, entity_ids)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresRegistry, "words", words)
+        patch.setattr(RegistryRepository, "words", words)
         assert shelf.system.parts.verify().findings == []
     # THEN the look saw one moment, and held nobody up
     assert free == [[[id_]]]

@@ -7,13 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Session
 from skillroute.registry.report import ToolCounts
+from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import Place
 
 from tests.builders import System, item, lent_system, of_org
@@ -189,15 +190,15 @@ def test_a_server_that_is_registered_while_its_tools_are_written_has_them(shelf:
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as sql:
 
         def write(session: Session) -> Future[int]:
-            assert session.registry.hold_servers(None, ["c7"]) == []
-            session.items.upsert(None, None, [item_row("query-docs", server="c7")])
+            assert RegistryRepository(session).hold_servers(None, ["c7"]) == []
+            ItemRepository(session).upsert(None, None, [item_row("query-docs", server="c7")])
             # WHEN it is registered just then
             registered = other.submit(lambda: shelf.server().id)
             while not waits_for_a_lock(sql):
                 assert not registered.done()
             return registered
 
-        id_ = PostgresDatabase(shelf.system.pool).transact(write).result()
+        id_ = shelf.system.pool.transact(write).result()
     # THEN
     assert "query-docs" in shelf.text(id_)
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.core.time_left import at_most_s, ending_with
 
 from tests.builders import System, lent_system
@@ -243,7 +242,7 @@ def test_no_read_outlives_the_search_that_began_it(registry: Registry, monkeypat
 
     def read(work: Callable[[Any], Any]) -> Any:
         try:
-            return PostgresDatabase(system.pool).read(work)
+            return system.pool.read(work)
         finally:
             ended.append("keywords")
 

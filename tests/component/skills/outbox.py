@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.relay import Relay
 
@@ -77,5 +78,5 @@ def fails(system: System, key: str, reason: str, *, dead: bool) -> None:
     """Note that a tool was not classified, at the last of its attempts or before."""
     given_up = [key] if dead else []
     system.database.transact(
-        lambda session: session.outbox.failed(CLASSIFY, {key: reason}, dead=given_up, receives={key: 1})
+        lambda session: OutboxRepository(session).failed(CLASSIFY, {key: reason}, dead=given_up, receives={key: 1})
     )

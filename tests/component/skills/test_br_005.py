@@ -10,6 +10,7 @@ from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.skills.classification import Decision, SkillDraft
 from skillroute.skills.model import AssignmentSource
+from skillroute.skills.suggestion_repository import SuggestionRepository
 
 from tests.builders import System, lent_system, of_org
 from tests.doubles import EdgeIndexes, LogRecords, ScriptedClassifier, in_threads, once, proposing
@@ -425,7 +426,7 @@ def test_br_005_whoever_is_about_to_decide_reads_the_suggestions_of_the_name_wit
         read: list[Any] = []
         reading = threading.Thread(
             target=lambda: read.extend(
-                system.database.read(lambda session: session.suggestions.same_name("Video", None))
+                system.database.read(lambda session: SuggestionRepository(session).same_name("Video", None))
             )
         )
         reading.start()

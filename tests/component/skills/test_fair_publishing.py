@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.skills.classify_consumer import classify_consumer
 
 from tests.builders import System, lent_system, of_org
@@ -37,7 +38,9 @@ def received(queue: Clocked) -> list[int]:
 
 def done(system: System, *tool_ids: int) -> None:
     def remove(session: Any) -> None:
-        session.outbox.done(CLASSIFY, session.outbox.versions(CLASSIFY, [str(id_) for id_ in tool_ids]))
+        OutboxRepository(session).done(
+            CLASSIFY, OutboxRepository(session).versions(CLASSIFY, [str(id_) for id_ in tool_ids])
+        )
 
     system.database.transact(remove)
 

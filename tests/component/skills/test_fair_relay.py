@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.suggest import SuggestSkills
 
 from tests.builders import System
@@ -27,7 +28,9 @@ def test_lost_tools_of_every_organisation_are_queued_in_turn(system: System) -> 
     system.sql("DELETE FROM mcp.outbox")
     system.sql("UPDATE mcp.tools SET created_at = created_at - interval '1 hour'")
     # WHEN
-    queued = system.database.transact(lambda session: session.classifications.queue_lost(older_than_s=600, limit=2))
+    queued = system.database.transact(
+        lambda session: ClassificationRepository(session).queue_lost(older_than_s=600, limit=2)
+    )
     # THEN
     assert queued == 2
     assert str(tool_id) in system.waiting("classify")

@@ -9,6 +9,7 @@ import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.errors import Conflict, DatabaseUnavailable, StatementRejected
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.skills.classification import Decision
 from skillroute.skills.model import skill_key
 
@@ -239,7 +240,7 @@ def test_what_is_sent_again_because_the_queues_are_new_is_no_attempt(queued: Sys
     fails(queued, str(b), "no", dead=True)
     queue.sent(CLASSIFY)
     for _ in range(10):
-        assert queued.database.transact(lambda session: session.outbox.publish_all_again()) == 1
+        assert queued.database.transact(lambda session: OutboxRepository(session).publish_all_again()) == 1
         queued.parts.dispatch()
     assert queue.sent(CLASSIFY) == [{"tool_id": a}] * 10
     assert queued.rows("SELECT attempts, dead_at FROM mcp.outbox WHERE key = :key", key=str(a)) == [[0, None]]
@@ -283,7 +284,7 @@ def test_a_tool_that_was_lost_is_queued(queued: System, queue: Clocked) -> None:
 def test_the_outbox_tells_how_much_waits_and_what_was_given_up(queued: System) -> None:
     queued.put("a", "b")
     queued.database.transact(
-        lambda session: session.outbox.failed(CLASSIFY, {"1": "no"}, dead=["1"], receives={"1": 1})
+        lambda session: OutboxRepository(session).failed(CLASSIFY, {"1": "no"}, dead=["1"], receives={"1": 1})
     )
     depths = {each.queue: each for each in queued.parts.relay().depths}
     assert (depths[CLASSIFY].waiting, depths[CLASSIFY].dead, depths[AGGREGATE].waiting) == (1, 1, 0)
@@ -293,7 +294,9 @@ def test_work_that_was_given_up_is_left_alone_and_revived_by_a_change(queued: Sy
     [tool_id] = queued.put("t")
     queue.sent(CLASSIFY)
     queued.database.transact(
-        lambda session: session.outbox.failed(CLASSIFY, {str(tool_id): "no"}, dead=[str(tool_id)], receives={})
+        lambda session: OutboxRepository(session).failed(
+            CLASSIFY, {str(tool_id): "no"}, dead=[str(tool_id)], receives={}
+        )
     )
     queued.sql("UPDATE mcp.outbox SET published_at = published_at - interval '1 hour'")
     report = queued.parts.relay()
@@ -309,7 +312,7 @@ def test_a_failure_is_noted_and_the_work_goes_on_waiting(queued: System) -> None
     queued.put("t")
     for _ in range(2):
         queued.database.transact(
-            lambda session: session.outbox.failed(CLASSIFY, {"1": "throttled"}, dead=[], receives={})
+            lambda session: OutboxRepository(session).failed(CLASSIFY, {"1": "throttled"}, dead=[], receives={})
         )
     assert queued.rows("SELECT attempts, last_error, dead_at FROM mcp.outbox") == [[2, "throttled", None]]
 
@@ -352,7 +355,7 @@ def test_a_change_between_reading_and_done_leaves_the_work_unpublished(queued: S
     queued.parts.dispatch()
     [version] = queued.rows("SELECT version FROM mcp.outbox WHERE queue = 'aggregate'")
     queued.tool("second", at(0.0, axis=2), skills=["mail"])
-    queued.database.transact(lambda session: session.outbox.done(AGGREGATE, {"mail": version[0]}))
+    queued.database.transact(lambda session: OutboxRepository(session).done(AGGREGATE, {"mail": version[0]}))
     assert queued.rows("SELECT key, published_at FROM mcp.outbox WHERE queue = 'aggregate'") == [["mail", None]]
 
 

@@ -12,6 +12,7 @@ from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import MAX_RECEIVES
 from skillroute.core.queue.memory import MemoryQueue, Message
 from skillroute.core.queue.messages import key_of
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 
 from tests.builders import System, lent_system
@@ -62,7 +63,7 @@ class Scenario:
     def change(self, place: int) -> None:
         """Let a tool or a skill change."""
         queue, key = self.work[place % len(self.work)]
-        self._transact(lambda session: session.outbox.enqueue(queue, [key]))
+        self._transact(lambda session: OutboxRepository(session).enqueue(queue, [key]))
         self.wanted.add((queue, key))
 
     def publish(self, _: int = 0) -> None:
@@ -78,7 +79,7 @@ class Scenario:
         for queue in QueueName:
             for message in self.queue.receive(queue, 1 + number % 4):
                 key = key_of(queue, message.body)
-                versions = self.system.database.read(lambda s, q=queue, k=key: s.outbox.versions(q, [k]))  # type: ignore[misc]
+                versions = self.system.database.read(lambda s, q=queue, k=key: OutboxRepository(s).versions(q, [k]))  # type: ignore[misc]
                 self.taken.append(((queue, key), message, versions))
                 self.wanted.discard((queue, key))
 
@@ -86,7 +87,7 @@ class Scenario:
         """Let a worker be done with what it received."""
         if self.taken:
             (queue, _), message, versions = self.taken.pop(place % len(self.taken))
-            self._transact(lambda session: session.outbox.done(queue, versions))
+            self._transact(lambda session: OutboxRepository(session).done(queue, versions))
             self.queue.delete(queue, message.id)
 
     def fail(self, place: int) -> None:
@@ -115,12 +116,14 @@ class Scenario:
     def go_stale(self, _: int = 0) -> None:
         """Let so much time pass that messages should long have been done."""
         grow_stale(self.system)
-        self._transact(lambda s: s.outbox.publish_stale(older_than_s=4 * 3600.0, most=MAX_RECEIVES, limit=1000))
+        self._transact(
+            lambda s: OutboxRepository(s).publish_stale(older_than_s=4 * 3600.0, most=MAX_RECEIVES, limit=1000)
+        )
 
     def redrive(self, _: int = 0) -> None:
         """Let an operator have all tried again that was given up."""
         for queue in QueueName:
-            self._transact(lambda session, queue=queue: session.outbox.revive(queue, None))
+            self._transact(lambda session, queue=queue: OutboxRepository(session).revive(queue, None))
 
     def end(self) -> int:
         """Let everything that is left be done; return how many rounds it took."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.documents.verify import Verify
 from skillroute.core.embedding.model import Vector, to_bytes
-from skillroute.core.ports import VectorIndex
 
 from tests.builders import System
 from tests.doubles import at, proposing

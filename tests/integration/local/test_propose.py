@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.errors import ClassifierUnavailable
-from skillroute.core.ports import ChatModel
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.skills.model import Assignment, AssignmentSource
 from skillroute_local.commands.skills import app
@@ -57,7 +58,7 @@ def applied(desk: Desk, proposal: Proposal) -> Applied:
 
 
 def waiting(desk: Desk) -> set[str]:
-    return {work.key for work in desk.database.read(lambda s: s.outbox.waiting(QueueName.CLASSIFY, 100))}
+    return {work.key for work in desk.database.read(lambda s: OutboxRepository(s).waiting(QueueName.CLASSIFY, 100))}
 
 
 class TestPropose:

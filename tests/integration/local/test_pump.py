@@ -16,13 +16,15 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import ClassifierUnavailable, DatabaseUnavailable
 from skillroute.core.notification.log import LogNotifier
 from skillroute.core.observability import counts
-from skillroute.core.ports import Failure, QueueDepth
 from skillroute.core.queue.consumer import Consumer
 from skillroute.core.queue.dead_letters import DeadLetters
 from skillroute.core.queue.failed_work import FailedWork
+from skillroute.core.queue.outbox import Failure, OutboxRepository
+from skillroute.core.queue.port import QueueDepth
 from skillroute.core.queue.sqs import SqsQueue
 from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.classify_consumer import classify_consumer
 from skillroute.wiring import Parts
 from skillroute_local.pump import Loop, QueueLoop, RelayLoop
@@ -84,7 +86,7 @@ class World:
 
     def done(self, tool_id: int) -> None:
         def remove(session: Any) -> None:
-            session.outbox.done(CLASSIFY, session.outbox.versions(CLASSIFY, [str(tool_id)]))
+            OutboxRepository(session).done(CLASSIFY, OutboxRepository(session).versions(CLASSIFY, [str(tool_id)]))
 
         self.parts.database.transact(remove)
         self.classified.append(tool_id)
@@ -111,7 +113,7 @@ class World:
         return [letter.key for letter in self.queue.dead_letters(CLASSIFY, limit=100)]
 
     def failure(self, tool_id: int) -> Failure:
-        [found] = self.parts.database.read(lambda session: session.outbox.failures(CLASSIFY, [str(tool_id)]))
+        [found] = self.parts.database.read(lambda session: OutboxRepository(session).failures(CLASSIFY, [str(tool_id)]))
         return found
 
     def close(self) -> None:
@@ -247,7 +249,7 @@ class TestQueues:
 
         eventually(lambda: set(world.classified) == set(ids), "all are classified")
         eventually(lambda: world.messages() == 0, "all messages are gone")
-        waiting = world.parts.database.read(lambda session: session.outbox.waiting(CLASSIFY, 100))
+        waiting = world.parts.database.read(lambda session: OutboxRepository(session).waiting(CLASSIFY, 100))
         assert waiting == []
 
 
@@ -306,7 +308,7 @@ class TestTheProcess:
             url = world.urls["skillroute-classify"]
             [message] = world.client.receive_message(QueueUrl=url)["Messages"]
             world.client.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-            world.parts.database.transact(lambda session: session.outbox.publish_all_again())
+            world.parts.database.transact(lambda session: OutboxRepository(session).publish_all_again())
             pump = stack.enter_context(Pump(env))
             pid = eventually(lambda: pump.pid, "it runs")
 
@@ -345,7 +347,7 @@ class TestTheProcess:
 
     def is_decided(self, world: World, tool_id: int) -> bool:
         """Whether a classifier has decided on a tool."""
-        tools = world.parts.database.read(lambda session: session.classifications.tools([tool_id], None))
+        tools = world.parts.database.read(lambda session: ClassificationRepository(session).tools([tool_id], None))
         return tools[tool_id].decided_by is not None
 
 

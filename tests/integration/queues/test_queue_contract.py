@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import pytest
 from botocore.exceptions import ClientError
 from skillroute.core.errors import QueueUnavailable
-from skillroute.core.ports import Queue, QueueDepth
 from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.port import Queue, QueueDepth
 from skillroute.core.queue.sqs import SqsQueue, sqs_client
 from skillroute.core.queue.work import QueueName
 from skillroute_local.loopback import free_port

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import IndexReplica
+from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText, impacts, query_terms
 
 from tests.integration.replica.world import ALL, World
@@ -83,8 +85,8 @@ def test_the_index_follows_inserts_changes_memberships_and_deletions(world: Worl
     assert (near(replica, EAST), near(replica, NORTH)) == ([], [first])
     assert held(replica)[first]["project_ids"] == [str(mail.projects["q"])]
     # a vector that came later
-    tasks = world.database.read(lambda session: session.mail.tasks([second]))
-    world.database.transact(lambda session: session.mail.set_embeddings(MODEL, [(tasks[0], EAST)]))
+    tasks = world.database.read(lambda session: MailRepository(session).tasks([second]))
+    world.database.transact(lambda session: MailRepository(session).set_embeddings(MODEL, [(tasks[0], EAST)]))
     assert near(replica, EAST) == [second]
     # memberships
     agent = mail.agent("Ann", "p", "q")
@@ -92,14 +94,16 @@ def test_the_index_follows_inserts_changes_memberships_and_deletions(world: Worl
     mail.agent("Ann", "q")
     assert held(replica)[agent]["project_ids"] == [str(mail.projects["q"])]
     # a text that is searched by other rules
-    [said] = world.database.read(lambda session: session.mail.said(after=second - 1, limit=1))
-    stored = world.database.read(lambda session: session.mail.states("message", None, ["2"]))["2"].text_hash
+    [said] = world.database.read(lambda session: MailRepository(session).said(after=second - 1, limit=1))
+    stored = world.database.read(lambda session: MailRepository(session).states("message", None, ["2"]))["2"].text_hash
     assert stored is not None
-    world.database.transact(lambda session: session.mail.set_texts([(said.id, SearchText("", "snow"), stored)]))
+    world.database.transact(
+        lambda session: MailRepository(session).set_texts([(said.id, SearchText("", "snow"), stored)])
+    )
     assert set(asked(replica, "snow")) == {second}
     # deletions
-    assert world.database.transact(lambda session: session.mail.delete("message", second, None))
-    assert world.database.transact(lambda session: session.mail.delete("project", mail.projects["p"], None))
+    assert world.database.transact(lambda session: MailRepository(session).delete("message", second, None))
+    assert world.database.transact(lambda session: MailRepository(session).delete("project", mail.projects["p"], None))
     assert asked(replica, "snow rain") == {}
     assert not {second, mail.projects["p"]} & set(held(replica))
 
@@ -108,7 +112,7 @@ def test_an_agent_forgets_a_deleted_project(world: World, mail: Mail) -> None:
     agent = mail.agent("Ann", "p", "q")
     replica = world.replica()
     assert len(held(replica)[agent]["project_ids"]) == 2
-    assert world.database.transact(lambda session: session.mail.delete("project", mail.projects["p"], None))
+    assert world.database.transact(lambda session: MailRepository(session).delete("project", mail.projects["p"], None))
     assert held(replica)[agent]["project_ids"] == [str(mail.projects["q"])]
 
 
@@ -140,8 +144,8 @@ def test_changes_of_those_that_are_gone_are_forgotten_and_missed_by_nobody(world
     replica = world.replica()
     assert set(asked(replica, "rain")) == {gone, stays}
     sql = world.connect()
-    assert world.database.transact(lambda session: session.mail.delete("message", gone, None))
-    assert world.database.transact(lambda session: session.index_state.prune(older_than_s=0)) == 1
+    assert world.database.transact(lambda session: MailRepository(session).delete("message", gone, None))
+    assert world.database.transact(lambda session: IndexStateRepository(session).prune(older_than_s=0)) == 1
     assert [str(stays)] in sql("SELECT item_id FROM mcp.index_changes WHERE collection = 'mcp_mail'")
     assert set(asked(replica, "rain")) == {stays}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from skillroute.core.documents.index_state import IndexStateRepository
+
 from tests.integration.replica.world import SKILLS, World, seen
 from tests.integration.storage.rows import insert_skill
 
 
 def prune(world: World) -> int:
-    return world.database.transact(lambda session: session.index_state.prune(older_than_s=0))
+    return world.database.transact(lambda session: IndexStateRepository(session).prune(older_than_s=0))
 
 
 def test_a_deletion_that_was_pruned_before_it_was_seen_is_seen_all_the_same(world: World) -> None:

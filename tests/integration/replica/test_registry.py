@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import IndexReplica
+from skillroute.core.documents.replica_port import IndexReplica
 
 from tests.integration.replica.world import ALL, World
 from tests.integration.storage.rows import EAST, MODEL, Sql
@@ -64,7 +65,7 @@ def test_changes_of_those_that_are_gone_are_forgotten_and_of_the_others_kept(wor
     insert(sql, "/gone")
     stays = insert(sql, "/stays")
     sql("DELETE FROM mcp.registry_entities WHERE path = '/gone'")
-    assert world.database.transact(lambda session: session.index_state.prune(older_than_s=0)) == 1
+    assert world.database.transact(lambda session: IndexStateRepository(session).prune(older_than_s=0)) == 1
     assert sql("SELECT item_id FROM mcp.index_changes WHERE collection = 'mcp_registry'") == [[str(stays)]]
 
 
@@ -80,7 +81,7 @@ def test_changes_of_a_collection_that_a_newer_version_added_are_passed_over(worl
 
 def test_vectors_of_another_model_are_in_no_index(world: World) -> None:
     sql = world.connect()
-    world.database.transact(lambda session: session.index_state.claim(MODEL))
+    world.database.transact(lambda session: IndexStateRepository(session).claim(MODEL))
 
     def write(folder: str) -> set[str]:
         """Write one of each: of the model, of another one, of another dimension, and one without a vector."""

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.documents.feed import PostgresFeed, SharedPosition
 from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexRecord
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.ports import IndexReplica, Session, VectorIndex
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
 
 from tests.conftest import url_as
@@ -107,7 +110,7 @@ class World:
         self.url = url
         self.pool = Pool(url)
         self.searching = Pool(url_as("reader", url))
-        self.database = PostgresDatabase(self.pool)
+        self.database = self.pool
         self.configured: EmbeddingModel | None = MODEL
         self.indexes: list[WatchedIndex] = []
         self.feeds: list[WatchedFeed] = []
@@ -186,16 +189,16 @@ class World:
         row = item_row(name, EAST if vector is None else vector, description=description)
 
         def write(session: Session) -> int:
-            session.index_state.claim(model)
-            return session.items.upsert(None, model, [row])[row.content.key].id
+            IndexStateRepository(session).claim(model)
+            return ItemRepository(session).upsert(None, model, [row])[row.content.key].id
 
         return self.database.transact(write)
 
     def delete(self, item_id: int) -> None:
-        assert self.database.transact(lambda session: session.items.delete(item_id, None))
+        assert self.database.transact(lambda session: ItemRepository(session).delete(item_id, None))
 
     def reindex(self, model: EmbeddingModel = MODEL) -> None:
-        self.database.transact(lambda session: session.index_state.switch(model))
+        self.database.transact(lambda session: IndexStateRepository(session).switch(model))
 
 
 def seen(replica: IndexReplica) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database
 from skillroute.core.postgres.pool import Pool
 
 
@@ -17,5 +17,5 @@ def pool(database_url: str) -> Iterator[Pool]:
 
 
 @pytest.fixture
-def database(pool: Pool) -> PostgresDatabase:
-    return PostgresDatabase(pool)
+def database(pool: Pool) -> Database:
+    return pool

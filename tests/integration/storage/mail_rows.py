@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import Vector
-from skillroute.core.ports import MessageRow, Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.documents import of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key, content_hash
+from skillroute.mail.repository import MailRepository, MessageRow
 
 from tests.integration.storage.rows import MODEL
 
@@ -19,7 +20,7 @@ T0 = 1_763_765_100_000_000
 class Mail:
     """Writes of one organisation, each in its own transaction. Agents and projects are made when they are named."""
 
-    def __init__(self, database: PostgresDatabase, org: str | None = None) -> None:
+    def __init__(self, database: Database, org: str | None = None) -> None:
         self._database = database
         self._org = org
         self.projects: dict[str, int] = {}
@@ -30,9 +31,9 @@ class Mail:
         project = Project(key, name, description)
 
         def write(session: Session) -> int:
-            id_ = self.projects.get(key) or session.mail.new_ids(1)[0]
-            session.mail.put_documents(self._org, None, [(of_project(id_, project), None)])
-            session.mail.put_projects(self._org, [(id_, project, content_hash(project))])
+            id_ = self.projects.get(key) or MailRepository(session).new_ids(1)[0]
+            MailRepository(session).put_documents(self._org, None, [(of_project(id_, project), None)])
+            MailRepository(session).put_projects(self._org, [(id_, project, content_hash(project))])
             return id_
 
         self.projects[key] = self._database.transact(write)
@@ -43,9 +44,9 @@ class Mail:
         belongs = tuple(self._project(key) for key in projects)
 
         def write(session: Session) -> int:
-            id_ = self.agents.get(agent.key) or session.mail.new_ids(1)[0]
-            session.mail.put_documents(self._org, None, [(of_agent(id_, agent, belongs), None)])
-            session.mail.put_agents(self._org, [(id_, agent, content_hash(agent), belongs)])
+            id_ = self.agents.get(agent.key) or MailRepository(session).new_ids(1)[0]
+            MailRepository(session).put_documents(self._org, None, [(of_agent(id_, agent, belongs), None)])
+            MailRepository(session).put_agents(self._org, [(id_, agent, content_hash(agent), belongs)])
             return id_
 
         self.agents[agent.key] = self._database.transact(write)
@@ -55,7 +56,7 @@ class Mail:
         product = Product(key, name, "", projects)
         linked = [self._project(each) for each in projects]
         row = (product, content_hash(product), linked)
-        return self._database.transact(lambda session: session.mail.put_products(self._org, [row]))[0]
+        return self._database.transact(lambda session: MailRepository(session).put_products(self._org, [row]))[0]
 
     def message(
         self, key: str, body: str = "", *, vector: Vector | None = None, project: str = "p", sender: str = "Ann",
@@ -68,13 +69,15 @@ class Mail:
         sender_id = self._agent(sender)
 
         def write(session: Session) -> int:
-            id_ = self.ids.get(key) or session.mail.new_ids(1)[0]
+            id_ = self.ids.get(key) or MailRepository(session).new_ids(1)[0]
             if vector is not None:
-                session.index_state.claim(MODEL)
+                IndexStateRepository(session).claim(MODEL)
             document = of_message(id_, message, project_id)
-            session.mail.put_documents(self._org, MODEL if vector is not None else None, [(document, vector)])
+            MailRepository(session).put_documents(
+                self._org, MODEL if vector is not None else None, [(document, vector)]
+            )
             row = MessageRow(id_, message, content_hash(message), project_id, sender_id, recipients)
-            session.mail.put_messages(self._org, [row])
+            MailRepository(session).put_messages(self._org, [row])
             return id_
 
         self.ids[key] = self._database.transact(write)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pg8000.native
 from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.repository import ItemRow
+from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.hashing import content_hash, text_hash
-from skillroute.core.ports import IndexedText, ItemRow
 from skillroute.core.postgres.address import Address
 from skillroute.skills.model import NewSkill
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.postgres import converters
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.core.postgres.pool import Pool
+from skillroute.skills.repository import SkillRepository
 
 from tests.integration.storage.rows import Sql, new_skill, skill_text
 
@@ -46,12 +46,12 @@ def test_the_pool_reads_with_them(emptied_database_url: str) -> None:
     # GIVEN a skill with keywords that an array must quote
     pool = Pool(emptied_database_url)
     try:
-        database = PostgresDatabase(pool)
+        database = pool
         examples = ("out of Office", "NULL", "null", 'a "b"', "c,d")
         new = new_skill("s", examples=examples)
-        database.transact(lambda session: session.skills.create(new, skill_text("s"), None, None))
+        database.transact(lambda session: SkillRepository(session).create(new, skill_text("s"), None, None))
         # WHEN it is read
-        skill = database.read(lambda session: session.skills.get("s", None))
+        skill = database.read(lambda session: SkillRepository(session).get("s", None))
         adapters = pool.read(lambda connection: connection._native.pg_types)
     finally:
         pool.close()

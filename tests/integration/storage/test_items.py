@@ -8,9 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 from skillroute.catalogue.model import ItemFilter, ItemKey, ItemSchemas
+from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
+from skillroute.core.documents.embedded_rows import EmbeddingTask
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.ports import EmbeddingTask, ItemRow, Session, Written
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 
 from tests.doubles import in_threads
@@ -24,9 +26,9 @@ def sql(database_url: str) -> Iterator[Sql]:
 
 
 def put(
-    database: PostgresDatabase, *rows: ItemRow, org: str | None = None, model: EmbeddingModel | None = MODEL
+    database: Database, *rows: ItemRow, org: str | None = None, model: EmbeddingModel | None = MODEL
 ) -> list[Written]:
-    written = database.transact(lambda s: s.items.upsert(org, model, rows))
+    written = database.transact(lambda s: ItemRepository(s).upsert(org, model, rows))
     return [written[row.content.key] for row in rows if row.content.key in written]
 
 
@@ -39,44 +41,44 @@ def vector_of(pool: Pool, name: str) -> tuple[str | None, str | None]:
 
 
 class TestUpsert:
-    def test_a_new_item_is_created_and_the_same_again_is_left_alone(self, database: PostgresDatabase) -> None:
+    def test_a_new_item_is_created_and_the_same_again_is_left_alone(self, database: Database) -> None:
         [first] = put(database, item_row("a"))
         assert first.created and not first.is_embedded
         assert put(database, item_row("a")) == []
 
-    def test_a_changed_item_is_updated_under_its_id(self, database: PostgresDatabase) -> None:
+    def test_a_changed_item_is_updated_under_its_id(self, database: Database) -> None:
         [first] = put(database, item_row("a"))
         [second] = put(database, item_row("a", description="new", tags=("x",)))
         assert second == Written(first.id, created=False, is_embedded=False)
-        item = database.read(lambda s: s.items.get(first.id, None))
+        item = database.read(lambda s: ItemRepository(s).get(first.id, None))
         assert item is not None
         assert (item.content.description, item.content.tags) == ("new", ("x",))
         assert item.updated_at > item.created_at
 
-    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: PostgresDatabase) -> None:
+    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: Database) -> None:
         row = item_row(
             "näme ☃ '; DROP TABLE", type="prompt", server="srv", description="d\n\"e\"\\",
             input_schema={"z": [1, 2.5, None, True], "a": {"é": "ü"}}, output_schema={}, annotations={"x": True},
             tags=("b", "a", 'with "quotes", {braces}'), metadata={"x": {"y": []}},
         )  # fmt: skip
         [written] = put(database, row, org="acme")
-        item = database.read(lambda s: s.items.get(written.id, "acme"))
+        item = database.read(lambda s: ItemRepository(s).get(written.id, "acme"))
         assert item is not None
         assert item.content == row.content
         assert list(item.content.input_schema or {}) == ["z", "a"]
         assert (item.org_id, item.is_active, item.is_embedded, item.skill_ids) == ("acme", True, False, ())
-        schemas = database.read(lambda s: s.items.schemas([written.id, 99], room=1_000))
+        schemas = database.read(lambda s: ItemRepository(s).schemas([written.id, 99], room=1_000))
         content = row.content
         expected = ItemSchemas(content.input_schema, content.output_schema, content.annotations)
         assert list(schemas) == [written.id]
         assert (schemas[written.id].content_hash, schemas[written.id].schemas) == (row.content_hash, expected)
 
-    def test_of_schemas_the_first_are_loaded_that_have_room_together(self, database: PostgresDatabase) -> None:
+    def test_of_schemas_the_first_are_loaded_that_have_room_together(self, database: Database) -> None:
         rows = [item_row(f"t{n}", input_schema={"x": "é" * n}, annotations={"y": 1}) for n in (10, 500, 20, 0)]
         ids = [written.id for written in sorted(put(database, *rows), key=lambda written: written.id)]
         # WHEN there is room for the first two, in the order that they are asked for
         order = [ids[0], ids[2], ids[1], ids[3]]
-        found = database.read(lambda s: s.items.schemas(order, room=150))
+        found = database.read(lambda s: ItemRepository(s).schemas(order, room=150))
         # THEN they are there, each with its bytes, and of the others it is told how many they would have
         assert set(found) == set(ids)
         loaded = [id_ for id_ in order if found[id_].schemas is not None]
@@ -85,27 +87,29 @@ class TestUpsert:
         sizes = {len(json.dumps(row.content.input_schema, ensure_ascii=False).encode()) + 8 for row in rows}
         assert {each.size for each in found.values()} == sizes
 
-    def test_what_schemas_take_of_memory_goes_by_their_values_as_well(self, database: PostgresDatabase) -> None:
+    def test_what_schemas_take_of_memory_goes_by_their_values_as_well(self, database: Database) -> None:
         flat, dense = {"x": "y" * 4_000}, {"x": [[[]]] * 600}
         put(database, item_row("flat", input_schema=flat), item_row("dense", input_schema=dense))
-        ids = [row.id for row in database.read(lambda s: s.items.page(ItemFilter(), None, limit=9, offset=0))[0]]
-        found = [each.memory for each in database.read(lambda s: s.items.schemas(ids, room=10_000)).values()]
+        ids = [
+            row.id for row in database.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=9, offset=0))[0]
+        ]
+        found = [each.memory for each in database.read(lambda s: ItemRepository(s).schemas(ids, room=10_000)).values()]
         smaller, larger = sorted(found)
         assert smaller < 5_000
         assert larger > 180_000
 
-    def test_the_same_key_under_another_organisation_is_another_item(self, database: PostgresDatabase) -> None:
+    def test_the_same_key_under_another_organisation_is_another_item(self, database: Database) -> None:
         ids = {put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}
         assert len(ids) == 3
-        states = database.read(lambda s: s.items.states("acme", [ItemKey("", "tool", "a")]))
+        states = database.read(lambda s: ItemRepository(s).states("acme", [ItemKey("", "tool", "a")]))
         assert len(states) == 1
 
-    def test_nothing_to_write_is_no_error(self, database: PostgresDatabase) -> None:
+    def test_nothing_to_write_is_no_error(self, database: Database) -> None:
         assert put(database) == []
-        assert database.read(lambda s: s.items.states(None, [])) == {}
-        assert database.read(lambda s: s.items.schemas([], room=10)) == {}
+        assert database.read(lambda s: ItemRepository(s).states(None, [])) == {}
+        assert database.read(lambda s: ItemRepository(s).schemas([], room=10)) == {}
 
-    def test_of_writers_at_the_same_moment_one_creates(self, database: PostgresDatabase) -> None:
+    def test_of_writers_at_the_same_moment_one_creates(self, database: Database) -> None:
         rows = [item_row(f"t{n}", EAST) for n in range(20)]
         # every other one sends them the other way round
         written = in_threads(4, lambda n: put(database, *(rows if n % 2 else rows[::-1])))
@@ -114,52 +118,50 @@ class TestUpsert:
 
 
 class TestEmbedding:
-    def test_it_is_kept_while_the_text_is_the_same(self, database: PostgresDatabase, pool: Pool) -> None:
+    def test_it_is_kept_while_the_text_is_the_same(self, database: Database, pool: Pool) -> None:
         put(database, item_row("a", EAST, text="same"))
         [written] = put(database, item_row("a", text="same", tags=("new",)), model=None)
         assert written.is_embedded
         assert vector_of(pool, "a") == ("east", "test")
 
-    def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(
-        self, database: PostgresDatabase, pool: Pool
-    ) -> None:
+    def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(self, database: Database, pool: Pool) -> None:
         put(database, item_row("a", EAST, text="old"))
         [written] = put(database, item_row("a", text="new"), model=None)
         assert not written.is_embedded
         assert vector_of(pool, "a") == (None, None)
 
-    def test_a_new_one_replaces_it(self, database: PostgresDatabase, pool: Pool) -> None:
+    def test_a_new_one_replaces_it(self, database: Database, pool: Pool) -> None:
         put(database, item_row("a", EAST))
         put(database, item_row("a", NORTH), model=OTHER_MODEL)
         assert vector_of(pool, "a") == ("north", "other")
 
-    def test_one_batch_holds_items_with_and_without(self, database: PostgresDatabase) -> None:
+    def test_one_batch_holds_items_with_and_without(self, database: Database) -> None:
         written = put(database, item_row("a", EAST), item_row("b"))
         assert [w.is_embedded for w in written] == [True, False]
-        listed, _ = database.read(lambda s: s.items.page(ItemFilter(), None, limit=10, offset=0))
+        listed, _ = database.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=10, offset=0))
         assert sorted(item.is_embedded for item in listed) == [False, True]
 
-    def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(
-        self, database: PostgresDatabase, pool: Pool
-    ) -> None:
+    def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(self, database: Database, pool: Pool) -> None:
         # GIVEN a task that was taken before the text changed
         put(database, item_row("a", text="old"), item_row("b", text="b"))
-        tasks = database.read(lambda s: s.items.to_embed(limit=10))
+        tasks = database.read(lambda s: ItemRepository(s).to_embed(limit=10))
         put(database, item_row("a", text="new"))
         # WHEN its vector comes
-        database.transact(lambda s: s.items.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        database.transact(lambda s: ItemRepository(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         # THEN
         assert vector_of(pool, "a") == (None, None)
         assert vector_of(pool, "b") == ("east", "test")
 
-    def test_a_late_one_for_a_deleted_item_is_no_error(self, database: PostgresDatabase) -> None:
-        database.transact(lambda s: s.items.set_embeddings(MODEL, [(EmbeddingTask("99", "t", "h"), EAST)]))
+    def test_a_late_one_for_a_deleted_item_is_no_error(self, database: Database) -> None:
+        database.transact(lambda s: ItemRepository(s).set_embeddings(MODEL, [(EmbeddingTask("99", "t", "h"), EAST)]))
 
-    def test_what_waits_is_read_by_id_and_by_organisation_in_turn(self, database: PostgresDatabase) -> None:
+    def test_what_waits_is_read_by_id_and_by_organisation_in_turn(self, database: Database) -> None:
         put(database, *(item_row(f"t{n}") for n in range(10, 22)), item_row("done", EAST))
         for org_id in ("acme", "globex"):
-            database.transact(lambda s, org_id=org_id: s.items.upsert(org_id, MODEL, [item_row(f"{org_id}1")]))  # type: ignore[misc]
-        tasks = database.read(lambda s: s.items.to_embed(limit=10))
+            database.transact(
+                lambda s, org_id=org_id: ItemRepository(s).upsert(org_id, MODEL, [item_row(f"{org_id}1")])
+            )  # type: ignore[misc]
+        tasks = database.read(lambda s: ItemRepository(s).to_embed(limit=10))
         assert [task.texts[0].strip() for task in tasks] == [
             "t10",
             "acme1",
@@ -167,24 +169,24 @@ class TestEmbedding:
             *(f"t{n}" for n in range(11, 18)),
         ]
 
-    def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: PostgresDatabase) -> None:
+    def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: Database) -> None:
         put(database, item_row("mine", EAST), item_row("none"))
         put(database, item_row("other", EAST), model=OTHER_MODEL)
-        tasks = database.read(lambda s: s.items.to_reembed(MODEL, after="", limit=10))
+        tasks = database.read(lambda s: ItemRepository(s).to_reembed(MODEL, after="", limit=10))
         assert {task.texts[0].strip() for task in tasks} == {"none", "other"}
-        assert database.read(lambda s: s.items.count_to_reembed(MODEL)) == 2
+        assert database.read(lambda s: ItemRepository(s).count_to_reembed(MODEL)) == 2
         wider = EmbeddingModel(MODEL.name, 3)
-        assert database.read(lambda s: s.items.count_to_reembed(wider)) == 3
+        assert database.read(lambda s: ItemRepository(s).count_to_reembed(wider)) == 3
 
 
 class TestReading:
-    def test_a_listing_filters_pages_and_counts(self, database: PostgresDatabase) -> None:
+    def test_a_listing_filters_pages_and_counts(self, database: Database) -> None:
         put(database, *(item_row(f"t{n}", tags=("even",) if n % 2 == 0 else ()) for n in range(5)))
         put(database, item_row("p", type="prompt", server="s"), org="acme")
         put(database, item_row("hidden"), org="umbrella")
 
         def names(where: ItemFilter, limit: int = 10, offset: int = 0) -> tuple[list[str], int]:
-            items, total = database.read(lambda s: s.items.page(where, "acme", limit=limit, offset=offset))
+            items, total = database.read(lambda s: ItemRepository(s).page(where, "acme", limit=limit, offset=offset))
             return [item.content.key.name for item in items], total
 
         assert names(ItemFilter()) == (["t0", "t1", "t2", "t3", "t4", "p"], 6)
@@ -198,11 +200,11 @@ class TestReading:
         assert names(ItemFilter(name="t%")) == ([], 0)
         assert names(ItemFilter(skill_id="none")) == ([], 0)
 
-    def test_an_organisation_deletes_only_its_own(self, database: PostgresDatabase) -> None:
+    def test_an_organisation_deletes_only_its_own(self, database: Database) -> None:
         ids = {org: put(database, item_row("a"), org=org)[0].id for org in (None, "acme", "umbrella")}
 
         def delete(org: str | None, item_id: int) -> bool:
-            return database.transact(lambda s: s.items.delete(item_id, org))
+            return database.transact(lambda s: ItemRepository(s).delete(item_id, org))
 
         assert not delete("acme", ids[None])
         assert not delete("acme", ids["umbrella"])
@@ -212,22 +214,20 @@ class TestReading:
 
 
 class TestIndexState:
-    def test_the_first_claim_decides_and_later_ones_change_nothing(self, database: PostgresDatabase) -> None:
-        assert database.read(lambda s: s.index_state.model()) is None
-        database.transact(lambda s: s.index_state.claim(MODEL))
-        database.transact(lambda s: s.index_state.claim(OTHER_MODEL))
-        assert database.read(lambda s: s.index_state.model()) == MODEL
+    def test_the_first_claim_decides_and_later_ones_change_nothing(self, database: Database) -> None:
+        assert database.read(lambda s: IndexStateRepository(s).model()) is None
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
+        database.transact(lambda s: IndexStateRepository(s).claim(OTHER_MODEL))
+        assert database.read(lambda s: IndexStateRepository(s).model()) == MODEL
 
-    def test_of_two_first_claims_at_once_the_later_one_waits_and_sees_the_earlier_one(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_of_two_first_claims_at_once_the_later_one_waits_and_sees_the_earlier_one(self, database: Database) -> None:
         runs: list[int] = []
 
         def claim(place: int) -> EmbeddingModel | None:
             def work(session: Session) -> EmbeddingModel | None:
                 runs.append(place)
-                session.index_state.claim([MODEL, OTHER_MODEL][place])
-                return session.index_state.model()
+                IndexStateRepository(session).claim([MODEL, OTHER_MODEL][place])
+                return IndexStateRepository(session).model()
 
             return database.transact(work)
 
@@ -236,19 +236,19 @@ class TestIndexState:
         assert seen[0] in (MODEL, OTHER_MODEL)
         assert len(runs) == 2  # nobody was rolled back
 
-    def test_a_switch_waits_for_the_writer_that_looked_at_the_model(self, database: PostgresDatabase, sql: Sql) -> None:
-        database.transact(lambda s: s.index_state.claim(MODEL))
+    def test_a_switch_waits_for_the_writer_that_looked_at_the_model(self, database: Database, sql: Sql) -> None:
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
         switch = threading.Thread(
-            target=lambda: database.transact(lambda s: s.index_state.switch(OTHER_MODEL)), daemon=True
+            target=lambda: database.transact(lambda s: IndexStateRepository(s).switch(OTHER_MODEL)), daemon=True
         )
 
         def write(session: Session) -> EmbeddingModel | None:
-            assert session.index_state.model() == MODEL
+            assert IndexStateRepository(session).model() == MODEL
             switch.start()
             while not waits_for_a_lock(sql):
                 assert switch.is_alive()
-            return session.index_state.model()
+            return IndexStateRepository(session).model()
 
         assert database.transact(write) == MODEL
         switch.join()
-        assert database.read(lambda s: s.index_state.model()) == OTHER_MODEL
+        assert database.read(lambda s: IndexStateRepository(s).model()) == OTHER_MODEL

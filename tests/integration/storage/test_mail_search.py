@@ -11,12 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.core.errors import StatementRejected
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.queries import names, plan_cache_mode, statement
 from skillroute.mail.model import DocKind
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.search.model import SNIPPET, MailFilter
+from skillroute.mail.search_repository import MailSearchRepository
 from skillroute.mail.text import MAX_LEXEME_BYTES, SearchText, query_terms, search_query, search_vector, storable
 
 from tests.integration.storage.mail_rows import T0, Mail
@@ -32,33 +33,29 @@ def sql(database_url: str) -> Iterator[Sql]:
 
 
 @pytest.fixture
-def mail(database: PostgresDatabase) -> Mail:
+def mail(database: Database) -> Mail:
     return Mail(database)
 
 
 def full_text(
-    database: PostgresDatabase, *terms: str, where: MailFilter = MESSAGES, limit: int | None = 100
+    database: Database, *terms: str, where: MailFilter = MESSAGES, limit: int | None = 100
 ) -> list[tuple[int, float]]:
-    return database.read(lambda s: s.mail_search.full_text(terms, where, limit=limit))
+    return database.read(lambda s: MailSearchRepository(s).full_text(terms, where, limit=limit))
 
 
-def containing(
-    database: PostgresDatabase, *terms: str, where: MailFilter = MESSAGES, limit: int | None = 100
-) -> list[int]:
-    found = database.read(lambda s: s.mail_search.containing(terms, where, limit=limit))
+def containing(database: Database, *terms: str, where: MailFilter = MESSAGES, limit: int | None = 100) -> list[int]:
+    found = database.read(lambda s: MailSearchRepository(s).containing(terms, where, limit=limit))
     assert all(score == 1.0 for _, score in found)
     return [id_ for id_, _ in found]
 
 
-def listed(database: PostgresDatabase, where: MailFilter, **page: Any) -> list[int]:
+def listed(database: Database, where: MailFilter, **page: Any) -> list[int]:
     page = {"newest_first": False, "after": None, "limit": 100, **page}
-    return [id_ for id_, _ in database.read(lambda s: s.mail_search.listed(where, **page))]
+    return [id_ for id_, _ in database.read(lambda s: MailSearchRepository(s).listed(where, **page))]
 
 
 class TestFullText:
-    def test_any_of_the_words_is_enough_and_more_of_them_rank_higher(
-        self, database: PostgresDatabase, mail: Mail
-    ) -> None:
+    def test_any_of_the_words_is_enough_and_more_of_them_rank_higher(self, database: Database, mail: Mail) -> None:
         one = mail.message("1", "rain in Oslo today")
         both = mail.message("2", "rain and wind today")
         mail.message("3", "nothing of it")
@@ -67,23 +64,23 @@ class TestFullText:
         assert hits[0][1] > hits[1][1] > 0.0
         assert full_text(database, "snow") == []
 
-    def test_a_word_of_the_subject_counts_for_more(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_a_word_of_the_subject_counts_for_more(self, database: Database, mail: Mail) -> None:
         body = mail.message("1", "rain", subject="today")
         subject = mail.message("2", "today", subject="rain")
         assert [id_ for id_, _ in full_text(database, "rain")] == [subject, body]
 
-    def test_an_identifier_is_one_word(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_an_identifier_is_one_word(self, database: Database, mail: Mail) -> None:
         right = mail.message("1", "see POL-358.")
         mail.message("2", "POL 358 and SPOL-358, POL-3581")
         assert [id_ for id_, _ in full_text(database, *query_terms("pol-358"))] == [right]
         assert len(full_text(database, *query_terms("358"))) == 2
 
-    def test_ties_come_by_id_up_to_the_limit(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_ties_come_by_id_up_to_the_limit(self, database: Database, mail: Mail) -> None:
         ids = [mail.message(str(number), "rain") for number in range(5)]
         assert [id_ for id_, _ in full_text(database, "rain", limit=3)] == ids[:3]
         assert [id_ for id_, _ in full_text(database, "rain", limit=None)] == ids
 
-    def test_of_each_kind_its_own(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_of_each_kind_its_own(self, database: Database, mail: Mail) -> None:
         ids = {
             "message": mail.message("1", "rain", project="rain"),
             "agent": mail.agent("Rain"),
@@ -92,29 +89,29 @@ class TestFullText:
         for kind, id_ in ids.items():
             assert [i for i, _ in full_text(database, "rain", where=MailFilter(kind, None))] == [id_]  # type: ignore[arg-type]
 
-    def test_secrets_find_nothing(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_secrets_find_nothing(self, database: Database, mail: Mail) -> None:
         mail.message("1", "the password=hunter2 works")
         assert full_text(database, "hunter2") == []
         assert containing(database, "hunter2") == []
         assert len(full_text(database, "password")) == 1
 
-    def test_a_word_that_is_too_long_is_refused_as_a_limit(self, database: PostgresDatabase) -> None:
+    def test_a_word_that_is_too_long_is_refused_as_a_limit(self, database: Database) -> None:
         assert full_text(database, "x" * MAX_LEXEME_BYTES) == []
         with pytest.raises(StatementRejected) as refused:
             full_text(database, "x" * (MAX_LEXEME_BYTES + 1))
         assert refused.value.state is not None and refused.value.state.startswith("54")
 
-    def test_a_refusal_leaves_the_next_question_its_plan(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_a_refusal_leaves_the_next_question_its_plan(self, database: Database, mail: Mail) -> None:
         id_ = mail.message("1", "rain")
 
         def refused(session: Session) -> None:
-            session.mail_search.full_text(["x" * 3000], MESSAGES, limit=1)
+            MailSearchRepository(session).full_text(["x" * 3000], MESSAGES, limit=1)
 
         for _ in range(3):
             with pytest.raises(StatementRejected):
                 database.transact(refused)
             assert [found for found, _ in full_text(database, "rain")] == [id_]
-            assert database.read(lambda s: s.mail.projects_of_agent("ann", None)) == []
+            assert database.read(lambda s: MailRepository(s).projects_of_agent("ann", None)) == []
 
 
 # PostgreSQL itself reads what is made of any text.
@@ -146,7 +143,7 @@ def test_every_text_can_be_stored_and_is_found_by_its_own_words(sql: Sql, title:
 @example("a" * 10_000)
 @example(" ".join(f"w{number}" for number in range(3000)))
 @example("x-" * 5000 + "x")
-def test_every_query_is_answered_or_refused_as_a_limit(database: PostgresDatabase, text: str) -> None:
+def test_every_query_is_answered_or_refused_as_a_limit(database: Database, text: str) -> None:
     terms = list(query_terms(text))
     try:
         assert full_text(database, *terms) == []
@@ -156,7 +153,7 @@ def test_every_query_is_answered_or_refused_as_a_limit(database: PostgresDatabas
 
 
 class TestContaining:
-    def test_every_word_must_be_there_in_any_case_and_place(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_every_word_must_be_there_in_any_case_and_place(self, database: Database, mail: Mail) -> None:
         both = mail.message("1", "raining", subject="WINDY")
         mail.message("2", "rain")
         assert containing(database, "rain", "wind") == [both]
@@ -165,16 +162,12 @@ class TestContaining:
         assert len(containing(database, "rain", limit=1)) == 1
 
     @pytest.mark.parametrize("odd", ["%", "_", "\\", "a%c", "a_c", "100%_\\", "'", "\\\\", "(a|b)*"])
-    def test_what_ilike_would_take_for_a_pattern_is_literal(
-        self, database: PostgresDatabase, mail: Mail, odd: str
-    ) -> None:
+    def test_what_ilike_would_take_for_a_pattern_is_literal(self, database: Database, mail: Mail, odd: str) -> None:
         mail.message("1", "abc 100")
         right = mail.message("2", f"x{odd}y")
         assert containing(database, odd) == [right]
 
-    def test_of_a_very_long_word_what_tells_it_from_others_is_compared(
-        self, database: PostgresDatabase, mail: Mail
-    ) -> None:
+    def test_of_a_very_long_word_what_tells_it_from_others_is_compared(self, database: Database, mail: Mail) -> None:
         right = mail.message("1", "x" * 3000)
         mail.message("2", f"{'x' * 100}y{'x' * 100}")
         assert containing(database, "x" * 2500) == [right]
@@ -183,7 +176,7 @@ class TestContaining:
 
 class TestFilters:
     @pytest.fixture(autouse=True)
-    def rows(self, database: PostgresDatabase) -> None:
+    def rows(self, database: Database) -> None:
         mail, acme = Mail(database), Mail(database, "acme")
         self.ids = [
             mail.message("0", "rain", created_ts=T0),
@@ -210,12 +203,12 @@ class TestFilters:
         ],
     )  # fmt: skip
     def test_all_conditions_must_hold_in_every_question(
-        self, database: PostgresDatabase, conditions: dict[str, Any], expected: str
+        self, database: Database, conditions: dict[str, Any], expected: str
     ) -> None:
         where = MailFilter("message", **{"org_id": None, **conditions})
         self.assert_passes(database, where, [self.ids[int(number)] for number in expected])
 
-    def test_projects_are_those_of_the_message(self, database: PostgresDatabase) -> None:
+    def test_projects_are_those_of_the_message(self, database: Database) -> None:
         for projects, expected in [
             ((self.p,), [0, 2]),
             ((self.q,), [1]),
@@ -225,18 +218,18 @@ class TestFilters:
             self.assert_passes(database, MailFilter("message", None, projects), [self.ids[n] for n in expected])
         self.assert_passes(database, MailFilter("message", None, (self.own,)), [])
 
-    def assert_passes(self, database: PostgresDatabase, where: MailFilter, expected: Sequence[int]) -> None:
+    def assert_passes(self, database: Database, where: MailFilter, expected: Sequence[int]) -> None:
         # More than five times, for PostgreSQL may change its plan then.
         for _ in range(7):
             assert listed(database, where) == list(expected)
         assert listed(database, where, newest_first=True) == list(reversed(expected))
         assert [id_ for id_, _ in full_text(database, "rain", where=where)] == list(expected)
         assert containing(database, "rain", where=where) == list(expected)
-        assert database.read(lambda s: s.mail_search.count(where)) == len(expected)
+        assert database.read(lambda s: MailSearchRepository(s).count(where)) == len(expected)
 
 
 class TestListed:
-    def test_pages_follow_each_other(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_pages_follow_each_other(self, database: Database, mail: Mail) -> None:
         moments = [T0 + 5, T0, T0 + 5, T0 + 5, T0 + 9, -T0, T0]
         ids = [mail.message(str(n), created_ts=created_ts) for n, created_ts in enumerate(moments)]
         created = dict(zip(ids, moments, strict=True))
@@ -250,10 +243,10 @@ class TestListed:
                 ):  # fmt: skip
                     found += page
                 assert found == expected
-        rows = database.read(lambda s: s.mail_search.listed(MESSAGES, newest_first=True, after=None, limit=2))
+        rows = database.read(lambda s: MailSearchRepository(s).listed(MESSAGES, newest_first=True, after=None, limit=2))
         assert rows == [(id_, created[id_]) for id_ in newest[:2]]
 
-    def test_a_page_begins_after_a_place_where_nothing_is(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_a_page_begins_after_a_place_where_nothing_is(self, database: Database, mail: Mail) -> None:
         ids = [mail.message(str(n), created_ts=T0 + n) for n in range(4)]
         assert listed(database, MESSAGES, newest_first=True, after=(T0 + 2, ids[2] - 1)) == [ids[2], ids[1], ids[0]]
         assert listed(database, MESSAGES, newest_first=True, after=(T0 + 100, 0)) == ids[::-1]
@@ -261,7 +254,7 @@ class TestListed:
 
 
 class TestLookingUp:
-    def test_what_results_show_of_a_message(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_what_results_show_of_a_message(self, database: Database, mail: Mail) -> None:
         id_ = mail.message(
             "m",
             "ä" * 400,
@@ -272,26 +265,28 @@ class TestLookingUp:
             importance="low",
             ack_required=True,
         )
-        found = database.read(lambda s: s.mail_search.found("message", [id_, 999], room=9_999))
+        found = database.read(lambda s: MailSearchRepository(s).found("message", [id_, 999], room=9_999))
         shown = {
             "id": id_, "bytes": 1 + 2 * 400 + len("zoe,bob,cid"), "key": "m", "project_id": mail.projects["p"],
             "thread_id": "T", "subject": "S", "snippet": "ä" * SNIPPET, "importance": "low", "ack_required": True,
             "created_ts": T0, "sender": "Ann", "to": ["Zoe", "Bob"], "cc": ["Cid"], "bcc": [],
         }  # fmt: skip
         assert found == ({id_: shown}, 2)
-        assert database.read(lambda s: s.mail_search.found("agent", [id_], room=9)) == ({}, 1)
-        assert database.read(lambda s: s.mail_search.found("message", [], room=9)) == ({}, 0)
+        assert database.read(lambda s: MailSearchRepository(s).found("agent", [id_], room=9)) == ({}, 1)
+        assert database.read(lambda s: MailSearchRepository(s).found("message", [], room=9)) == ({}, 0)
 
-    def test_what_results_show_of_agents_and_projects(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_what_results_show_of_agents_and_projects(self, database: Database, mail: Mail) -> None:
         project = mail.project("p", "Pé", "d")
         agent = mail.agent("Ann", "p", description="x", contact="c")
-        [found] = database.read(lambda s: s.mail_search.found("agent", [agent, project], room=99))[0].values()
-        created = database.read(lambda s: s.mail_search.created([agent, project, 999]))
+        [found] = database.read(lambda s: MailSearchRepository(s).found("agent", [agent, project], room=99))[0].values()
+        created = database.read(lambda s: MailSearchRepository(s).created([agent, project, 999]))
         assert found == {
             "id": agent, "bytes": 5 + 8, "name": "Ann", "description": "x", "contact": "c",
             "created_ts": created[agent], "project_ids": [project],
         }  # fmt: skip
-        [found] = database.read(lambda s: s.mail_search.found("project", [agent, project], room=99))[0].values()
+        [found] = database.read(lambda s: MailSearchRepository(s).found("project", [agent, project], room=99))[
+            0
+        ].values()
         assert found == {
             "id": project, "bytes": 5, "key": "p", "name": "Pé", "description": "d", "created_ts": created[project],
         }  # fmt: skip
@@ -299,7 +294,7 @@ class TestLookingUp:
 
     @pytest.mark.parametrize("kind", ["message", "agent", "project"])
     def test_results_are_read_in_their_order_until_there_is_no_room(
-        self, database: PostgresDatabase, mail: Mail, kind: DocKind
+        self, database: Database, mail: Mail, kind: DocKind
     ) -> None:
         write: dict[DocKind, Callable[[int], int]] = {
             "message": lambda n: mail.message(str(n), "x", subject="s" * 100),
@@ -309,26 +304,26 @@ class TestLookingUp:
         first, *others, last = [write[kind](n) for n in range(5)]
         # WHEN there is room for two, and the first is gone
         order = [999, last, *others, first]
-        found, number = database.read(lambda s: s.mail_search.found(kind, order, room=260))
+        found, number = database.read(lambda s: MailSearchRepository(s).found(kind, order, room=260))
         # THEN two are there, and three ids were looked at
         assert (sorted(found), number) == (sorted([last, others[0]]), 3)
         # AND the first has room whatever it has
-        assert database.read(lambda s: s.mail_search.found(kind, order[1:], room=1))[1] == 1
+        assert database.read(lambda s: MailSearchRepository(s).found(kind, order[1:], room=1))[1] == 1
 
-    def test_which_belong_to_none_of_the_allowed_projects(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_which_belong_to_none_of_the_allowed_projects(self, database: Database, mail: Mail) -> None:
         inside, outside = mail.message("1", project="p"), mail.message("2", project="q")
         both, none = mail.agent("Both", "p", "q"), mail.agent("None")
         ids, p = [inside, outside, both, none, 999], mail.projects["p"]
-        assert database.read(lambda s: s.mail_search.outside(ids, [p])) == {outside, none}
-        assert database.read(lambda s: s.mail_search.outside(ids, [])) == {inside, outside, both, none}
-        assert database.read(lambda s: s.mail_search.outside([], [p])) == set()
+        assert database.read(lambda s: MailSearchRepository(s).outside(ids, [p])) == {outside, none}
+        assert database.read(lambda s: MailSearchRepository(s).outside(ids, [])) == {inside, outside, both, none}
+        assert database.read(lambda s: MailSearchRepository(s).outside([], [p])) == set()
 
-    def test_texts_hold_no_secrets(self, database: PostgresDatabase, mail: Mail) -> None:
+    def test_texts_hold_no_secrets(self, database: Database, mail: Mail) -> None:
         id_ = mail.message("m", "password=hunter2", subject="S")
-        assert database.read(lambda s: s.mail_search.texts([id_, 999])) == {id_: "S\n\npassword= … "}
+        assert database.read(lambda s: MailSearchRepository(s).texts([id_, 999])) == {id_: "S\n\npassword= … "}
 
-    def test_explained_statements_hold_placeholders_only(self, database: PostgresDatabase) -> None:
-        shown = database.read(lambda s: dict(s.mail_search.sql))
+    def test_explained_statements_hold_placeholders_only(self, database: Database) -> None:
+        shown = database.read(lambda s: dict(MailSearchRepository(s).sql))
         assert set(shown) == {"text_match", "like_fallback", "filter_only", "newest"}
         assert all(":org_id" in text and "'" not in text.replace("E'\\n'", "") for text in shown.values())
 
@@ -339,7 +334,7 @@ DOCUMENTS = 20_000
 
 
 @pytest.fixture
-def large(database: PostgresDatabase, sql: Sql) -> Sql:
+def large(database: Database, sql: Sql) -> Sql:
     """20,000 messages of 200 projects and 2,000 threads, a word that is in all of them and one that is in forty."""
     Mail(database).message("m", "common")
     sql(

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from skillroute.catalogue import repository as items
 from skillroute.catalogue.model import ItemFilter
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail import repository as mail
 from skillroute.mail.model import MessageFilter
+from skillroute.mail.repository import MailRepository
 from skillroute.registry import repository as registry
 from skillroute.registry.model import EntityContent, EntityFilter
+from skillroute.registry.repository import RegistryRepository
 
 from tests.integration.storage.mail_rows import Mail
 from tests.integration.storage.rows import item_row
@@ -22,17 +24,17 @@ Read = Callable[[Session, int], tuple[Sequence[Any], int]]
 LONG = "x" * 400
 
 LISTS: dict[str, Read] = {
-    "items": lambda s, offset: s.items.page(ItemFilter(), None, limit=100, offset=offset),
-    "servers": lambda s, offset: s.registry.page(EntityFilter("server"), None, limit=100, offset=offset),
-    "messages": lambda s, offset: s.mail.messages(MessageFilter(), None, None, limit=100, offset=offset),
-    "mail agents": lambda s, offset: s.mail.agents(None, None, limit=100, offset=offset),
-    "products": lambda s, offset: s.mail.products(None, None, limit=100, offset=offset),
-    "projects": lambda s, offset: s.mail.projects(None, None, limit=100, offset=offset),
+    "items": lambda s, offset: ItemRepository(s).page(ItemFilter(), None, limit=100, offset=offset),
+    "servers": lambda s, offset: RegistryRepository(s).page(EntityFilter("server"), None, limit=100, offset=offset),
+    "messages": lambda s, offset: MailRepository(s).messages(MessageFilter(), None, None, limit=100, offset=offset),
+    "mail agents": lambda s, offset: MailRepository(s).agents(None, None, limit=100, offset=offset),
+    "products": lambda s, offset: MailRepository(s).products(None, None, limit=100, offset=offset),
+    "projects": lambda s, offset: MailRepository(s).projects(None, None, limit=100, offset=offset),
 }
 
 
 @pytest.fixture
-def filled(database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> PostgresDatabase:
+def filled(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
     """Five of everything, with 400 bytes each and more, and pages that have room for 1,000."""
     for module in (items, mail, registry):
         monkeypatch.setattr(module, "PAGE_BYTES", 1_000)
@@ -43,10 +45,12 @@ def filled(database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> Postg
         item_row("annotated", annotations={"x": LONG}),
         item_row("more", metadata={"x": LONG}),
     ]
-    database.transact(lambda s: s.items.upsert(None, None, rows))
+    database.transact(lambda s: ItemRepository(s).upsert(None, None, rows))
     for number in range(5):
         server = EntityContent("server", f"/s{number}", "A server", document={"x": LONG})
-        database.transact(lambda s, server=server: s.registry.upsert(None, server, repr(server), is_enabled=None))  # type: ignore[misc]
+        database.transact(
+            lambda s, server=server: RegistryRepository(s).upsert(None, server, repr(server), is_enabled=None)
+        )  # type: ignore[misc]
     written = Mail(database)
     for number in range(5):
         written.project(f"p{number}{LONG[:120]}", description=LONG)
@@ -58,7 +62,7 @@ def filled(database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> Postg
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_page_has_as_many_rows_as_fit_and_the_next_goes_on_behind_them(filled: PostgresDatabase, name: str) -> None:
+def test_a_page_has_as_many_rows_as_fit_and_the_next_goes_on_behind_them(filled: Database, name: str) -> None:
     read = LISTS[name]
     everything: list[Any] = []
     total = 1
@@ -73,7 +77,7 @@ def test_a_page_has_as_many_rows_as_fit_and_the_next_goes_on_behind_them(filled:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_row_that_is_larger_than_a_page_is_read_alone(
-    filled: PostgresDatabase, name: str, monkeypatch: pytest.MonkeyPatch
+    filled: Database, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (items, mail, registry):
         monkeypatch.setattr(module, "PAGE_BYTES", 10)

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
+from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.hashing import text_hash
-from skillroute.core.ports import LONGEST_SHOWN, IndexedText, KeywordHit, KeywordHits, RegistryScope, Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.queries import statement
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
+from skillroute.registry.repository import LONGEST_SHOWN, KeywordHit, KeywordHits, RegistryRepository, RegistryScope
 from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.text import EntitySaid, Place, embedding_text, placed_words
 
@@ -41,7 +43,7 @@ def agent(path: str, name: str = "An agent", **more: Any) -> EntityContent:
 
 
 def put(
-    database: PostgresDatabase,
+    database: Database,
     content: EntityContent,
     *,
     org: str | None = None,
@@ -51,9 +53,9 @@ def put(
     """Write an entity with its tools, by name with their descriptions, and what it is found by; return its id."""
 
     def write(session: Session) -> int:
-        written = session.registry.upsert(org, content, repr(content), is_enabled=is_enabled)
+        written = RegistryRepository(session).upsert(org, content, repr(content), is_enabled=is_enabled)
         rows = [item_row(name, description=said, server=content.tools_server) for name, said in (tools or {}).items()]
-        session.items.upsert(org, None, rows)
+        ItemRepository(session).upsert(org, None, rows)
         find_by_what_it_says(session, written.id)
         return written.id
 
@@ -61,15 +63,17 @@ def put(
 
 
 def find_by_what_it_says(session: Session, entity_id: int) -> None:
-    said = session.registry.said([entity_id])[entity_id]
+    said = RegistryRepository(session).said([entity_id])[entity_id]
     text = embedding_text(said)
-    session.registry.set_found_by(entity_id, IndexedText((text,), "", text_hash(text)), list(placed_words(said)))
+    RegistryRepository(session).set_found_by(
+        entity_id, IndexedText((text,), "", text_hash(text)), list(placed_words(said))
+    )
 
 
 def search(
-    database: PostgresDatabase, *keywords: str, scope: RegistryScope = EVERYTHING, limit: int | None = None
+    database: Database, *keywords: str, scope: RegistryScope = EVERYTHING, limit: int | None = None
 ) -> KeywordHits:
-    return database.read(lambda session: session.registry.keyword_search(keywords, scope, limit=limit))
+    return database.read(lambda session: RegistryRepository(session).keyword_search(keywords, scope, limit=limit))
 
 
 def boosts(hits: KeywordHits) -> dict[str, float]:
@@ -77,48 +81,46 @@ def boosts(hits: KeywordHits) -> dict[str, float]:
 
 
 class TestWriting:
-    def test_a_new_entity_is_created_and_the_same_again_is_left_alone(self, database: PostgresDatabase) -> None:
+    def test_a_new_entity_is_created_and_the_same_again_is_left_alone(self, database: Database) -> None:
         def write(session: Session) -> tuple[bool, bool]:
-            written = session.registry.upsert(None, server("/a"), "hash", is_enabled=None)
+            written = RegistryRepository(session).upsert(None, server("/a"), "hash", is_enabled=None)
             return written.created, written.changed
 
         assert database.transact(write) == (True, False)
-        before = database.read(lambda s: s.registry.get("server", 1, None))
+        before = database.read(lambda s: RegistryRepository(s).get("server", 1, None))
         assert database.transact(write) == (False, False)
-        assert database.read(lambda s: s.registry.get("server", 1, None)) == before
+        assert database.read(lambda s: RegistryRepository(s).get("server", 1, None)) == before
 
-    def test_a_path_is_taken_once_an_organisation_and_kind(self, database: PostgresDatabase) -> None:
+    def test_a_path_is_taken_once_an_organisation_and_kind(self, database: Database) -> None:
         ids = [put(database, server("/a")), put(database, agent("/a")), put(database, server("/a"), org="acme")]
         assert len(set(ids)) == 3
         assert put(database, server("/a", "Changed")) == ids[0]
 
-    def test_what_is_said_of_being_enabled_is_kept_until_something_else_is_said(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_what_is_said_of_being_enabled_is_kept_until_something_else_is_said(self, database: Database) -> None:
         put(database, server("/a"))
         for said, expected in [(None, True), (False, False), (None, False), (True, True)]:
             entity_id = put(database, server("/a"), is_enabled=said)
-            entity = database.read(lambda s, id_=entity_id: s.registry.get("server", id_, None))  # type: ignore[misc]
+            entity = database.read(lambda s, id_=entity_id: RegistryRepository(s).get("server", id_, None))  # type: ignore[misc]
             assert entity is not None and entity.is_enabled is expected
 
-    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: PostgresDatabase) -> None:
+    def test_everything_an_owner_says_comes_back_as_it_was_said(self, database: Database) -> None:
         content = agent(
             "/ünï☃", "näme '; DROP", tags=('with "quotes", {braces}', "null"), capabilities=("streaming",),
             skills=(AgentSkill("s", "d"), AgentSkill("t", "")), document={"z": [1, {"a": None}], "a": "é"},
         )  # fmt: skip
         entity_id = put(database, content)
-        entity = database.read(lambda s: s.registry.get("agent", entity_id, None))
+        entity = database.read(lambda s: RegistryRepository(s).get("agent", entity_id, None))
         assert entity is not None and entity.content == content
         assert list(entity.content.document) == ["z", "a"]
-        assert database.read(lambda s: s.registry.get("server", entity_id, None)) is None
+        assert database.read(lambda s: RegistryRepository(s).get("server", entity_id, None)) is None
 
-    def test_pages_show_what_the_caller_sees_by_path(self, database: PostgresDatabase) -> None:
+    def test_pages_show_what_the_caller_sees_by_path(self, database: Database) -> None:
         for path, org in [("/b", None), ("/a", "acme"), ("/c", "other"), ("/d", None)]:
             put(database, server(path, tags=("Docs",) if path < "/c" else ()), org=org)
         put(database, agent("/e"))
 
         def page(where: EntityFilter, org: str | None, limit: int = 10, offset: int = 0) -> tuple[list[str], int]:
-            found, total = database.read(lambda s: s.registry.page(where, org, limit=limit, offset=offset))
+            found, total = database.read(lambda s: RegistryRepository(s).page(where, org, limit=limit, offset=offset))
             return [entity.content.path for entity in found], total
 
         assert page(EntityFilter("server"), "acme") == (["/a", "/b", "/d"], 3)
@@ -129,119 +131,117 @@ class TestWriting:
         assert page(EntityFilter("server", is_enabled=False), "acme") == ([], 0)
         assert page(EntityFilter("agent"), None) == (["/e"], 1)
 
-    def test_only_the_owner_deletes_enables_and_disables(self, database: PostgresDatabase) -> None:
+    def test_only_the_owner_deletes_enables_and_disables(self, database: Database) -> None:
         entity_id = put(database, server("/a"), org="acme")
         for org in (None, "other"):
-            assert not database.transact(lambda s, org=org: s.registry.delete("server", entity_id, org))  # type: ignore[misc]
+            assert not database.transact(lambda s, org=org: RegistryRepository(s).delete("server", entity_id, org))  # type: ignore[misc]
             assert not database.transact(
-                lambda s, org=org: s.registry.set_enabled("server", entity_id, org, is_enabled=False)  # type: ignore[misc]
+                lambda s, org=org: RegistryRepository(s).set_enabled("server", entity_id, org, is_enabled=False)  # type: ignore[misc]
             )
-        assert database.transact(lambda s: s.registry.set_enabled("server", entity_id, "acme", is_enabled=False))
-        assert not database.transact(lambda s: s.registry.delete("agent", entity_id, "acme"))
-        assert database.transact(lambda s: s.registry.delete("server", entity_id, "acme"))
+        assert database.transact(
+            lambda s: RegistryRepository(s).set_enabled("server", entity_id, "acme", is_enabled=False)
+        )
+        assert not database.transact(lambda s: RegistryRepository(s).delete("agent", entity_id, "acme"))
+        assert database.transact(lambda s: RegistryRepository(s).delete("server", entity_id, "acme"))
 
     def test_tools_count_when_they_are_active_tools_of_the_same_organisation(
-        self, database: PostgresDatabase, sql: Sql
+        self, database: Database, sql: Sql
     ) -> None:
         entity_id = put(database, server("/a"), org="acme", tools={"one": "", "two": ""})
-        database.transact(lambda s: s.items.upsert(None, None, [item_row("global", server="a")]))
-        database.transact(lambda s: s.items.upsert("acme", None, [item_row("p", server="a", type="prompt")]))
+        database.transact(lambda s: ItemRepository(s).upsert(None, None, [item_row("global", server="a")]))
+        database.transact(lambda s: ItemRepository(s).upsert("acme", None, [item_row("p", server="a", type="prompt")]))
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 'two'")
-        entity = database.read(lambda s: s.registry.get("server", entity_id, "acme"))
-        said = database.read(lambda s: s.registry.said([entity_id]))[entity_id]
+        entity = database.read(lambda s: RegistryRepository(s).get("server", entity_id, "acme"))
+        said = database.read(lambda s: RegistryRepository(s).said([entity_id]))[entity_id]
         assert entity is not None and entity.tool_count == 1
         assert [tool.name for tool in said.tools] == ["one"]
 
-    def test_the_tools_that_are_not_listed_are_deleted_and_nothing_else(self, database: PostgresDatabase) -> None:
+    def test_the_tools_that_are_not_listed_are_deleted_and_nothing_else(self, database: Database) -> None:
         put(database, server("/a"), tools={"one": "", "two": "", "three": ""})
         put(database, server("/b"), tools={"one": ""})
         put(database, server("/a"), org="acme", tools={"one": ""})
-        database.transact(lambda s: s.items.upsert(None, None, [item_row("p", server="a", type="prompt")]))
-        assert database.transact(lambda s: s.items.delete_others(None, "a", ["two"])) == 2
+        database.transact(lambda s: ItemRepository(s).upsert(None, None, [item_row("p", server="a", type="prompt")]))
+        assert database.transact(lambda s: ItemRepository(s).delete_others(None, "a", ["two"])) == 2
         assert boosts(search(database, "one")) == {"/b": 1.0}
         assert boosts(search(database, "one", scope=RegistryScope(("server",), "acme"))) == {"/a": 1.0, "/b": 1.0}
 
 
 class TestFoundBy:
-    def test_a_text_that_changed_takes_the_vector_with_it_and_the_same_one_keeps_it(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_a_text_that_changed_takes_the_vector_with_it_and_the_same_one_keeps_it(self, database: Database) -> None:
         entity_id = put(database, server("/a"))
 
         def is_embedded() -> bool:
-            entity = database.read(lambda s: s.registry.get("server", entity_id, None))
+            entity = database.read(lambda s: RegistryRepository(s).get("server", entity_id, None))
             assert entity is not None
             return entity.is_embedded
 
-        [task] = database.read(lambda s: s.registry.tasks([entity_id]))
-        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(task, EAST)]))
+        [task] = database.read(lambda s: RegistryRepository(s).tasks([entity_id]))
+        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(task, EAST)]))
         assert is_embedded()
-        assert database.read(lambda s: s.registry.tasks([entity_id])) == []
+        assert database.read(lambda s: RegistryRepository(s).tasks([entity_id])) == []
         put(database, server("/a"))
         assert is_embedded()
         put(database, server("/a", description="Something else"))
         assert not is_embedded()
         # A vector of the old text comes too late.
-        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(task, EAST)]))
+        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(task, EAST)]))
         assert not is_embedded()
 
-    def test_what_says_the_same_leaves_no_trace_in_the_change_feed(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_what_says_the_same_leaves_no_trace_in_the_change_feed(self, database: Database, sql: Sql) -> None:
         put(database, server("/a"), tools={"one": ""})
         before = sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_registry'")
         put(database, server("/a"), tools={"one": ""})
         assert sql("SELECT xid::text FROM mcp.index_changes WHERE collection = 'mcp_registry'") == before
 
-    def test_the_words_of_a_deleted_tool_go_with_it(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_the_words_of_a_deleted_tool_go_with_it(self, database: Database, sql: Sql) -> None:
         put(database, server("/a"), tools={"one": "", "two": ""})
         sql("DELETE FROM mcp.tools WHERE name = 'one'")
         assert boosts(search(database, "one", "two")) == {"/a": 1.0}
 
-    def test_a_server_is_held_until_the_other_writer_of_its_tools_is_done(
-        self, database: PostgresDatabase, sql: Sql
-    ) -> None:
+    def test_a_server_is_held_until_the_other_writer_of_its_tools_is_done(self, database: Database, sql: Sql) -> None:
         entity_id = put(database, server("/a"))
         sql("BEGIN")
         sql("SELECT FROM mcp.registry_entities FOR UPDATE")
         with ThreadPoolExecutor(1) as other:
-            held = other.submit(lambda: database.transact(lambda s: s.registry.hold_servers(None, ["a", "b", ""])))
+            held = other.submit(
+                lambda: database.transact(lambda s: RegistryRepository(s).hold_servers(None, ["a", "b", ""]))
+            )
             while not waits_for_a_lock(sql):
                 assert not held.done()
             sql("COMMIT")
         assert held.result() == [entity_id]
 
-    def test_ids_and_rows_to_embed_come_in_pages(self, database: PostgresDatabase) -> None:
+    def test_ids_and_rows_to_embed_come_in_pages(self, database: Database) -> None:
         ids = [put(database, server(f"/{number}")) for number in range(3)]
-        assert database.read(lambda s: s.registry.ids(after=0, limit=2)) == ids[:2]
-        assert database.read(lambda s: s.registry.ids(after=ids[1], limit=2)) == ids[2:]
-        first = database.read(lambda s: s.registry.to_embed(limit=2))
+        assert database.read(lambda s: RegistryRepository(s).ids(after=0, limit=2)) == ids[:2]
+        assert database.read(lambda s: RegistryRepository(s).ids(after=ids[1], limit=2)) == ids[2:]
+        first = database.read(lambda s: RegistryRepository(s).to_embed(limit=2))
         assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
-        assert database.read(lambda s: s.registry.count_to_reembed(MODEL)) == 3
-        database.transact(lambda s: s.registry.set_embeddings(MODEL, [(first[0], EAST)]))
-        assert database.read(lambda s: s.registry.count_to_reembed(MODEL)) == 2
-        left = database.read(lambda s: s.registry.to_reembed(MODEL, after="", limit=9))
+        assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 3
+        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(first[0], EAST)]))
+        assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 2
+        left = database.read(lambda s: RegistryRepository(s).to_reembed(MODEL, after="", limit=9))
         assert [task.id for task in left] == [str(id_) for id_ in ids[1:]]
 
 
 class TestKeywordSearch:
-    def test_each_place_adds_its_boost_once_a_keyword_and_each_tool_on_its_own(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_each_place_adds_its_boost_once_a_keyword_and_each_tool_on_its_own(self, database: Database) -> None:
         everywhere = server("/docs", "Docs docs", "docs, docs", tags=("docs", "more-docs"))
         put(database, everywhere, tools={"query-docs": "docs", "other": "the docs", "third": ""})
         assert boosts(search(database, "docs")) == {"/docs": 5.0 + 3.0 + 2.0 + 1.5 + 2 * 1.0}
         assert boosts(search(database, "docs", "third")) == {"/docs": 14.5}
 
-    def test_keywords_are_parts_of_words_in_any_case(self, database: PostgresDatabase) -> None:
+    def test_keywords_are_parts_of_words_in_any_case(self, database: Database) -> None:
         put(database, server("/x", "MyCONTEXT7Server"))
         for keyword, found in [("context7", True), ("text", True), ("ver", True), ("context 7", False), ("xyz", False)]:
             assert bool(search(database, keyword).hits) is found, keyword
 
-    def test_nothing_of_a_keyword_is_a_pattern(self, database: PostgresDatabase) -> None:
+    def test_nothing_of_a_keyword_is_a_pattern(self, database: Database) -> None:
         put(database, server("/x", "a_b c%d e.f"))
         for keyword in ("a%b", "_____", "%%%", ".*.", "c_d", "e.f"):
             assert search(database, keyword).hits == []
 
-    def test_callers_find_global_entities_and_their_own_that_are_enabled(self, database: PostgresDatabase) -> None:
+    def test_callers_find_global_entities_and_their_own_that_are_enabled(self, database: Database) -> None:
         for org in (None, "acme", "other"):
             put(database, server(f"/docs-{org}"), org=org)
         put(database, server("/docs-off"), is_enabled=False)
@@ -257,25 +257,23 @@ class TestKeywordSearch:
         assert found(kinds=("server",)) == {"None"}
         assert found(kinds=("agent",)) == {"agent"}
 
-    def test_disabling_takes_effect_at_once(self, database: PostgresDatabase) -> None:
+    def test_disabling_takes_effect_at_once(self, database: Database) -> None:
         entity_id = put(database, server("/docs"), tools={"one": ""})
         for is_enabled in (False, True):
             database.transact(
-                lambda s, on=is_enabled: s.registry.set_enabled("server", entity_id, None, is_enabled=on)  # type: ignore[misc]
+                lambda s, on=is_enabled: RegistryRepository(s).set_enabled("server", entity_id, None, is_enabled=on)  # type: ignore[misc]
             )
             assert bool(search(database, "docs").hits) is is_enabled
             assert bool(search(database, "one").hits) is is_enabled
 
-    def test_all_tags_must_be_there(self, database: PostgresDatabase) -> None:
+    def test_all_tags_must_be_there(self, database: Database) -> None:
         put(database, server("/docs-one", tags=("A", "b")))
         put(database, server("/docs-two", tags=("a",)))
         for tags, found in [((), 2), (("a",), 2), (("a", "b"), 1), (("b", "c"), 0)]:
             scope = RegistryScope(("server", "agent"), None, tags)
             assert len(search(database, "docs", scope=scope).hits) == found
 
-    def test_the_best_of_each_kind_come_by_path_where_they_tie_with_the_totals(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_the_best_of_each_kind_come_by_path_where_they_tie_with_the_totals(self, database: Database) -> None:
         for number in range(4):
             put(database, server(f"/docs-{number}", "Docs" if number == 3 else "x"))
         put(database, agent("/docs"))
@@ -288,38 +286,36 @@ class TestKeywordSearch:
             "/docs", "/docs-3", "/docs-0",
         ]  # fmt: skip
 
-    def test_what_the_query_names_comes_beside_the_best(self, database: PostgresDatabase) -> None:
+    def test_what_the_query_names_comes_beside_the_best(self, database: Database) -> None:
         put(database, server("/docs", "Docs", "docs"))
         named = put(database, server("/x", "Docs, Please!"))
         put(database, server("/y", "Please"))
         put(database, server("/z", "Docs please"), is_enabled=False)
         found = database.read(
-            lambda s: s.registry.keyword_search(["docs"], EVERYTHING, limit=1, names=["docs please", "y"])
+            lambda s: RegistryRepository(s).keyword_search(["docs"], EVERYTHING, limit=1, names=["docs please", "y"])
         )
         assert [hit.path for hit in found.hits] == ["/docs"]
         assert [(hit.id, hit.boost) for hit in found.named] == [(named, 3.0)]
         assert found.totals == {"server": 2}
 
-    def test_what_has_the_tags_comes_by_path(self, database: PostgresDatabase) -> None:
+    def test_what_has_the_tags_comes_by_path(self, database: Database) -> None:
         for path in ("/b", "/a", "/c"):
             put(database, server(path, tags=("ai",)))
         put(database, server("/d"))
         put(database, agent("/e", tags=("AI",)))
         put(database, server("/hidden", tags=("ai",)), org="acme")
         scope = RegistryScope(("server", "agent"), None, ("ai",))
-        hits = database.read(lambda s: s.registry.tagged(scope, limit=2))
+        hits = database.read(lambda s: RegistryRepository(s).tagged(scope, limit=2))
         assert [(hit.path, hit.boost) for hit in hits.hits] == [("/a", 0.0), ("/b", 0.0), ("/e", 0.0)]
 
-    def test_boosts_of_given_entities_are_those_of_the_search_and_0_without_a_match(
-        self, database: PostgresDatabase
-    ) -> None:
+    def test_boosts_of_given_entities_are_those_of_the_search_and_0_without_a_match(self, database: Database) -> None:
         found = put(database, server("/docs", "Docs"), tools={"docs": ""})
         other = put(database, agent("/other"))
-        hits = database.read(lambda s: s.registry.boosts(["docs", "nothing"], [found, other, 999]))
+        hits = database.read(lambda s: RegistryRepository(s).boosts(["docs", "nothing"], [found, other, 999]))
         assert {id_: hit.boost for id_, hit in hits.items()} == {found: 9.0, other: 0.0}
         assert replace(hits[found], coverage=0.0) == search(database, "docs", "nothing").hits[0]
 
-    def test_coverage_is_the_mean_over_the_keywords_of_their_saturated_boosts(self, database: PostgresDatabase) -> None:
+    def test_coverage_is_the_mean_over_the_keywords_of_their_saturated_boosts(self, database: Database) -> None:
         # GIVEN one that has "docs" everywhere, and one that has each keyword somewhere
         much = put(database, server("/docs", "Docs", "docs"), tools={f"docs{number}": "" for number in range(10)})
         each = put(database, server("/b", "Query", "docs of libraries"))
@@ -329,11 +325,13 @@ class TestKeywordSearch:
         hits = self.by_coverage(database, keywords)
         # THEN
         assert {hit.id: hit.coverage for hit in hits} == pytest.approx(expected, abs=1e-9)
-        assert database.read(lambda s: s.registry.boosts(keywords, [much, each])) == {hit.id: hit for hit in hits}
+        assert database.read(lambda s: RegistryRepository(s).boosts(keywords, [much, each])) == {
+            hit.id: hit for hit in hits
+        }
         assert [hit.id for hit in self.by_coverage(database, keywords, limit=1)] == [each]
         assert [(hit.id, hit.coverage) for hit in search(database, *keywords, limit=1).hits] == [(much, 0.0)]
 
-    def test_equal_coverage_is_a_tie_in_whatever_order_it_is_added_up(self, database: PostgresDatabase) -> None:
+    def test_equal_coverage_is_a_tie_in_whatever_order_it_is_added_up(self, database: Database) -> None:
         # GIVEN each with the same five boosts, of other keywords
         words = ("alpha", "bravo", "gamma", "delta", "omega")
         for number, (path, name, said, tag, tool) in enumerate(itertools.permutations(words)):
@@ -344,59 +342,61 @@ class TestKeywordSearch:
         assert [hit.path for hit in hits] == sorted(hit.path for hit in hits)
 
     def by_coverage(
-        self, database: PostgresDatabase, keywords: Sequence[str], limit: int | None = None
+        self, database: Database, keywords: Sequence[str], limit: int | None = None
     ) -> Sequence[KeywordHit]:
         return database.read(
-            lambda s: s.registry.keyword_search(keywords, EVERYTHING, limit=limit, by_coverage=True)
+            lambda s: RegistryRepository(s).keyword_search(keywords, EVERYTHING, limit=limit, by_coverage=True)
         ).hits
 
-    def test_tools_say_how_many_keywords_they_have(self, database: PostgresDatabase) -> None:
+    def test_tools_say_how_many_keywords_they_have(self, database: Database) -> None:
         first = put(database, server("/a"), tools={"query-docs": "of libraries", "other": ""})
         second = put(database, server("/b"), tools={"docs": ""})
-        tools = database.read(lambda s: s.registry.tools_of(["docs", "libra", "query"], [first, second]))
+        tools = database.read(lambda s: RegistryRepository(s).tools_of(["docs", "libra", "query"], [first, second]))
         assert [(tool.entity_id, tool.name, tool.keyword_count) for tool in tools] == [
             (first, "other", 0), (first, "query-docs", 3), (second, "docs", 1),
         ]  # fmt: skip
-        details = database.read(lambda s: s.registry.tool_details([tools[1].id], room=100))
+        details = database.read(lambda s: RegistryRepository(s).tool_details([tools[1].id], room=100))
         assert details[tools[1].id].description == "of libraries"
-        assert database.read(lambda s: s.registry.found([first], room=100))[first].tool_count == 2
+        assert database.read(lambda s: RegistryRepository(s).found([first], room=100))[first].tool_count == 2
 
-    def test_what_has_no_room_is_not_sent(self, database: PostgresDatabase) -> None:
+    def test_what_has_no_room_is_not_sent(self, database: Database) -> None:
         documents = [{"x": "é" * n} for n in (10, 20, 400, 0)]
         ids = [put(database, agent(f"/a{n}", document=document)) for n, document in enumerate(documents)]
         order = [ids[1], ids[0], ids[2], ids[3]]
-        found = database.read(lambda s: s.registry.found(ids, with_documents=order, room=100))
+        found = database.read(lambda s: RegistryRepository(s).found(ids, with_documents=order, room=100))
         # THEN the first documents are there that have room together, and everything else of all
         assert [found[id_].content.document for id_ in order] == [documents[1], documents[0], {}, {}]
         assert [found[id_].content.path for id_ in ids] == ["/a0", "/a1", "/a2", "/a3"]
-        assert database.read(lambda s: s.registry.found(ids, room=100))[ids[0]].content.document == {}
+        assert database.read(lambda s: RegistryRepository(s).found(ids, room=100))[ids[0]].content.document == {}
 
         rows = [item_row(f"t{n}", input_schema={"x": "é" * n}, server="s") for n in (10, 20, 400, 0)]
-        tools = [each.id for each in database.transact(lambda s: s.items.upsert(None, None, rows)).values()]
-        details = database.read(lambda s: s.registry.tool_details(tools, with_schemas=tools, room=100))
+        tools = [each.id for each in database.transact(lambda s: ItemRepository(s).upsert(None, None, rows)).values()]
+        details = database.read(lambda s: RegistryRepository(s).tool_details(tools, with_schemas=tools, room=100))
         assert 0 < sum(each.had_room for each in details.values()) < 4
         assert {each.had_room for each in details.values() if each.input_schema is None} == {False}
-        without = database.read(lambda s: s.registry.tool_details(tools, room=100))
+        without = database.read(lambda s: RegistryRepository(s).tool_details(tools, room=100))
         assert {(each.input_schema, each.had_room) for each in without.values()} == {(None, True)}
 
-    def test_a_description_is_shown_up_to_a_length(self, database: PostgresDatabase) -> None:
+    def test_a_description_is_shown_up_to_a_length(self, database: Database) -> None:
         long = put(database, server("/a", description="é" * 30_000), tools={"t": "é" * 30_000, "u": "é" * 20_000})
         cut = "é" * LONGEST_SHOWN + "…"
-        assert database.read(lambda s: s.registry.found([long], room=100))[long].content.description == cut
-        ids = [tool.id for tool in database.read(lambda s: s.registry.tools_of([], [long]))]
-        details = database.read(lambda s: s.registry.tool_details(ids, room=100))
+        assert database.read(lambda s: RegistryRepository(s).found([long], room=100))[long].content.description == cut
+        ids = [tool.id for tool in database.read(lambda s: RegistryRepository(s).tools_of([], [long]))]
+        details = database.read(lambda s: RegistryRepository(s).tool_details(ids, room=100))
         assert {each.description for each in details.values()} == {cut, "é" * LONGEST_SHOWN}
 
 
 @pytest.mark.parametrize("org", ["acme", 'say "acme"', "it's, {acme}", "back\\slash", "NULL", "ünï☃ x", "doc"])
-def test_an_organisation_of_any_name_finds_its_own_and_what_is_global(database: PostgresDatabase, org: str) -> None:
+def test_an_organisation_of_any_name_finds_its_own_and_what_is_global(database: Database, org: str) -> None:
     put(database, server("/own"), org=org, tools={"docs": "Query the docs."})
     put(database, server("/global"), tools={"docs": "Query the docs."})
     put(database, server("/others"), org=f"{org}2", tools={"docs": "Query the docs."})
     mine = replace(EVERYTHING, org_id=org)
     assert boosts(search(database, "docs", "query", scope=mine)) == {"/own": 2.0, "/global": 2.0}
     assert boosts(search(database, "docs", "query")) == {"/global": 2.0}
-    hits = database.read(lambda s: s.registry.keyword_search(["docs", "gone"], mine, limit=None, by_coverage=True)).hits
+    hits = database.read(
+        lambda s: RegistryRepository(s).keyword_search(["docs", "gone"], mine, limit=None, by_coverage=True)
+    ).hits
     assert {hit.path: hit.coverage for hit in hits} == {"/own": 0.1, "/global": 0.1}
 
 
@@ -408,7 +408,7 @@ WORDS = st.text(alphabet="abcdeABC_Ééß☃ -.%\n", max_size=20)
     keywords=st.lists(st.text(alphabet="abcdeé_ß", min_size=3, max_size=4), min_size=1, max_size=3, unique=True),
 )
 def test_keywords_find_what_a_case_insensitive_search_through_the_text_finds(
-    database: PostgresDatabase,
+    database: Database,
     contents: list[tuple[str, str, str, list[tuple[str, str]]]],
     keywords: list[str],
 ) -> None:
@@ -417,13 +417,13 @@ def test_keywords_find_what_a_case_insensitive_search_through_the_text_finds(
     def write(session: Session) -> None:
         for number, (name, description, tag, tools) in enumerate(contents):
             said = server(f"/{number}", f"x{name}", description, tags=(tag,))
-            written = session.registry.upsert(None, said, "", is_enabled=None)
+            written = RegistryRepository(session).upsert(None, said, "", is_enabled=None)
             rows = [
                 item_row(f"{i}{tool}", description=about, server=str(number)) for i, (tool, about) in enumerate(tools)
             ]
-            session.items.upsert(None, None, rows)
+            ItemRepository(session).upsert(None, None, rows)
             find_by_what_it_says(session, written.id)
-            boost = naive_boost(session.registry.said([written.id])[written.id], keywords)
+            boost = naive_boost(RegistryRepository(session).said([written.id])[written.id], keywords)
             if boost:
                 expected[said.path] = boost
 
@@ -433,10 +433,10 @@ def test_keywords_find_what_a_case_insensitive_search_through_the_text_finds(
 
 
 def clear(session: Session) -> None:
-    for entity_id in session.registry.ids(after=0, limit=1000):
-        session.registry.delete("server", entity_id, None)
+    for entity_id in RegistryRepository(session).ids(after=0, limit=1000):
+        RegistryRepository(session).delete("server", entity_id, None)
     for number in range(4):
-        session.items.delete_others(None, str(number), [])
+        ItemRepository(session).delete_others(None, str(number), [])
 
 
 def naive_boost(said: EntitySaid, keywords: list[str]) -> float:
@@ -471,7 +471,7 @@ _OF_IDS = {
 
 
 @pytest.fixture
-def large(database: PostgresDatabase, sql: Sql) -> Sql:
+def large(database: Database, sql: Sql) -> Sql:
     """A large registry, and statistics of it."""
     for number in range(3):
         put(database, server(f"/docs-{number}"), tools={f"docs{tool}": "docs of things" for tool in range(20)})

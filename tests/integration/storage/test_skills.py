@@ -6,9 +6,12 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
-from skillroute.core.postgres.database import PostgresDatabase, PostgresSession
+from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Assignment, AssignmentSource, Skill, SkillKey, skill_key
+from skillroute.skills.repository import SkillRepository
 
 from tests.integration.storage.rows import (
     EAST,
@@ -44,9 +47,9 @@ def ranked(*skills: tuple[str, float]) -> list[Assignment]:
 
 
 def assign(
-    database: PostgresDatabase, given: Sequence[Assignment], source: AssignmentSource = LLM, tool: int = 1
+    database: Database, given: Sequence[Assignment], source: AssignmentSource = LLM, tool: int = 1
 ) -> set[SkillKey]:
-    return database.transact(lambda s: s.assignments.replace({tool: given}, KEYS, source))
+    return database.transact(lambda s: AssignmentRepository(s).replace({tool: given}, KEYS, source))
 
 
 def stored(sql: Sql, tool: int = 1) -> list[list[object]]:
@@ -58,38 +61,32 @@ def stored(sql: Sql, tool: int = 1) -> list[list[object]]:
 
 
 class TestAssign:
-    def test_the_first_is_primary_and_all_carry_their_confidence_and_source(
-        self, database: PostgresDatabase, sql: Sql
-    ) -> None:
+    def test_the_first_is_primary_and_all_carry_their_confidence_and_source(self, database: Database, sql: Sql) -> None:
         assert assign(database, ranked(("b", 0.9), ("a", 0.5))) == {"a", "b"}
         assert stored(sql) == [["a", 0.5, False, "llm_auto"], ["b", 0.9, True, "llm_auto"]]
 
-    def test_the_new_ones_replace_all_old_ones(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_the_new_ones_replace_all_old_ones(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("a", 0.9), ("b", 0.5)))
         assert assign(database, ranked(("c", 0.8), ("b", 0.7))) == {"a", "b", "c"}
         assert stored(sql) == [["b", 0.7, False, "llm_auto"], ["c", 0.8, True, "llm_auto"]]
 
-    def test_a_primary_that_is_outranked_is_demoted(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_a_primary_that_is_outranked_is_demoted(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("a", 0.9), ("b", 0.5)))
         assert assign(database, ranked(("b", 0.9), ("a", 0.5))) == {"a", "b"}
         assert stored(sql) == [["a", 0.5, False, "llm_auto"], ["b", 0.9, True, "llm_auto"]]
 
-    def test_the_same_again_changes_nothing(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_the_same_again_changes_nothing(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("a", 0.9), ("b", 0.5)))
         before = sql("SELECT xmin::text, * FROM mcp.tool_skill_assignments ORDER BY id")
         assert assign(database, ranked(("a", 0.9), ("b", 0.5))) == set()
         assert sql("SELECT xmin::text, * FROM mcp.tool_skill_assignments ORDER BY id") == before
 
-    def test_a_person_who_confirms_what_a_classifier_said_makes_it_theirs(
-        self, database: PostgresDatabase, sql: Sql
-    ) -> None:
+    def test_a_person_who_confirms_what_a_classifier_said_makes_it_theirs(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("a", 0.9)))
         assert assign(database, ranked(("a", 0.9)), HUMAN) == {"a"}
         assert stored(sql) == [["a", 0.9, True, "human_manual"]]
 
-    def test_none_leave_the_item_without_skills_and_other_items_alone(
-        self, database: PostgresDatabase, sql: Sql
-    ) -> None:
+    def test_none_leave_the_item_without_skills_and_other_items_alone(self, database: Database, sql: Sql) -> None:
         other = insert_tool(sql, "other")
         assign(database, ranked(("a", 0.9)))
         assign(database, ranked(("a", 0.9)), tool=other)
@@ -97,37 +94,37 @@ class TestAssign:
         assert stored(sql) == []
         assert stored(sql, other) == [["a", 0.9, True, "llm_auto"]]
 
-    def test_several_items_at_once(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_several_items_at_once(self, database: Database, sql: Sql) -> None:
         other = insert_tool(sql, "other")
         given = {1: ranked(("a", 0.9), ("b", 0.8)), other: ranked(("b", 0.7))}
-        assert database.transact(lambda s: s.assignments.replace(given, KEYS, LLM)) == {"a", "b"}
+        assert database.transact(lambda s: AssignmentRepository(s).replace(given, KEYS, LLM)) == {"a", "b"}
         assert [row[0] for row in stored(sql)] == ["a", "b"]
         assert stored(sql, other) == [["b", 0.7, True, "llm_auto"]]
 
-    def test_nobody_else_sees_a_gap_or_half_of_it(self, database: PostgresDatabase, pool: Pool, sql: Sql) -> None:
+    def test_nobody_else_sees_a_gap_or_half_of_it(self, database: Database, pool: Pool, sql: Sql) -> None:
         # GIVEN one set of skills
         assign(database, ranked(("a", 0.9), ("b", 0.5)))
         old = stored(sql)
         seen: list[list[list[object]]] = []
 
         # WHEN it is replaced, and another connection looks between all of its statements
-        def replace(session: PostgresSession) -> None:
-            run = session.assignments._run
+        def replace(session: Session) -> None:
+            run = AssignmentRepository(session)._run
 
             def watched(name: str, /, **params: object) -> list[list[object]]:
                 rows = run(name, **params)
                 seen.append(stored(sql))
                 return rows
 
-            session.assignments._run = watched
-            session.assignments.replace({1: ranked(("c", 0.9), ("b", 0.8))}, KEYS, LLM)
+            AssignmentRepository(session)._run = watched
+            AssignmentRepository(session).replace({1: ranked(("c", 0.9), ("b", 0.8))}, KEYS, LLM)
 
         database.transact(replace)  # type: ignore[arg-type]
         # THEN it has the old ones until the commit, and the new ones after it
         assert seen == [old] * 3
         assert [row[0] for row in stored(sql)] == ["b", "c"]
 
-    def test_two_replacements_at_once_leave_one_of_the_two_sets(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_two_replacements_at_once_leave_one_of_the_two_sets(self, database: Database, sql: Sql) -> None:
         sets = [ranked(("c", 0.9), ("a", 0.5)), ranked(("a", 0.9), ("b", 0.5))]
         names = [{"a", "c"}, {"a", "b"}]
         for _ in range(10):
@@ -137,8 +134,8 @@ class TestAssign:
                 gate.wait(10)
 
                 def work(session: object) -> None:
-                    session.assignments.hold_items([1], None)  # type: ignore[attr-defined]
-                    session.assignments.replace({1: given}, KEYS, LLM)  # type: ignore[attr-defined]
+                    AssignmentRepository(session).hold_items([1], None)  # type: ignore[attr-defined]
+                    AssignmentRepository(session).replace({1: given}, KEYS, LLM)  # type: ignore[attr-defined]
 
                 database.transact(work)
 
@@ -154,87 +151,89 @@ class TestAssign:
 
 
 class TestSkills:
-    def test_what_is_created_comes_back(self, database: PostgresDatabase) -> None:
+    def test_what_is_created_comes_back(self, database: Database) -> None:
         new = new_skill("s", keywords=("k", "ä"), examples=("e1", "e2"), parent_domain="d", org_id="acme")
-        assert database.transact(lambda s: s.skills.create(new, skill_text("s"), MODEL, EAST))
-        skill = database.read(lambda s: s.skills.get("s", "acme"))
+        assert database.transact(lambda s: SkillRepository(s).create(new, skill_text("s"), MODEL, EAST))
+        skill = database.read(lambda s: SkillRepository(s).get("s", "acme"))
         assert isinstance(skill, Skill)
         assert (skill.keywords, skill.examples, skill.parent_domain) == (("k", "ä"), ("e1", "e2"), "d")
         assert (skill.org_id, skill.is_active, skill.tool_count) == ("acme", True, 0)
-        assert database.read(lambda s: s.skills.description_embedding(skill.key, MODEL)) == EAST
-        assert database.read(lambda s: s.skills.description_embedding(skill.key, OTHER_MODEL)) is None
+        assert database.read(lambda s: SkillRepository(s).description_embedding(skill.key, MODEL)) == EAST
+        assert database.read(lambda s: SkillRepository(s).description_embedding(skill.key, OTHER_MODEL)) is None
 
-    def test_a_taken_id_is_not_written_over(self, database: PostgresDatabase) -> None:
+    def test_a_taken_id_is_not_written_over(self, database: Database) -> None:
         first, second = new_skill("s", name="first"), new_skill("s", name="second")
-        assert database.transact(lambda s: s.skills.create(first, skill_text("s"), None, None))
-        assert not database.transact(lambda s: s.skills.create(second, skill_text("s"), None, None))
-        skill = database.read(lambda s: s.skills.get("s", None))
+        assert database.transact(lambda s: SkillRepository(s).create(first, skill_text("s"), None, None))
+        assert not database.transact(lambda s: SkillRepository(s).create(second, skill_text("s"), None, None))
+        skill = database.read(lambda s: SkillRepository(s).get("s", None))
         assert skill is not None
         assert skill.name == "first"
 
-    def test_an_organisation_sees_global_skills_and_its_own(self, database: PostgresDatabase) -> None:
+    def test_an_organisation_sees_global_skills_and_its_own(self, database: Database) -> None:
         for org in (None, "acme", "umbrella"):
             skill_id = org or "everyone"
             new = new_skill(skill_id, org_id=org)
-            database.transact(lambda s, new=new: s.skills.create(new, skill_text(new.id), None, None))  # type: ignore[misc]
-        seen = [database.read(lambda s, i=i: s.skills.get(i, "acme")) for i in ("everyone", "acme", "umbrella")]  # type: ignore[misc]
+            database.transact(lambda s, new=new: SkillRepository(s).create(new, skill_text(new.id), None, None))  # type: ignore[misc]
+        seen = [
+            database.read(lambda s, i=i: SkillRepository(s).get(i, "acme")) for i in ("everyone", "acme", "umbrella")
+        ]  # type: ignore[misc]
         assert [skill and skill.id for skill in seen] == ["everyone", "acme", None]
 
-    def test_its_tools_are_counted_when_asked_and_only_active_ones(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_its_tools_are_counted_when_asked_and_only_active_ones(self, database: Database, sql: Sql) -> None:
         insert_assignment(sql, 1, "a")
         insert_assignment(sql, insert_tool(sql, "off"), "a")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 'off'")
-        skill = database.read(lambda s: s.skills.get("a", None))
+        skill = database.read(lambda s: SkillRepository(s).get("a", None))
         assert skill is not None
         assert skill.tool_count == 1
 
-    def test_a_deleted_skill_is_gone_for_everyone_who_asks(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_a_deleted_skill_is_gone_for_everyone_who_asks(self, database: Database, sql: Sql) -> None:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
-        assert database.read(lambda s: s.skills.get("a", None)) is None
-        assert database.read(lambda s: s.skills.keys()) == ["b", "c"]
-        assert database.transact(lambda s: s.assignments.keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
-        assert not database.transact(lambda s: s.skills.lock("a"))
-        assert database.read(lambda s: s.skills.count()) == 2
-        assert [task.id for task in database.read(lambda s: s.skills.to_embed(limit=9))] == ["b", "c"]
+        assert database.read(lambda s: SkillRepository(s).get("a", None)) is None
+        assert database.read(lambda s: SkillRepository(s).keys()) == ["b", "c"]
+        assert database.transact(lambda s: AssignmentRepository(s).keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
+        assert not database.transact(lambda s: SkillRepository(s).lock("a"))
+        assert database.read(lambda s: SkillRepository(s).count()) == 2
+        assert [task.id for task in database.read(lambda s: SkillRepository(s).to_embed(limit=9))] == ["b", "c"]
 
-    def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: PostgresDatabase, sql: Sql) -> None:
+    def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("b", 0.9), ("a", 0.5), ("c", 0.4)))
-        item = database.read(lambda s: s.items.get(1, None))
+        item = database.read(lambda s: ItemRepository(s).get(1, None))
         assert item is not None
         assert (item.skill_ids, item.primary_skill_id) == (("b", "a", "c"), "b")
         sql("UPDATE mcp.skill_categories SET is_active = false WHERE id = 'b'")
-        item = database.read(lambda s: s.items.get(1, None))
+        item = database.read(lambda s: ItemRepository(s).get(1, None))
         assert item is not None
         assert (item.skill_ids, item.primary_skill_id) == (("a", "c"), None)
 
     def test_members_come_in_pages_and_without_those_that_have_no_vector_of_the_model(
-        self, database: PostgresDatabase, sql: Sql
+        self, database: Database, sql: Sql
     ) -> None:
         rows = [item_row(f"t{n}", EAST) for n in range(501)]
-        database.transact(lambda s: s.items.upsert(None, MODEL, rows))
-        database.transact(lambda s: s.items.upsert(None, OTHER_MODEL, [item_row("other", EAST)]))
+        database.transact(lambda s: ItemRepository(s).upsert(None, MODEL, rows))
+        database.transact(lambda s: ItemRepository(s).upsert(None, OTHER_MODEL, [item_row("other", EAST)]))
         given = "(tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools"
         sql(f"INSERT INTO mcp.tool_skill_assignments {given}")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 't7'")
-        members = database.read(lambda s: list(s.skills.members("a", MODEL)))
+        members = database.read(lambda s: list(SkillRepository(s).members("a", MODEL)))
         assert members == [(EAST, 0.5)] * 500
-        assert database.read(lambda s: s.assignments.of_items([1, 2])) == {"a"}
+        assert database.read(lambda s: AssignmentRepository(s).of_items([1, 2])) == {"a"}
 
-    def test_a_new_embedding_is_told_from_the_same_again(self, database: PostgresDatabase) -> None:
-        database.transact(lambda s: s.skills.create(new_skill("s"), skill_text("s"), MODEL, EAST))
-        assert not database.transact(lambda s: s.skills.set_embedding("s", MODEL, EAST))
-        assert database.transact(lambda s: s.skills.set_embedding("s", MODEL, NORTH))
-        assert not database.transact(lambda s: s.skills.set_embedding("s", OTHER_MODEL, EAST))
-        assert not database.transact(lambda s: s.skills.set_embedding("gone", MODEL, EAST))
-        assert database.read(lambda s: s.skills.description_embedding("s", MODEL)) == EAST
+    def test_a_new_embedding_is_told_from_the_same_again(self, database: Database) -> None:
+        database.transact(lambda s: SkillRepository(s).create(new_skill("s"), skill_text("s"), MODEL, EAST))
+        assert not database.transact(lambda s: SkillRepository(s).set_embedding("s", MODEL, EAST))
+        assert database.transact(lambda s: SkillRepository(s).set_embedding("s", MODEL, NORTH))
+        assert not database.transact(lambda s: SkillRepository(s).set_embedding("s", OTHER_MODEL, EAST))
+        assert not database.transact(lambda s: SkillRepository(s).set_embedding("gone", MODEL, EAST))
+        assert database.read(lambda s: SkillRepository(s).description_embedding("s", MODEL)) == EAST
 
-    def test_a_late_description_embedding_is_stored_only_beside_its_text(
-        self, database: PostgresDatabase, sql: Sql
-    ) -> None:
-        tasks = database.read(lambda s: s.skills.to_embed(limit=2))
+    def test_a_late_description_embedding_is_stored_only_beside_its_text(self, database: Database, sql: Sql) -> None:
+        tasks = database.read(lambda s: SkillRepository(s).to_embed(limit=2))
         sql("UPDATE mcp.skill_categories SET text_hash = 'newer' WHERE id = 'a'")
-        database.transact(lambda s: s.skills.set_embeddings(MODEL, [(task, EAST) for task in tasks]))
-        assert [task.id for task in database.read(lambda s: s.skills.to_reembed(MODEL, after="", limit=9))] == [
+        database.transact(lambda s: SkillRepository(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        assert [
+            task.id for task in database.read(lambda s: SkillRepository(s).to_reembed(MODEL, after="", limit=9))
+        ] == [
             "a",
             "c",
         ]

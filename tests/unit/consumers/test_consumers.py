@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.errors import ClassifierUnavailable, DatabaseUnavailable, InvalidInput
-from skillroute.core.ports import OutboxDepth
+from skillroute.core.queue.outbox import OutboxDepth
 from skillroute.core.queue.work import QueueName
 from skillroute.core.relay import RelayReport
 from skillroute.core.relay_consumer import relay_consumer

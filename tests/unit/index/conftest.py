@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from qdrant_client import QdrantClient
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
-from skillroute.core.ports import VectorIndex
 
 from tests.doubles import EdgeIndexes
 

@@ -10,13 +10,14 @@ import httpx
 import pytest
 from qdrant_client import QdrantClient
 from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
 from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
+from skillroute.core.documents.replica_port import IndexReplica, PositionCursor
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
 from skillroute.core.observability import counts
-from skillroute.core.ports import IndexReplica, PositionCursor, VectorIndex
 
 from tests.doubles import FakeClock, LogRecords
 

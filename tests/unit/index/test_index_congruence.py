@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
-from skillroute.core.ports import VectorIndex
 
 MakeIndex = Callable[[], VectorIndex]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from skillroute.core.documents.index import schema
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.term_weights import weight
 from skillroute.core.errors import IndexUnavailable
-from skillroute.core.ports import VectorIndex
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 ALL = IndexFilter()

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.documents.index import schema
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.errors import IndexUnavailable
-from skillroute.core.ports import VectorIndex
 from skillroute.mail.text import SearchText, impacts, query_terms
 
 MAIL = Collection.MAIL

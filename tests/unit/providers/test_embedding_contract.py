@@ -11,7 +11,7 @@ import pytest
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.ports import Embedder
+from skillroute.core.embedding.port import Embedder
 
 TOOLS = [
     "send_email: Send an email to one or more recipients",

@@ -12,7 +12,6 @@ from skillroute.core.documents.embed_missing import EmbedMissing
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
-from skillroute.core.postgres.database import PostgresDatabase
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.skills.aggregate import AggregateSkill
@@ -51,7 +50,7 @@ class Desk:
     def __init__(self, url: str) -> None:
         self.url = url
         self.pool = Pool(url)
-        self.database = PostgresDatabase(self.pool)
+        self.database = self.pool
         self.sql = Sql(url)
         self.commits = 0
         self.use(Renamed("first"))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from skillroute.core.observability import counts
-from skillroute.core.ports import Failure
 from skillroute.core.queue.dead_letters import DeadLetters, GivenUp
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.memory import MemoryQueue
+from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.work import QueueName
 
 from tests.doubles import FaultyDatabase, LogRecords
@@ -42,7 +42,7 @@ def waiting_tool(desk: Desk, name: str = "water_plants") -> str:
 
 
 def failure(desk: Desk, queue: QueueName, key: str) -> Failure:
-    [found] = desk.database.read(lambda session: session.outbox.failures(queue, [key]))
+    [found] = desk.database.read(lambda session: OutboxRepository(session).failures(queue, [key]))
     return found
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.errors import InvalidInput
-from skillroute.core.ports import MailKind
-from skillroute.mail.model import MAX_TS, MailAgent, Message, Product, Project, agent_key
+from skillroute.mail.model import MAX_TS, MailAgent, MailKind, Message, Product, Project, agent_key
 from skillroute.mail.schemas import MailGiven, read_mail
 
 NOW = 1_767_604_320_000_000

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
+from skillroute.skills.repository import SkillRepository
 
 from tests.doubles import in_threads
 from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool
@@ -315,7 +316,7 @@ class TestTheContractsValidationRules:
 
     def test_another_organisation_does_not_see_it(self, desk: Desk) -> None:
         desk.skill("mail", ACME)
-        seen = desk.database.read(lambda s: s.skills.get("mail", UMBRELLA.org_id))
+        seen = desk.database.read(lambda s: SkillRepository(s).get("mail", UMBRELLA.org_id))
         assert seen is None
 
     @pytest.mark.parametrize("bad", ["", "Mail", "1mail", "_mail", "ma-il", "ma il", "mail\n", "ä", "x" * 65])

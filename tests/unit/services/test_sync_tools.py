@@ -11,8 +11,7 @@ from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS, SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
-from skillroute.core.ports import Session
-from skillroute.core.postgres.database import PostgresDatabase
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.skills.model import Assignment, AssignmentSource
 
@@ -23,7 +22,7 @@ from tests.unit.services.desk import ACME, Desk, Renamed, statuses, tool
 T = TypeVar("T")
 
 
-class Overtaken(PostgresDatabase):
+class Overtaken(Database):
     """A database in which something else happens before each transaction, once everything has been read."""
 
     def __init__(self, pool: Pool, before: Callable[[], None]) -> None:
@@ -122,7 +121,7 @@ class TestWhatIsWrong:
         assert desk.commits == 0
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
-        unreachable = PostgresDatabase(Pool("postgresql://u:p@127.0.0.1:1/db"))
+        unreachable = Pool("postgresql://u:p@127.0.0.1:1/db")
         away = SyncTools(unreachable, desk.embedder)
         with pytest.raises(DatabaseUnavailable):
             away([tool("a")], ACME)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from skillroute.catalogue.model import Item
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Forbidden, NotFound
-from skillroute.core.ports import Session
+from skillroute.core.postgres.database import Session
 from skillroute.registry.model import Entity, EntityKind
+from skillroute.registry.repository import RegistryRepository
 from skillroute.skills.model import Skill
+from skillroute.skills.repository import SkillRepository
 
 
 def visible_item(session: Session, item_id: int, caller: Caller) -> Item:
     """Return an item. Raises `NotFound`, also when it is another organisation's."""
-    item = session.items.get(item_id, caller.org_id)
+    item = ItemRepository(session).get(item_id, caller.org_id)
     if item is None:
         raise NotFound(f"no item with id {item_id}")
     return item
@@ -28,7 +31,7 @@ def own_item(session: Session, item_id: int, caller: Caller) -> Item:
 
 def visible_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
     """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
-    skill = session.skills.get(skill_id, caller.org_id)
+    skill = SkillRepository(session).get(skill_id, caller.org_id)
     if skill is None:
         raise NotFound(f"no skill with id {skill_id}")
     return skill
@@ -44,7 +47,7 @@ def own_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
 
 def visible_entity(session: Session, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
     """Return a server or an agent. Raises `NotFound`, also when it is another organisation's."""
-    entity = session.registry.get(kind, entity_id, caller.org_id)
+    entity = RegistryRepository(session).get(kind, entity_id, caller.org_id)
     if entity is None:
         raise NotFound(f"no {kind} with id {entity_id}")
     return entity

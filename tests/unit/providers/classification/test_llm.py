@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from skillroute.core.chat.calls import RetryPolicy
 from skillroute.core.chat.openai import OpenAIChat
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.observability import logger
-from skillroute.core.ports import ChatModel, Classifier
 from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, settle
 from skillroute.skills.classifiers.llm import LlmClassifier
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.skills.classifiers.prompt import ANSWER_SCHEMA, INSTRUCTIONS
 from skillroute.skills.model import AssignmentSource
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from skillroute.catalogue.model import Item, ItemFilter
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.owned import own_item, visible_item
 from skillroute.registry.refresh import refresh
+from skillroute.registry.repository import RegistryRepository
 
 
 class Catalogue:
@@ -21,7 +23,9 @@ class Catalogue:
 
     def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
         """Return a page of the items that the caller sees, by id, and how many there are in all."""
-        return self._database.read(lambda session: session.items.page(where, caller.org_id, limit=limit, offset=offset))
+        return self._database.read(
+            lambda session: ItemRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
 
     def get(self, item_id: int, caller: Caller) -> Item:
         """Return an item. Raises `NotFound`, also when it is another organisation's."""
@@ -47,7 +51,7 @@ class Catalogue:
 def _delete(session: Session, item_id: int, caller: Caller) -> None:
     """Delete an item, and derive anew what a server that no longer offers it is found by."""
     server, type_, _ = own_item(session, item_id, caller).content.key
-    servers = session.registry.hold_servers(caller.org_id, [server]) if type_ == "tool" and server else []
-    if not session.items.delete(item_id, caller.org_id):
+    servers = RegistryRepository(session).hold_servers(caller.org_id, [server]) if type_ == "tool" and server else []
+    if not ItemRepository(session).delete(item_id, caller.org_id):
         raise NotFound(f"no item with id {item_id}")  # somebody else was faster
     refresh(session, servers)

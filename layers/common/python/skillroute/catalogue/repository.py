@@ -4,22 +4,73 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
 from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
-from skillroute.core.ports import EmbeddingTask, ItemRow, ItemState, LoadedSchemas, Written
-from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 
 
-class PostgresItems:
-    """`ports.ItemRepository` over one connection."""
+@dataclass(frozen=True, slots=True)
+class ItemState:
+    """What a sync must know of a stored item to tell what changed."""
 
-    def __init__(self, connection: Connection) -> None:
+    id: int
+    content_hash: str
+    text_hash: str
+    is_embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item to be written. Without an embedding it keeps its old one, provided the text is still the same."""
+
+    content: ItemContent
+    content_hash: str
+    text: IndexedText
+    embedding: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An item that an upsert created or changed."""
+
+    id: int
+    created: bool
+    is_embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSchemas:
+    """An item's schemas as they were stored with the content of a hash.
+
+    Attributes
+    ----------
+    schemas : ItemSchemas or None
+        None where they had no room.
+    size : int
+        Their bytes as JSON.
+    memory : int
+        What they take when they are read, roughly: an object of no bytes to speak of takes 100.
+    """
+
+    content_hash: str
+    schemas: ItemSchemas | None
+    size: int
+    memory: int
+
+
+class ItemRepository:
+    """Tools, prompts and resources. `org_id` is the caller's: it sees global items and its own, and writes its own."""
+
+    def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
     def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
+        """Return what is stored under the organisation's own keys; unknown keys are left out."""
         rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
         return {
             ItemKey(server, type_, name): ItemState(id_, content_hash, text_hash, model is not None)
@@ -29,6 +80,10 @@ class PostgresItems:
     def upsert(
         self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
     ) -> dict[ItemKey, Written]:
+        """Create or change items; those that are the same already are left out of the answer.
+
+        `model` is that of the rows' embeddings; None when no row has one.
+        """
         written = self._run(
             "upsert_items",
             org_id=org_id,
@@ -46,6 +101,7 @@ class PostgresItems:
         return _to_item(rows[0]) if rows else None
 
     def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
+        """Return a page by id, and how many items there are in all."""
         conditions = {
             "org_id": org_id,
             "type": where.type,
@@ -61,12 +117,15 @@ class PostgresItems:
         return [_to_item(row) for row in rows], total
 
     def delete(self, item_id: int, org_id: str | None) -> bool:
+        """Delete an item of exactly this organisation; False when there is none."""
         return bool(self._run("delete_item", id=item_id, org_id=org_id))
 
     def delete_others(self, org_id: str | None, server: str, names: Sequence[str]) -> int:
+        """Delete the organisation's tools of a server but those of these names; return how many."""
         return len(self._run("delete_other_tools", org_id=org_id, server=server, names=list(names)))
 
     def schemas(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
+        """Load schemas in one query: of the first items, as many as have room together; unknown ids are left out."""
         rows = self._run("item_schemas", ids=list(item_ids), room=room)
         return {
             id_: LoadedSchemas(content_hash, _to_schemas(texts) if fits else None, size, _memory_of(texts))
@@ -74,19 +133,23 @@ class PostgresItems:
         }
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:
+        """Return how many items have no vector of `model`."""
         count: int = self._run("count_items_to_reembed", model=model.name, dimension=model.dimension)[0][0]
         return count
 
     def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        """Return rows without any vector, by id: the first of each organisation before the second of any."""
         return [to_task(row) for row in self._run("items_to_embed", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        """Return rows without a vector of `model`, by id."""
         rows = self._run(
             "items_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
         )
         return [to_task(row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        """Store vectors where the text is still the one they were made of."""
         self._run("set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors))
 
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Deadline, check_writable, claim_model, embed_committed, embed_within
+from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.outcomes import Status
-from skillroute.core.ports import Database, Embedder, EmbeddingTask, IndexedText, ItemRow, ItemState, Session, Written
+from skillroute.core.postgres.database import Database, Session
 
 States = Mapping[ItemKey, ItemState]
 
@@ -86,7 +89,7 @@ class ItemWriter:
 
         def read(session: Session) -> dict[ItemKey, ItemState]:
             check_writable(session, self._embedder)
-            return session.items.states(caller.org_id, keys)
+            return ItemRepository(session).states(caller.org_id, keys)
 
         return self._database.read(read)
 
@@ -107,7 +110,11 @@ class ItemWriter:
     def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
         """Write rows as items of the caller's organisation; those that are the same already are left out."""
         embedded = any(row.embedding is not None for row in rows)
-        return session.items.upsert(caller.org_id, self._embedder.model if embedded else None, rows) if rows else {}
+        return (
+            ItemRepository(session).upsert(caller.org_id, self._embedder.model if embedded else None, rows)
+            if rows
+            else {}
+        )
 
     def embed_overtaken(self, rows: Iterable[ItemRow], written: Mapping[ItemKey, Written], deadline: Deadline) -> bool:
         """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime.
@@ -122,7 +129,12 @@ class ItemWriter:
         if not tasks:
             return True
         return embed_committed(
-            self._database, self._embedder, lambda session: session.items, lambda: tasks, deadline, what="items"
+            self._database,
+            self._embedder,
+            ItemRepository,
+            lambda: tasks,
+            deadline,
+            what="items",
         ).complete
 
 

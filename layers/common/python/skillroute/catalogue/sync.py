@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States, indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.bulk_write import refused
 from skillroute.core.caller import Caller
+from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import Deadline
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.outcomes import Outcome, Report
-from skillroute.core.ports import Clock, Database, Embedder, ItemRow, ItemState, Session, Written
+from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.refresh import EmbedEntities, refresh
+from skillroute.registry.repository import RegistryRepository
 
 __all__ = ["MAX_ITEMS", "ItemOutcome", "SyncReport", "SyncTools", "indexed_text"]
 
@@ -138,12 +142,14 @@ class SyncTools:
         self._writer.claim(session, embedded)
         keys = [row.content.key for row in rows]
         # Their state is that of all their items; what they are found by is said by their tools.
-        servers = session.registry.hold_servers(caller.org_id, list({key.server for key in keys if key.server}))
+        servers = RegistryRepository(session).hold_servers(
+            caller.org_id, list({key.server for key in keys if key.server})
+        )
         written = self._writer.upsert(session, rows, caller)
         if any(key.type == "tool" for key in written):
             refresh(session, servers)
         unknown = [key for key in keys if key not in written and key not in states]
-        theirs = session.items.states(caller.org_id, unknown) if unknown else {}
+        theirs = ItemRepository(session).states(caller.org_id, unknown) if unknown else {}
         return _Done(written, theirs, servers=servers)
 
     def _finish(self, embedded: EmbeddedItems, rows: Sequence[ItemRow], done: _Done, deadline: Deadline) -> bool:

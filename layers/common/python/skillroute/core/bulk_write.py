@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skillroute.core.errors import StatementRejected
 from skillroute.core.observability import logger
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 
 _Row = TypeVar("_Row")
 _T = TypeVar("_T")

@@ -10,11 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from skillroute.core.clock import Clock
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.errors import DependencyUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, gauge, logger
-from skillroute.core.ports import Clock, Database, OutboxDepth
+from skillroute.core.postgres.database import Database
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import FailedWork
+from skillroute.core.queue.outbox import OutboxDepth, OutboxRepository
+from skillroute.skills.classification_repository import ClassificationRepository
 
 _BATCH = 1000
 _PUBLISH_WITHIN_S = 20.0
@@ -115,15 +119,17 @@ class Relay:
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
         report.again = self._publish_stale()
         report.lost = transact(
-            lambda session: session.classifications.queue_lost(older_than_s=self._lost_after_s, limit=_BATCH)
+            lambda session: ClassificationRepository(session).queue_lost(older_than_s=self._lost_after_s, limit=_BATCH)
         )
         with _Step("catch up", report):
             if self._catch_up is not None:
                 report.index_lag = self._catch_up()
         with _Step("prune", report):
-            report.pruned = transact(lambda session: session.index_state.prune(older_than_s=self._prune_after_s))
+            report.pruned = transact(
+                lambda session: IndexStateRepository(session).prune(older_than_s=self._prune_after_s)
+            )
         with _Step("measure", report):
-            report.depths = self._database.read(lambda session: session.outbox.depths())
+            report.depths = self._database.read(lambda session: OutboxRepository(session).depths())
             _observe(report)
         with _Step("publish", report):
             report.published = self._dispatch.backlog(within_s=_PUBLISH_WITHIN_S)
@@ -136,7 +142,7 @@ class Relay:
 
     def _publish_stale(self) -> int:
         stale = self._database.transact(
-            lambda session: session.outbox.publish_stale(
+            lambda session: OutboxRepository(session).publish_stale(
                 older_than_s=self._again_after_s, most=self._failed_work.max_receives, limit=_BATCH
             )
         )

@@ -7,9 +7,9 @@ import threading
 import time
 from typing import Any
 
+from skillroute.core.clock import Clock
 from skillroute.core.errors import SecretUnavailable
 from skillroute.core.observability import logger
-from skillroute.core.ports import Clock
 
 _CONNECT_TIMEOUT_S = 1.0
 _READ_TIMEOUT_S = 3.0

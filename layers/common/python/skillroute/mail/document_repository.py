@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from skillroute.catalogue.repository import embeddings_as_json, to_task
+from skillroute.core.documents.embedded_rows import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
 from skillroute.core.hashing import text_hash
-from skillroute.core.ports import EmbeddingTask, MailSaid
-from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.mail.documents import MailDocument
 from skillroute.mail.text import SearchText, search_vector
+
+
+@dataclass(frozen=True, slots=True)
+class MailSaid:
+    """What was written of a document, and what of it is searched.
+
+    Attributes
+    ----------
+    title, body : str
+        As `SearchText.of` takes them, secrets included.
+    searched : SearchText
+        As it is stored, under the hash that is stored with it.
+    """
+
+    id: int
+    title: str
+    body: str
+    searched: SearchText
+    text_hash: str
 
 
 class PostgresMailDocuments:
     """What of `ports.MailRepository` is about what is searched."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
     def put_documents(

@@ -10,6 +10,9 @@ from typing import Literal
 
 from skillroute.core.normal_form import nfkc
 
+MailKind = Literal["message", "agent", "project", "product"]
+
+
 DocKind = Literal["message", "agent", "project"]
 Importance = Literal["low", "normal", "high", "urgent"]
 RecipientRole = Literal["to", "cc", "bcc"]

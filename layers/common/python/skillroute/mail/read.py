@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound, StatementRejected
-from skillroute.core.ports import Database, MailKind, MailRepository, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.model import (
+    MailKind,
     MessageFilter,
     StoredAgent,
     StoredMail,
@@ -16,6 +17,7 @@ from skillroute.mail.model import (
     StoredProject,
     agent_key,
 )
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.rights import WriterRights
 
 _OneOf = Callable[[MailRepository, int, str | None, Sequence[int] | None], Sequence[StoredMail]]
@@ -53,7 +55,9 @@ class Mail:
     ) -> tuple[list[StoredProject], int]:
         """Return a page of the projects that the caller sees, by key, and how many there are in all."""
         return self._database.read(
-            lambda s: s.mail.projects(caller.org_id, s.mail.may_see(caller), key=key, limit=limit, offset=offset)
+            lambda s: MailRepository(s).projects(
+                caller.org_id, MailRepository(s).may_see(caller), key=key, limit=limit, offset=offset
+            )
         )
 
     def products(
@@ -61,7 +65,9 @@ class Mail:
     ) -> tuple[list[StoredProduct], int]:
         """Return a page of the products that the caller sees, by key, and how many there are in all."""
         return self._database.read(
-            lambda s: s.mail.products(caller.org_id, s.mail.may_see(caller), key=key, limit=limit, offset=offset)
+            lambda s: MailRepository(s).products(
+                caller.org_id, MailRepository(s).may_see(caller), key=key, limit=limit, offset=offset
+            )
         )
 
     def agents(
@@ -69,9 +75,9 @@ class Mail:
     ) -> tuple[list[StoredAgent], int]:
         """Return a page of the agents that the caller sees, by name, and how many there are in all."""
         return self._database.read(
-            lambda s: s.mail.agents(
+            lambda s: MailRepository(s).agents(
                 caller.org_id,
-                s.mail.may_see(caller),
+                MailRepository(s).may_see(caller),
                 name_key=None if name is None else agent_key(name),
                 project_id=project_id,
                 limit=limit,
@@ -84,7 +90,9 @@ class Mail:
     ) -> tuple[list[StoredMessage], int]:
         """Return a page of the messages that the caller sees, the newest first, and how many there are in all."""
         return self._database.read(
-            lambda s: s.mail.messages(where, caller.org_id, s.mail.may_see(caller), limit=limit, offset=offset)
+            lambda s: MailRepository(s).messages(
+                where, caller.org_id, MailRepository(s).may_see(caller), limit=limit, offset=offset
+            )
         )
 
     def get(self, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
@@ -107,14 +115,14 @@ class Mail:
         """
 
         def delete(session: Session) -> None:
-            session.mail.hold(caller.org_id)
+            MailRepository(session).hold(caller.org_id)
             stored = _own(session, kind, id_, caller)
             rights = WriterRights.of(session, caller)
             rights.check_delete(session, stored)
             hidden = _hidden_links(session, stored, rights)
             if hidden:
-                session.mail.unlink_product(id_, hidden)
-            elif not session.mail.delete(kind, id_, caller.org_id):
+                MailRepository(session).unlink_product(id_, hidden)
+            elif not MailRepository(session).delete(kind, id_, caller.org_id):
                 raise NotFound(f"no {kind} with id {id_}")
 
         try:
@@ -139,19 +147,19 @@ class Mail:
         """
 
         def acknowledge(session: Session) -> StoredMessage:
-            session.mail.hold(caller.org_id)
+            MailRepository(session).hold(caller.org_id)
             _own(session, "message", message_id, caller)
             WriterRights.of(session, caller).check_acknowledge(agent)
-            if not session.mail.acknowledge(message_id, agent_key(agent)):
+            if not MailRepository(session).acknowledge(message_id, agent_key(agent)):
                 raise InvalidInput("agent", "the message was not sent to this agent")
-            [message], _ = session.mail.messages(MessageFilter(), caller.org_id, None, id_=message_id)
+            [message], _ = MailRepository(session).messages(MessageFilter(), caller.org_id, None, id_=message_id)
             return message
 
         return self._database.transact(acknowledge)
 
 
 def _visible(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
-    for found in _BY_ID[kind](session.mail, id_, caller.org_id, session.mail.may_see(caller)):
+    for found in _BY_ID[kind](MailRepository(session), id_, caller.org_id, MailRepository(session).may_see(caller)):
         return found
     raise NotFound(f"no {kind} with id {id_}")
 
@@ -168,4 +176,6 @@ def _hidden_links(session: Session, stored: StoredMail, rights: WriterRights) ->
     if not isinstance(stored, StoredProduct):
         return ()
     product = stored.content
-    return rights.kept(product, session.mail.states("product", stored.org_id, [product.key]).get(product.key))
+    return rights.kept(
+        product, MailRepository(session).states("product", stored.org_id, [product.key]).get(product.key)
+    )

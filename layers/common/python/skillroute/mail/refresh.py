@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skillroute.core.hashing import text_hash
-from skillroute.core.ports import Database, MailSaid, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.document_repository import MailSaid
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText
 
 _PAGE = 500
@@ -22,11 +24,11 @@ def not_found_by_what_was_written(database: Database, *, most: int | None = None
     most : int or None
         Look at about so many only, always the same ones; None looks at all.
     """
-    every = 1 if most is None else max(1, database.read(lambda session: session.mail.count()) // most)
+    every = 1 if most is None else max(1, database.read(lambda session: MailRepository(session).count()) // most)
     after = 0
 
     def next_page(session: Session) -> list[MailSaid]:
-        return session.mail.said(after=after, limit=_PAGE, every=every)
+        return MailRepository(session).said(after=after, limit=_PAGE, every=every)
 
     while page := database.read(next_page):
         after = page[-1].id
@@ -37,7 +39,7 @@ def not_found_by_what_was_written(database: Database, *, most: int | None = None
 def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:
     texts = {each.id: SearchText.of(each.title, each.body) for each in page}
     # What was written in the meantime has another text, and is not compared.
-    other_words = database.read(lambda session: session.mail.with_other_words(list(texts.items())))
+    other_words = database.read(lambda session: MailRepository(session).with_other_words(list(texts.items())))
     return [
         (each.id, text, each.text_hash)
         for each, text in zip(page, texts.values(), strict=True)
@@ -48,4 +50,4 @@ def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:
 def refresh_mail(database: Database) -> None:
     """Derive anew what mail is found by where it is something else, as it is after the rules for secrets changed."""
     for wrong in not_found_by_what_was_written(database):
-        database.transact(lambda session, texts=wrong: session.mail.set_texts(texts))  # type: ignore[misc]
+        database.transact(lambda session, texts=wrong: MailRepository(session).set_texts(texts))  # type: ignore[misc]

@@ -5,25 +5,63 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.caller import Caller
-from skillroute.core.ports import MailKind, MailState, MessageRow
 from skillroute.mail.document_repository import PostgresMailDocuments
 from skillroute.mail.model import (
     MailAgent,
+    MailKind,
     Message,
     MessageFilter,
     Product,
     Project,
+    RecipientRole,
     StoredAgent,
     StoredMessage,
     StoredProduct,
     StoredProject,
     agent_key,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class MailState:
+    """What a writer must know of something stored to tell what changed. Products are not embedded.
+
+    Attributes
+    ----------
+    project_ids : tuple of int
+        All that it belongs to, ascending; a project itself.
+    sender_key : str or None
+        Who sent a message, as names of agents are compared.
+    agent : MailAgent or None
+        What is stored of an agent, without its projects.
+    """
+
+    id: int
+    content_hash: str
+    text_hash: str | None
+    is_embedded: bool
+    project_ids: tuple[int, ...]
+    sender_key: str | None = None
+    agent: MailAgent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A message to be written, with the ids of all that it names."""
+
+    id: int
+    content: Message
+    content_hash: str
+    project_id: int
+    sender_id: int
+    recipients: tuple[tuple[RecipientRole, int], ...]
+
 
 _STATES: dict[MailKind, str] = {
     "message": "message_states",
@@ -33,20 +71,24 @@ _STATES: dict[MailKind, str] = {
 }
 
 
-class PostgresMail(PostgresMailDocuments):
-    """`ports.MailRepository` over one connection."""
+class MailRepository(PostgresMailDocuments):
+    """Projects, products, agents and messages, and their documents."""
 
     def hold(self, org_id: str | None) -> None:
+        """Be the only one who writes an organisation's mail until the transaction ends."""
         self._run("hold_mail", org_id=org_id)
 
     def new_ids(self, count: int) -> list[int]:
+        """Return ids that nothing has, ascending."""
         return [row[0] for row in self._run("new_mail_ids", count=count)]
 
     def states(self, kind: MailKind, org_id: str | None, keys: Sequence[str]) -> dict[str, MailState]:
+        """Return what is stored under the organisation's own keys (agents: `agent_key`); unknown ones are left out."""
         rows = self._run(_STATES[kind], org_id=org_id, keys=list(keys))
         return {row[0]: _to_state(kind, row[1:]) for row in rows}
 
     def put_projects(self, org_id: str | None, rows: Sequence[tuple[int, Project, str]]) -> None:
+        """Write projects by id, with their content hashes; their documents are there already, as for all below."""
         as_json = [
             {"id": id_, "key": each.key, "name": each.name, "description": each.description, "content_hash": hash_}
             for id_, each, hash_ in rows
@@ -54,6 +96,7 @@ class PostgresMail(PostgresMailDocuments):
         self._run("put_projects", org_id=org_id, rows=json.dumps(as_json))
 
     def put_products(self, org_id: str | None, rows: Sequence[tuple[Product, str, Sequence[int]]]) -> list[int]:
+        """Write products by key, with their content hashes and the ids of their projects; return their ids."""
         ids = []
         for each, hash_, project_ids in rows:
             id_: int = self._run(
@@ -70,6 +113,7 @@ class PostgresMail(PostgresMailDocuments):
         return ids
 
     def put_agents(self, org_id: str | None, rows: Sequence[tuple[int, MailAgent, str, Sequence[int]]]) -> None:
+        """Write agents, with the ids of their projects."""
         as_json = [
             {
                 "id": id_,
@@ -87,11 +131,13 @@ class PostgresMail(PostgresMailDocuments):
         self._run("add_memberships", rows=members)
 
     def join_projects(self, agent_id: int, project_ids: Sequence[int]) -> None:
+        """Let an agent belong to more projects than before. Whoever writes it next, changes it."""
         rows = json.dumps([{"id": agent_id, "project_ids": list(project_ids)}])
         self._run("add_memberships", rows=rows)
         self._run("show_memberships", id=agent_id)
 
     def put_messages(self, org_id: str | None, rows: Sequence[MessageRow]) -> None:
+        """Write messages and their recipients; who has acknowledged one stays so."""
         as_json = [
             {
                 "id": row.id,
@@ -115,6 +161,10 @@ class PostgresMail(PostgresMailDocuments):
         self._run("add_recipients", rows=json.dumps(recipients))
 
     def delete(self, kind: MailKind, id_: int, org_id: str | None) -> bool:
+        """Delete what is exactly this organisation's; False when there is none.
+
+        Raises `StatementRejected` with the constraint's name for what messages refer to.
+        """
         if kind == "product":
             return bool(self._run("delete_product", id=id_, org_id=org_id))
         if not self._run("delete_mail_document", id=id_, kind=kind, org_id=org_id):
@@ -124,10 +174,12 @@ class PostgresMail(PostgresMailDocuments):
         return True
 
     def unlink_product(self, product_id: int, keep: Sequence[int]) -> None:
+        """Take all projects but these from a product. The next write of it changes it."""
         self._run("drop_product_links", id=product_id, project_ids=list(keep))
         self._run("forget_product_hash", id=product_id)
 
     def acknowledge(self, message_id: int, name_key: str) -> bool:
+        """Note that a recipient has taken note; False when it is none. The first time counts."""
         return bool(self._run("acknowledge", id=message_id, name_key=name_key))
 
     def projects(
@@ -140,6 +192,7 @@ class PostgresMail(PostgresMailDocuments):
         limit: int = 1,
         offset: int = 0,
     ) -> tuple[list[StoredProject], int]:
+        """Return a page of those that pass by key, and how many there are in all."""
         rows, total = self._page("list_projects", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
         return [
             StoredProject(id_, owner, Project(key, name, description), created_at, updated_at)
@@ -156,6 +209,7 @@ class PostgresMail(PostgresMailDocuments):
         limit: int = 1,
         offset: int = 0,
     ) -> tuple[list[StoredProduct], int]:
+        """Return a page by key, and how many there are in all. With `allowed`, those with a project that is."""
         rows, total = self._page("list_products", limit, offset, id=id_, key=key, **_seen(org_id, allowed))
         return [
             StoredProduct(
@@ -175,6 +229,7 @@ class PostgresMail(PostgresMailDocuments):
         limit: int = 1,
         offset: int = 0,
     ) -> tuple[list[StoredAgent], int]:
+        """Return a page by name, and how many there are in all. With `allowed`, those of a project that is."""
         rows, total = self._page(
             "list_agents",
             limit,
@@ -206,6 +261,7 @@ class PostgresMail(PostgresMailDocuments):
         limit: int = 1,
         offset: int = 0,
     ) -> tuple[list[StoredMessage], int]:
+        """Return a page, the newest first, and how many there are in all."""
         conditions: dict[str, object] = {
             "key": where.key,
             "project_id": where.project_id,
@@ -221,18 +277,26 @@ class PostgresMail(PostgresMailDocuments):
         return [_to_message(row) for row in rows], total
 
     def may_see(self, caller: Caller) -> list[int] | None:
+        """Return the projects whose mail a caller may look at, ascending; None stands for all of its organisation.
+
+        An operator sees all; anybody else what the agent that their token names belongs to, without one nothing. No
+        request widens that (message-search, section 6).
+        """
         if caller.is_operator:
             return None
         return [] if caller.agent is None else self.projects_of_agent(agent_key(caller.agent), caller.org_id)
 
     def projects_of_agent(self, name_key: str, org_id: str | None) -> list[int]:
+        """Return the projects that an agent of this name belongs to: ids, ascending."""
         return [row[0] for row in self._run("projects_of_agent", name_key=name_key, org_id=org_id)]
 
     def has_other_members(self, project_id: int, name_key: str | None, org_id: str | None) -> bool:
+        """Tell whether agents belong to a project that are not this one of the organisation or global."""
         rows = self._run("has_other_members", id=project_id, name_key=name_key, org_id=org_id)
         return bool(rows[0][0])
 
     def projects_of_product(self, product_id: int, org_id: str | None) -> list[int]:
+        """Return the projects linked to a product, ascending; none when there is no such product."""
         return [row[0] for row in self._run("projects_of_product", id=product_id, org_id=org_id)]
 
     def _page(self, statement: str, limit: int, offset: int, **conditions: object) -> tuple[list[list[Any]], int]:

@@ -9,10 +9,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Forbidden, InvalidInput
-from skillroute.core.ports import MailKind, MailState, Session
+from skillroute.core.postgres.database import Session
 from skillroute.mail.model import (
     MailAgent,
     MailContent,
+    MailKind,
     Message,
     StoredAgent,
     StoredMail,
@@ -20,6 +21,7 @@ from skillroute.mail.model import (
     StoredProject,
     agent_key,
 )
+from skillroute.mail.repository import MailRepository, MailState
 from skillroute.mail.schemas import AgentName
 
 _AGENT_NAME: TypeAdapter[str] = TypeAdapter(AgentName)
@@ -46,7 +48,7 @@ class WriterRights:
     @classmethod
     def of(cls, session: Session, caller: Caller) -> WriterRights:
         """Return the rights of a caller."""
-        allowed, name = session.mail.may_see(caller), agent_of(caller)
+        allowed, name = MailRepository(session).may_see(caller), agent_of(caller)
         return cls(None if allowed is None else frozenset(allowed), None if name is None else agent_key(name))
 
     def sees(self, project_ids: Collection[int]) -> bool:
@@ -127,7 +129,9 @@ class WriterRights:
                 raise Forbidden(f"message {id_} is another agent's; only its sender deletes it, or scope admin")
             case StoredAgent(id=id_, content=agent) if self.is_other(agent.name):
                 raise Forbidden(f"agent {id_} is another's; it deletes itself, or scope admin does")
-            case StoredProject(id=id_, org_id=org_id) if session.mail.has_other_members(id_, self.agent, org_id):
+            case StoredProject(id=id_, org_id=org_id) if MailRepository(session).has_other_members(
+                id_, self.agent, org_id
+            ):
                 raise Forbidden(f"other agents belong to project {id_}: deleting it takes scope admin")
 
     def check_acknowledge(self, name: str) -> None:

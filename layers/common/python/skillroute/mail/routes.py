@@ -13,7 +13,6 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
-from skillroute.core.ports import MailKind
 from skillroute.mail.answers import (
     AcknowledgeRequest,
     MailAgentOut,
@@ -26,7 +25,7 @@ from skillroute.mail.answers import (
     PutProductsBody,
     PutProjectsBody,
 )
-from skillroute.mail.model import Importance, MessageFilter, agent_key
+from skillroute.mail.model import Importance, MailKind, MessageFilter, agent_key
 from skillroute.mail.read import Mail
 from skillroute.mail.sync import SyncMail
 from skillroute.search.model import Text

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import InvalidInput
 from skillroute.core.outcomes import Status
-from skillroute.core.ports import MailState
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
 from skillroute.mail.model import MailAgent, MailContent, Message, Product, Project
 from skillroute.mail.report import MailOutcome
+from skillroute.mail.repository import MailState
 from skillroute.mail.schemas import MailGiven
 
 States = Mapping[str, MailState]

@@ -14,12 +14,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from skillroute.core.errors import InvalidInput
 from skillroute.core.json_input import check_json
-from skillroute.core.ports import MailKind
 from skillroute.mail.model import (
     MAX_TS,
     Importance,
     MailAgent,
     MailContent,
+    MailKind,
     Message,
     Product,
     Project,

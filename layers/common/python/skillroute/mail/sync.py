@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.core.bulk_write import write_all_but_refused
 from skillroute.core.caller import Caller
+from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import (
     Deadline,
     Embedded,
@@ -18,10 +19,13 @@ from skillroute.core.documents.embed import (
     embed_committed,
     embed_within,
 )
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.observability import Metric, count
-from skillroute.core.ports import Clock, Database, Embedder, MailKind, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.rights import WriterRights
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
 from skillroute.mail.schemas import read_mail
@@ -106,7 +110,7 @@ class SyncMail:
             check_writable(session, self._embedder)
             # What the caller may not look at counts as new: that there is nothing to embed would tell what it says.
             states = WriterRights.of(session, caller).seen(
-                session.mail.states(kind, caller.org_id, [each.key for each in incoming])
+                MailRepository(session).states(kind, caller.org_id, [each.key for each in incoming])
             )
             return {
                 each.document.text_hash: each.document.text.embedded
@@ -127,7 +131,7 @@ class SyncMail:
         def write(session: Session, some: Sequence[IncomingMail]) -> MailWritten:
             if vectors.by_hash:
                 claim_model(session, self._embedder.model)
-            session.mail.hold(caller.org_id)
+            MailRepository(session).hold(caller.org_id)
             return write_mail(session, kind, caller, some, vectors)
 
         written, wrong = write_all_but_refused(self._database, incoming, write, what=kind)
@@ -145,8 +149,8 @@ class SyncMail:
                 embedded = embed_committed(
                     self._database,
                     self._embedder,
-                    lambda session: session.mail,
-                    lambda: self._database.read(lambda session: session.mail.tasks(documents)),
+                    MailRepository,
+                    lambda: self._database.read(lambda session: MailRepository(session).tasks(documents)),
                     deadline,
                     what="mail",
                 )

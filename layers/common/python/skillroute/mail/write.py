@@ -9,11 +9,13 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import text_hash
 from skillroute.core.outcomes import Status
-from skillroute.core.ports import MailKind, MailState, MessageRow, Session
+from skillroute.core.postgres.database import Session
 from skillroute.mail.documents import MailDocument, of_agent
-from skillroute.mail.model import MailAgent, MailContent, Message, Product, Project, agent_key, content_hash
+from skillroute.mail.model import MailAgent, MailContent, MailKind, Message, Product, Project, agent_key, content_hash
+from skillroute.mail.repository import MailRepository, MailState, MessageRow
 from skillroute.mail.rights import WriterRights, agent_of
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
+from skillroute.mail.search_repository import MailSearchRepository
 
 
 @dataclass(slots=True)
@@ -67,12 +69,12 @@ def write_mail(
     changed = [row for row in rows if row.status != "unchanged"]
     products = [(row.content, row.hash, row.project_ids) for row in changed if isinstance(row.content, Product)]
     if products:
-        ids = session.mail.put_products(org_id, products)
+        ids = MailRepository(session).put_products(org_id, products)
         for row, id_ in zip(changed, ids, strict=True):
             row.id = id_
     elif kind != "product":
         new = [row for row in changed if row.state is None]
-        for row, id_ in zip(new, session.mail.new_ids(len(new)) if new else (), strict=True):
+        for row, id_ in zip(new, MailRepository(session).new_ids(len(new)) if new else (), strict=True):
             row.id = id_
         _store(session, org_id, [row.document() for row in changed], vectors)
         done.made = _put(session, org_id, changed)
@@ -88,10 +90,10 @@ def _rows(
     session: Session, kind: MailKind, caller: Caller, incoming: Sequence[IncomingMail], done: MailWritten
 ) -> list[_Row]:
     rights = WriterRights.of(session, caller)
-    states = session.mail.states(kind, caller.org_id, [each.key for each in incoming])
+    states = MailRepository(session).states(kind, caller.org_id, [each.key for each in incoming])
     project_ids = _ProjectIds.of(session, caller.org_id, incoming, rights)
     undated = [states[each.key].id for each in incoming if not each.given.is_dated and each.key in states]
-    dates = session.mail_search.created(undated) if undated else {}
+    dates = MailSearchRepository(session).created(undated) if undated else {}
     rows = []
     for each in incoming:
         try:
@@ -167,7 +169,7 @@ class _ProjectIds:
         written_to = {each.project for each in contents if isinstance(each, Message)}
 
         def ids(of: str | None, keys: set[str]) -> dict[str, int]:
-            states = session.mail.states("project", of, sorted(keys)) if keys else {}
+            states = MailRepository(session).states("project", of, sorted(keys)) if keys else {}
             return {key: state.id for key, state in rights.seen(states).items()}
 
         return cls(ids(org_id, linked | written_to), ids(None, linked) if org_id is not None else {})
@@ -193,15 +195,15 @@ def _put(session: Session, org_id: str | None, rows: Sequence[_Row]) -> Sequence
     """Write contents whose documents are there, and return the ids of agents that were made for it."""
     projects = [(row.id, row.content, row.hash) for row in rows if isinstance(row.content, Project)]
     if projects:
-        session.mail.put_projects(org_id, projects)
+        MailRepository(session).put_projects(org_id, projects)
     agents = [(row.id, row.content, row.hash, row.project_ids) for row in rows if isinstance(row.content, MailAgent)]
     if agents:
-        session.mail.put_agents(org_id, agents)
+        MailRepository(session).put_agents(org_id, agents)
     messages = [(row, row.content) for row in rows if isinstance(row.content, Message)]
     if not messages:
         return ()
     id_of, made = _agent_ids(session, org_id, [name for _, message in messages for name in message.names])
-    session.mail.put_messages(
+    MailRepository(session).put_messages(
         org_id,
         [
             MessageRow(
@@ -223,14 +225,14 @@ def _agent_ids(session: Session, org_id: str | None, names: Sequence[str]) -> tu
     spelling: dict[str, str] = {}
     for name in names:
         spelling.setdefault(agent_key(name), name)
-    id_of = {key: state.id for key, state in session.mail.states("agent", org_id, list(spelling)).items()}
+    id_of = {key: state.id for key, state in MailRepository(session).states("agent", org_id, list(spelling)).items()}
     unknown = [MailAgent(name) for key, name in spelling.items() if key not in id_of]
     if not unknown:
         return id_of, []
-    made = session.mail.new_ids(len(unknown))
+    made = MailRepository(session).new_ids(len(unknown))
     _store(session, org_id, [of_agent(id_, agent, ()) for id_, agent in zip(made, unknown, strict=True)], Vectors())
     # Nobody has said anything of them: whoever does, changes them.
-    session.mail.put_agents(org_id, [(id_, agent, "", ()) for id_, agent in zip(made, unknown, strict=True)])
+    MailRepository(session).put_agents(org_id, [(id_, agent, "", ()) for id_, agent in zip(made, unknown, strict=True)])
     return id_of | {agent.key: id_ for id_, agent in zip(made, unknown, strict=True)}, made
 
 
@@ -240,11 +242,11 @@ def _join(session: Session, org_id: str | None, name: str, project_ids: Sequence
     Else nobody but an operator could write into them.
     """
     id_of, made = _agent_ids(session, org_id, [name])
-    session.mail.join_projects(id_of[agent_key(name)], project_ids)
+    MailRepository(session).join_projects(id_of[agent_key(name)], project_ids)
     return made
 
 
 def _store(session: Session, org_id: str | None, documents: Sequence[MailDocument], vectors: Vectors) -> None:
     if documents:
         beside = [(document, vectors.by_hash.get(document.text_hash)) for document in documents]
-        session.mail.put_documents(org_id, vectors.model, beside)
+        MailRepository(session).put_documents(org_id, vectors.model, beside)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.owned import own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
+from skillroute.registry.repository import RegistryRepository
 
 
 class Registry:
@@ -21,7 +23,7 @@ class Registry:
     def page(self, where: EntityFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Entity], int]:
         """Return a page of the entities that the caller sees, by path, and how many there are in all."""
         return self._database.read(
-            lambda session: session.registry.page(where, caller.org_id, limit=limit, offset=offset)
+            lambda session: RegistryRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
         )
 
     def get(self, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:
@@ -43,9 +45,9 @@ class Registry:
             entity = own_entity(session, kind, entity_id, caller)
             if kind == "server":
                 # Its tools go first: those of a disabled server would else be switched on before they are deleted.
-                session.registry.hold([entity_id])
-                session.items.delete_others(caller.org_id, entity.content.tools_server, [])
-            if not session.registry.delete(kind, entity_id, caller.org_id):
+                RegistryRepository(session).hold([entity_id])
+                ItemRepository(session).delete_others(caller.org_id, entity.content.tools_server, [])
+            if not RegistryRepository(session).delete(kind, entity_id, caller.org_id):
                 raise NotFound(f"no {kind} with id {entity_id}")  # somebody else was faster
 
         self._database.transact(delete)
@@ -56,7 +58,7 @@ class Registry:
 
         def change(session: Session) -> Entity:
             own_entity(session, kind, entity_id, caller)
-            session.registry.set_enabled(kind, entity_id, caller.org_id, is_enabled=is_enabled)
+            RegistryRepository(session).set_enabled(kind, entity_id, caller.org_id, is_enabled=is_enabled)
             return visible_entity(session, kind, entity_id, caller)
 
         entity = self._database.transact(change)

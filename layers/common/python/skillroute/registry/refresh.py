@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skillroute.core.documents.embed import Deadline, Embedded, embed_committed
+from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
-from skillroute.core.ports import Database, Embedder, IndexedText, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.text import EntitySaid, embedding_text, placed_words
 
 _PAGE = 500
@@ -20,8 +23,8 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
     """Derive, within a transaction, what entities are found by. What is the same stays untouched, its vector too."""
     if not entity_ids:
         return
-    for entity_id, said in session.registry.said(entity_ids).items():
-        session.registry.set_found_by(entity_id, indexed_text(said), list(placed_words(said)))
+    for entity_id, said in RegistryRepository(session).said(entity_ids).items():
+        RegistryRepository(session).set_found_by(entity_id, indexed_text(said), list(placed_words(said)))
 
 
 def refresh_all(database: Database) -> None:
@@ -35,13 +38,13 @@ def refresh_all(database: Database) -> None:
 def pages(database: Database) -> Iterator[list[int]]:
     """Yield the ids of all entities of all organisations, ascending, in pages of bounded size."""
     after = 0
-    while ids := database.read(lambda session: session.registry.ids(after=after, limit=_PAGE)):  # noqa: B023 (called at once)
+    while ids := database.read(lambda session: RegistryRepository(session).ids(after=after, limit=_PAGE)):  # noqa: B023 (called at once)
         yield ids
         after = ids[-1]
 
 
 def _refresh_held(session: Session, entity_ids: Sequence[int]) -> None:
-    session.registry.hold(entity_ids)
+    RegistryRepository(session).hold(entity_ids)
     refresh(session, entity_ids)
 
 
@@ -49,9 +52,9 @@ def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> l
     """Return which of these entities are stored with other words, or with a text, than they should be."""
     if not entity_ids:
         return []
-    said = session.registry.said(entity_ids)
-    words = session.registry.words(entity_ids)
-    hashes = session.registry.text_hashes(entity_ids)
+    said = RegistryRepository(session).said(entity_ids)
+    words = RegistryRepository(session).words(entity_ids)
+    hashes = RegistryRepository(session).text_hashes(entity_ids)
     return [
         entity_id
         for entity_id, each in said.items()
@@ -79,8 +82,8 @@ class EmbedEntities:
         return embed_committed(
             self._database,
             self._embedder,
-            lambda session: session.registry,
-            lambda: self._database.read(lambda session: session.registry.tasks(entity_ids)),
+            RegistryRepository,
+            lambda: self._database.read(lambda session: RegistryRepository(session).tasks(entity_ids)),
             deadline,
             what="entities",
         )

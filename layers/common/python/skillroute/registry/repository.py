@@ -4,43 +4,135 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
 from skillroute.catalogue.repository import embeddings_as_json, to_task
 from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
-from skillroute.core.ports import (
-    LONGEST_SHOWN,
-    EmbeddingTask,
-    EntityWritten,
-    IndexedText,
-    KeywordHit,
-    KeywordHits,
-    RegistryScope,
-    ToolDetails,
-    ToolHit,
-)
-from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.converters import array
+from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
 from skillroute.registry.search.model import BOOSTS, HALF_COVERED
 from skillroute.registry.text import EntitySaid, Place, PlacedWords
 
+LONGEST_SHOWN = 20_000
+"""Characters of a description that a search of the registry shows: it may show 700."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityWritten:
+    """What writing an entity did. Neither `created` nor `changed`: it was the same already."""
+
+    id: int
+    created: bool
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryScope:
+    """Which entities a search may find.
+
+    Attributes
+    ----------
+    kinds : sequence of "server" and "agent"
+        One or both of them.
+    org_id : str or None
+        The caller's organisation; global entities and its own are seen.
+    tags : sequence of str
+        Keys of tags (`domain.registry.tag_key`) that an entity must have, all of them.
+    include_disabled : bool
+    """
+
+    kinds: Sequence[EntityKind]
+    org_id: str | None
+    tags: Sequence[str] = ()
+    include_disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordHit:
+    """An entity, and how well keywords describe it.
+
+    Attributes
+    ----------
+    boost : float
+        The sum over keywords and places.
+    coverage : float
+        How much of the query it covers, 0..1: the mean over the keywords of ``b / (b + HALF_COVERED)``, `b` being the
+        boost of one keyword; to nine decimals. 0 from a search that is not by coverage.
+    """
+
+    id: int
+    kind: EntityKind
+    path: str
+    name: str
+    boost: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordHits:
+    """What a keyword search found.
+
+    Attributes
+    ----------
+    hits : sequence of KeywordHit
+        The best of each kind, by what was asked for, then path.
+    named : sequence of KeywordHit
+        Those beyond them that the query names.
+    totals : mapping
+        How many of each kind contain a keyword.
+    """
+
+    hits: Sequence[KeywordHit]
+    named: Sequence[KeywordHit]
+    totals: Mapping[EntityKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHit:
+    """A tool of a server, and how many of the keywords occur in its name or description."""
+
+    id: int
+    entity_id: int
+    name: str
+    keyword_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetails:
+    """What is shown of a tool that was found; its schema is None where it has none, and where it had no room."""
+
+    description: str
+    input_schema: JsonObject | None
+    had_room: bool = True
+
+
 _BOOSTS = f"{{{','.join(str(BOOSTS[place]) for place in sorted(Place))}}}"
 
 
-class PostgresRegistry:
-    """`ports.RegistryRepository` over one connection."""
+class RegistryRepository:
+    """Servers and agents, and the words they are found by.
 
-    def __init__(self, connection: Connection) -> None:
+    Locks are taken in one order everywhere, entities first (by path), then tools, so that writers wait for each other
+    instead of deadlocking.
+    """
+
+    def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
     def upsert(
         self, org_id: str | None, content: EntityContent, content_hash: str, *, is_enabled: bool | None
     ) -> EntityWritten:
+        """Create or change an entity and hold it to the end of the transaction.
+
+        `is_enabled` None leaves it as it is; a new one is enabled.
+        """
         key = {"org_id": org_id, "kind": content.kind, "path": content.path}
         rows = self._run(
             "upsert_entity",
@@ -67,6 +159,7 @@ class PostgresRegistry:
         return _to_entity(rows[0]) if rows else None
 
     def page(self, where: EntityFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Entity], int]:
+        """Return a page by path, then id, and how many entities there are in all."""
         conditions = {
             "kind": where.kind,
             "org_id": org_id,
@@ -81,12 +174,19 @@ class PostgresRegistry:
         return [_to_entity(row) for row in rows], total
 
     def delete(self, kind: EntityKind, entity_id: int, org_id: str | None) -> bool:
+        """Delete an entity of exactly this organisation, and nothing else; False when there is none."""
         return bool(self._run("delete_entity", kind=kind, id=entity_id, org_id=org_id))
 
     def set_enabled(self, kind: EntityKind, entity_id: int, org_id: str | None, *, is_enabled: bool) -> bool:
+        """Enable or disable an entity of exactly this organisation; False when there is none."""
         return bool(self._run("set_entity_enabled", kind=kind, id=entity_id, org_id=org_id, is_enabled=is_enabled))
 
     def hold_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
+        """Hold the servers whose tools say `server` so, to the end of the transaction; return their ids.
+
+        Of those that are not registered the registration waits as well: who registers one says so, and then waits for
+        everybody who writes its tools.
+        """
         paths = sorted({f"/{server}" for server in tools_servers if server})
         if not paths:
             return []
@@ -94,12 +194,15 @@ class PostgresRegistry:
         return [row[0] for row in self._run("hold_servers", org_id=org_id, paths=paths)]
 
     def hold(self, entity_ids: Sequence[int]) -> None:
+        """Hold entities to the end of the transaction."""
         self._run("hold_entities", ids=list(entity_ids))
 
     def ids(self, *, after: int, limit: int) -> list[int]:
+        """Return ids of all entities of all organisations, ascending."""
         return [row[0] for row in self._run("entity_ids", after=after, limit=limit)]
 
     def said(self, entity_ids: Sequence[int]) -> dict[int, EntitySaid]:
+        """Return what entities say, with their active tools by name; unknown ids are left out."""
         ids = list(entity_ids)
         tools: dict[int, list[ServerTool]] = {}
         for entity_id, tool_id, name, description in self._run("server_tools_said", ids=ids):
@@ -110,6 +213,7 @@ class PostgresRegistry:
         }
 
     def set_found_by(self, entity_id: int, text: IndexedText, words: Sequence[PlacedWords]) -> None:
+        """Store what an entity is found by. A text that changed takes the vector with it; the same one keeps it."""
         self._run("set_entity_text", id=entity_id, text_hash=text.hash, texts=list(text.embedding_texts))
         # Only what differs is sent: one tool of a server that has 500 is one row, not 500.
         stored, wanted = set(self.words([entity_id]).get(entity_id, ())), set(words)
@@ -118,31 +222,38 @@ class PostgresRegistry:
                 self._run(query, id=entity_id, rows=_words_as_json(sorted(rows)))
 
     def words(self, entity_ids: Sequence[int]) -> dict[int, list[PlacedWords]]:
+        """Return the stored words, by place and tool; entities without any are left out."""
         found: dict[int, list[PlacedWords]] = {}
         for entity_id, place, tool_id, words in self._run("entity_words", ids=list(entity_ids)):
             found.setdefault(entity_id, []).append(PlacedWords(Place(place), tool_id, words))
         return found
 
     def text_hashes(self, entity_ids: Sequence[int]) -> dict[int, str]:
+        """Return the hashes of the texts that are stored; unknown ids are left out."""
         return {row[0]: row[1] for row in self._run("entity_text_hashes", ids=list(entity_ids))}
 
     def tasks(self, entity_ids: Sequence[int]) -> list[EmbeddingTask]:
+        """Return those of these entities that have no vector."""
         return [to_task(row) for row in self._run("entity_tasks", ids=list(entity_ids))]
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:
+        """Return how many entities have no vector of `model`."""
         count: int = self._run("count_entities_to_reembed", model=model.name, dimension=model.dimension)[0][0]
         return count
 
     def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        """Return rows without any vector, by id: the first of each organisation before the second of any."""
         return [to_task(row) for row in self._run("entities_to_embed", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        """Return rows without a vector of `model`, by id."""
         rows = self._run(
             "entities_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
         )
         return [to_task(row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        """Store vectors where the text is still the one they were made of."""
         rows = embeddings_as_json(vectors)
         self._run("set_entity_embeddings", model=model.name, dimension=model.dimension, rows=rows)
 
@@ -155,6 +266,13 @@ class PostgresRegistry:
         names: Sequence[str] = (),
         by_coverage: bool = False,
     ) -> KeywordHits:
+        """Return the entities that contain a keyword, the best `limit` of each kind and their ties; None returns all.
+
+        The best are those of the highest boost, or of the highest coverage. `names` are keys of names
+        (`domain.names.name_key`): what is called so comes as well.
+
+        Keywords are matched literally, as parts of words, in lower case.
+        """
         looked_for = [
             (word, array([trigram + org for trigram in _trigrams(word)]))
             for word in keywords
@@ -186,6 +304,7 @@ class PostgresRegistry:
         return KeywordHits(best, named, totals)
 
     def tagged(self, scope: RegistryScope, *, limit: int) -> KeywordHits:
+        """Return what has the tags of a scope, `limit` of each kind at most, by path and with boosts of 0."""
         hits = [
             KeywordHit(entity_id, kind, path, name, boost=0.0, coverage=0.0)
             for kind in scope.kinds
@@ -201,19 +320,27 @@ class PostgresRegistry:
         return KeywordHits(hits, [], Counter(hit.kind for hit in hits))
 
     def boosts(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> dict[int, KeywordHit]:
+        """Return the boosts of these entities, 0 included; those that are gone are left out."""
         rows = self._run(
             "keyword_boosts", keywords=list(keywords), boosts=_BOOSTS, half=HALF_COVERED, ids=list(entity_ids)
         )
         return {row[0]: KeywordHit(*row) for row in rows}
 
     def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
+        """Return the tools of these servers, by id."""
         rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]
         return [ToolHit(*row) for row in rows or ()]
 
     def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
+        """Return the vectors of those of these tools that are inactive, and so in no index; of the stored model."""
         return {id_: from_bytes(data) for id_, data in self._run("inactive_vectors", ids=list(tool_ids))}
 
     def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
+        """Return the entities that a search shows; those that are gone are left out.
+
+        Documents are there of `with_documents` only, in their order, as many as have room together: in every document
+        there is something. Descriptions of more than `LONGEST_SHOWN` characters are cut, and end in ….
+        """
         rows = self._run(
             "found_entities",
             ids=list(entity_ids),
@@ -226,6 +353,11 @@ class PostgresRegistry:
     def tool_details(
         self, tool_ids: Sequence[int], *, with_schemas: Sequence[int] = (), room: int
     ) -> dict[int, ToolDetails]:
+        """Return what is shown of tools; those that are gone are left out.
+
+        Schemas are there of `with_schemas` only, in their order, as many as have room together; descriptions as `found`
+        has them.
+        """
         rows = self._run(
             "tool_details", ids=list(tool_ids), with_schemas=list(with_schemas), room=room, longest=LONGEST_SHOWN
         )

@@ -9,18 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter
 from skillroute.core.bulk_write import write_all_but_refused
 from skillroute.core.caller import Caller
+from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import Deadline, Embedded
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import text_hash
 from skillroute.core.observability import Metric, count
 from skillroute.core.outcomes import Status
-from skillroute.core.ports import Clock, Database, Embedder, EntityWritten, ItemRow, Session, Written
+from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.model import EntityContent, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh
 from skillroute.registry.report import EntityOutcome, RegistryReport, ToolCounts
+from skillroute.registry.repository import EntityWritten, RegistryRepository
 from skillroute.registry.schemas import MAX_ENTITIES, EntityGiven, read_agent, read_server
 
 MAX_TOOLS_OF_CALL = 2000
@@ -128,14 +132,14 @@ class SyncRegistry:
         entities = _upsert(session, incoming, caller)
         tools = [tool for each in incoming for tool in each.tools]
         # Read again now that the servers are held: nobody writes their tools between this look and the commit.
-        states = session.items.states(caller.org_id, [tool.key for tool in tools]) if tools else {}
+        states = ItemRepository(session).states(caller.org_id, [tool.key for tool in tools]) if tools else {}
         done = _Done(rows=replace(embedded, items=tools).rows(states))
         done.written = self._writer.upsert(session, done.rows, caller)
         for each in incoming:
             counts = None
             if each.given.tools is not None:
                 names = [tool.key.name for tool in each.tools]
-                removed = session.items.delete_others(caller.org_id, each.given.content.tools_server, names)
+                removed = ItemRepository(session).delete_others(caller.org_id, each.given.content.tools_server, names)
                 became = Counter(tool.status(states.get(tool.key), done.written.get(tool.key)) for tool in each.tools)
                 counts = ToolCounts(became["created"], became["updated"], became["unchanged"], removed)
             entity = entities[each.index]
@@ -162,9 +166,9 @@ def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> 
     """Write the entities, by index, and hold them before anything is done to their tools."""
     servers = [each.given.content.tools_server for each in incoming if each.given.content.kind == "server"]
     # All that are there at once, as everybody does who writes tools; the new ones then in an order of their own.
-    session.registry.hold_servers(caller.org_id, servers, to_register=True)
+    RegistryRepository(session).hold_servers(caller.org_id, servers, to_register=True)
     return {
-        each.index: session.registry.upsert(
+        each.index: RegistryRepository(session).upsert(
             caller.org_id, each.given.content, entity_hash(each.given.content), is_enabled=each.given.is_enabled
         )
         for each in sorted(incoming, key=lambda each: each.given.content.path)

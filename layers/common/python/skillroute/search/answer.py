@@ -9,8 +9,8 @@ from typing import Any
 from skillroute.catalogue.model import ItemSchemas
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import VectorIndex
 from skillroute.search.enrich import Schemas
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch, ToolMatch
 from skillroute.search.retrieve import Candidate

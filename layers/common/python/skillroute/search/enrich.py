@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from skillroute.catalogue.model import ItemSchemas
+from skillroute.catalogue.repository import ItemRepository, LoadedSchemas
 from skillroute.core.bounded_cache import BoundedCache
-from skillroute.core.ports import Database, LoadedSchemas
+from skillroute.core.postgres.database import Database
 
 CacheKey = tuple[int, str]
 """An item's id and the content hash that the index has of it."""
@@ -71,7 +72,7 @@ class SchemaLoader:
         found = {key[0]: known for key in wanted if (known := self._cache.get(key)) is not None}
         missing = [id_ for id_, _ in wanted if id_ not in found]
         if missing:
-            loaded = self._database.read(lambda session: session.items.schemas(missing, room=room))
+            loaded = self._database.read(lambda session: ItemRepository(session).schemas(missing, room=room))
             for id_, each in loaded.items():
                 if each.schemas is not None:
                     # Under the hash that came with it: the item may have changed since the index saw it.

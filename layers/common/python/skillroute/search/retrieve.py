@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from skillroute.catalogue.names import possible_names
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
-from skillroute.core.ports import VectorIndex
 from skillroute.search.plan import CANDIDATE_POOL, passes
 
 # Below an exact name everything else stays, however well its words match (decisions 11).

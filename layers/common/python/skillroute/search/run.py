@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import IndexReplica, VectorIndex
 from skillroute.core.timing import Stopwatch
 from skillroute.search.model import Degradation, FallbackReason, SearchMode
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
-from skillroute.core.ports import IndexReplica, VectorIndex
 from skillroute.search import answer, plan
 from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
 from skillroute.search.enrich import SchemaLoader, Schemas

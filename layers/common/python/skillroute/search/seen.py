@@ -6,8 +6,8 @@ from collections.abc import Collection as Values
 from collections.abc import Iterable
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import VectorIndex
 from skillroute.search.plan import passes, skills_where, tools_where
 from skillroute.skills.model import SkillKey, possible_keys
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
 from skillroute.core.observability import Metric, count
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.skills.model import SkillKey
+from skillroute.skills.repository import SkillRepository
 
 
 class AggregateSkill:
@@ -36,23 +39,23 @@ class AggregateSkill:
 
     def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
-        exists = session.skills.lock(skill_key)
+        exists = SkillRepository(session).lock(skill_key)
         # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
-        versions = session.outbox.versions(QueueName.AGGREGATE, [skill_key])
-        model = session.index_state.model() if exists else None
+        versions = OutboxRepository(session).versions(QueueName.AGGREGATE, [skill_key])
+        model = IndexStateRepository(session).model() if exists else None
         changed = False
         if model is not None:
             vector = self.vector(session, skill_key, model)
-            changed = vector is not None and session.skills.set_embedding(skill_key, model, vector)
-        session.outbox.done(QueueName.AGGREGATE, versions)
+            changed = vector is not None and SkillRepository(session).set_embedding(skill_key, model, vector)
+        OutboxRepository(session).done(QueueName.AGGREGATE, versions)
         return changed
 
     def vector(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
         """Return what a skill should be found by, as its members are now; None when there is nothing to go by."""
-        tools = weighted_mean(session.skills.members(skill_key, model))
+        tools = weighted_mean(SkillRepository(session).members(skill_key, model))
         if tools is not None and self._description_share == 0.0:
             return tools
-        description = session.skills.description_embedding(skill_key, model)
+        description = SkillRepository(session).description_embedding(skill_key, model)
         if tools is None or description is None:
             return tools or description
         share = self._description_share

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import check_json
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.owned import own_item, visible_item
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import HUMAN
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import (
     MAX_SKILLS_PER_TOOL,
     MAX_TOOLS_PER_SKILL,
@@ -21,6 +23,7 @@ from skillroute.skills.model import (
     in_rank_order,
     possible_keys,
 )
+from skillroute.skills.suggestion_repository import SuggestionRepository
 
 
 class AssignSkills:
@@ -74,7 +77,7 @@ class AssignSkills:
 
         def read(session: Session) -> list[AssignedSkill]:
             visible_item(session, item_id, caller)
-            return session.assignments.of_item(item_id, caller.org_id)
+            return AssignmentRepository(session).of_item(item_id, caller.org_id)
 
         return self._database.read(read)
 
@@ -94,7 +97,7 @@ def assign(
     source: AssignmentSource | None = None,
 ) -> set[SkillKey]:
     """Replace, within a transaction, the assignments of items by what a person decided; see `AssignSkills`."""
-    assignments = session.assignments
+    assignments = AssignmentRepository(session)
     _require(set(ranked), assignments.hold_items(list(ranked), caller.org_id), "item")
     named = {assignment.skill_id for given in ranked.values() for assignment in given}
     # Whichever of them it turns out to be, as soon as they are held.
@@ -107,12 +110,12 @@ def assign(
     full = [skill_id for skill_id, number in wanted.items() if number > room[keys[skill_id]]]
     if full:
         raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
-    tools = session.classifications.tools(list(ranked), None)
+    tools = ClassificationRepository(session).tools(list(ranked), None)
     changed: set[SkillKey] = set()
     for chosen, items in _by_source(ranked, source, {id_: each.decided_by for id_, each in tools.items()}).items():
         changed |= assignments.replace(items, keys, chosen)
-    session.classifications.record({id_: each.tool.input_hash for id_, each in tools.items()}, HUMAN)
-    session.suggestions.drop_of(list(ranked))
+    ClassificationRepository(session).record({id_: each.tool.input_hash for id_, each in tools.items()}, HUMAN)
+    SuggestionRepository(session).drop_of(list(ranked))
     return changed
 
 

@@ -11,11 +11,15 @@ from pydantic import ValidationError
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.owned import own_skill
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, PrepareSkill
 from skillroute.skills.model import NewSkill, Skill, SkillFields
+from skillroute.skills.repository import SkillRepository
+from skillroute.skills.suggestion_repository import SuggestionRepository
 
 _ATTEMPTS = 5
 
@@ -99,13 +103,13 @@ class ChangeSkill:
         def delete(session: Session) -> bool:
             # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
             # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
-            session.skills.hold_skills_of(caller.org_id)
-            session.assignments.hold_all_memberships(key)
-            if not session.skills.delete(key):
+            SkillRepository(session).hold_skills_of(caller.org_id)
+            AssignmentRepository(session).hold_all_memberships(key)
+            if not SkillRepository(session).delete(key):
                 return False
-            session.suggestions.drop_description_of(key)
-            bare = session.assignments.remove_members(key)
-            session.outbox.enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
+            SuggestionRepository(session).drop_description_of(key)
+            bare = AssignmentRepository(session).remove_members(key)
+            OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(tool_id) for tool_id in bare])
             return True
 
         if not self._database.transact(delete):
@@ -117,7 +121,7 @@ class ChangeSkill:
             try:
                 return own_skill(session, skill_id, caller)
             except NotFound:
-                if wants_state and session.skills.is_deleted(skill_id, caller.org_id):
+                if wants_state and SkillRepository(session).is_deleted(skill_id, caller.org_id):
                     raise Conflict(
                         f"skill {skill_id} is deleted: deleted skills become neither active nor inactive"
                     ) from None
@@ -148,7 +152,7 @@ def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
     prepared = change.prepared
     if prepared.model is not None:
         claim_model(session, prepared.model)
-    changed = session.skills.change(
+    changed = SkillRepository(session).change(
         prepared.skill,
         prepared.text,
         prepared.model,
@@ -156,4 +160,4 @@ def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
         is_active=change.is_active,
         seen=change.before.updated_at,
     )
-    return session.skills.get(prepared.skill.id, caller.org_id) if changed else None
+    return SkillRepository(session).get(prepared.skill.id, caller.org_id) if changed else None

@@ -4,23 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from skillroute.core.embedding.model import EmbeddingModel, from_bytes, weighted_mean
-from skillroute.core.ports import ToClassify
-from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.skills.classification import SkillProfile, ToolProfile
-from skillroute.skills.model import SkillKey
-from skillroute.skills.repository import PostgresSkills
+from skillroute.skills.model import (
+    SkillKey,
+)
+from skillroute.skills.repository import SkillRepository
 
 
-class PostgresClassifications:
-    """`ports.ClassificationRepository` over one connection."""
+@dataclass(frozen=True, slots=True)
+class ToClassify:
+    """A tool as it stands when it is to be classified.
 
-    def __init__(self, connection: Connection) -> None:
+    Attributes
+    ----------
+    decided_by : str or None
+        The classifier that decided last, ``human`` for a person; None when nobody has.
+    decided_hash : str or None
+        `ToolProfile.input_hash` as it was then.
+    decided_at : datetime or None
+        When that was.
+    version : int or None
+        That of the work that waits in the outbox; None when none does.
+    """
+
+    tool: ToolProfile
+    decided_by: str | None
+    decided_hash: str | None
+    decided_at: datetime | None
+    version: int | None
+
+
+class ClassificationRepository:
+    """What classifiers need to know, and who decided."""
+
+    def __init__(self, connection: Session) -> None:
         self._connection = connection
         self._run = connection.run
 
     def tools(self, item_ids: Sequence[int], model: EmbeddingModel | None) -> dict[int, ToClassify]:
+        """Return the tools that exist; vectors of another model than `model` count as missing."""
         found = {}
         for row in self._run("tools_to_classify", ids=list(item_ids), **_of(model)):
             (id_, org_id, name, description, server, schema, texts, embedding, decided_hash, decided_by, decided_at,
@@ -39,15 +66,18 @@ class PostgresClassifications:
         return found
 
     def hold(self, item_ids: Sequence[int]) -> None:
+        """Hold items of any organisation to the end of the transaction."""
         self._run("hold_tools", ids=list(item_ids))
 
     def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[SkillKey, str]]:
+        """Return key and `SkillProfile.fingerprint` of the active skills that items of the organisation may have."""
         rows = self._run("skill_fingerprints", org_id=org_id, **_of(model))
         return [(SkillKey(key), fingerprint) for key, fingerprint in rows]
 
     def profiles(self, fingerprints: Mapping[SkillKey, str], model: EmbeddingModel | None) -> list[SkillProfile]:
+        """Return the profiles of skills, with the fingerprints given."""
         rows = self._run("skills_to_offer", keys=list(fingerprints), **_of(model))
-        skills = PostgresSkills(self._connection)
+        skills = SkillRepository(self._connection)
         return [
             SkillProfile(
                 id=id_,
@@ -64,17 +94,21 @@ class PostgresClassifications:
         ]
 
     def record(self, decided: Mapping[int, str], classifier: str) -> None:
+        """Store who decided on items, by their input hash."""
         rows = [{"tool_id": tool_id, "input_hash": input_hash} for tool_id, input_hash in decided.items()]
         self._run("record_classifications", rows=json.dumps(rows), classifier=classifier)
 
     def queue_lost(self, *, older_than_s: float, limit: int) -> int:
+        """Queue tools that nobody decided on and that wait in no queue; return how many."""
         count: int = self._run("queue_unclassified", older_than_s=older_than_s, limit=limit)[0][1]
         return count
 
     def forget(self, item_ids: Sequence[int]) -> None:
+        """Forget what was decided on items, so that they are classified as if they were new."""
         self._run("forget_classifications", ids=list(item_ids))
 
     def forget_unassigned(self, org_id: str | None) -> list[int]:
+        """Forget what was decided on the organisation's items that fit no skill; return them."""
         return [row[0] for row in self._run("forget_unassigned", org_id=org_id)]
 
 

@@ -7,13 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import ClassifierUnavailable, Conflict, InvalidInput, NotFound
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Classifier, Database, Session, ToClassify
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.owned import own_item
 from skillroute.skills.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
+from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.skills.profiles import SkillProfiles
 from skillroute.skills.store_classifications import Answer, StoreClassifications, current_assignments
 from skillroute.skills.suggest import SuggestSkills
@@ -72,8 +76,8 @@ class ClassifyTools:
         DatabaseUnavailable
             What was not stored goes on waiting in the outbox.
         """
-        model = self._database.read(lambda session: session.index_state.stored_model())
-        found = self._database.read(lambda session: session.classifications.tools(tool_ids, model))
+        model = self._database.read(lambda session: IndexStateRepository(session).stored_model())
+        found = self._database.read(lambda session: ClassificationRepository(session).tools(tool_ids, model))
         skipped = {id_: why for id_, each in found.items() if (why := self._skip(each, force)) is not None}
         results: Results = {id_: Outcome(id_, Decision.GONE) for id_ in tool_ids if id_ not in found}
         if skipped:
@@ -169,7 +173,9 @@ def _order(each: ToClassify) -> tuple[str, int]:
 def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping[int, Decision]) -> Results:
     """Say what skipped tools have, and take their work from the outbox."""
     versions = {str(id_): found[id_].version for id_ in skipped}
-    session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+    OutboxRepository(session).done(
+        QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None}
+    )
     return {
         id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))
         for id_, decision in skipped.items()

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import claim_model, embed_views
+from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import Conflict, EmbeddingUnavailable
 from skillroute.core.hashing import text_hash
 from skillroute.core.json_input import check_json
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Database, Embedder, IndexedText, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.model import MAX_SKILLS, NewSkill, Skill
+from skillroute.skills.repository import SkillRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +98,16 @@ def store(session: Session, prepared: PreparedSkill) -> Skill:
     new = prepared.skill
     if prepared.model is not None:
         claim_model(session, prepared.model)
-    session.skills.hold_skills_of(new.org_id)
-    seen = session.skills.get(new.id, new.org_id)
+    SkillRepository(session).hold_skills_of(new.org_id)
+    seen = SkillRepository(session).get(new.id, new.org_id)
     # Asked first: with both wrong, that the id is taken is what helps.
     if seen is not None and seen.org_id != new.org_id:
         raise Conflict(f"Skill already exists: {new.id} is global, and every organisation sees it; choose another id")
-    if seen is None and session.skills.count_of(new.org_id) >= MAX_SKILLS:
+    if seen is None and SkillRepository(session).count_of(new.org_id) >= MAX_SKILLS:
         raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed")
-    if not session.skills.create(new, prepared.text, prepared.model, prepared.vector):
+    if not SkillRepository(session).create(new, prepared.text, prepared.model, prepared.vector):
         raise Conflict(f"Skill already exists: {new.id}")
-    skill = session.skills.get(new.id, new.org_id)
+    skill = SkillRepository(session).get(new.id, new.org_id)
     assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
     return skill
 

@@ -10,10 +10,15 @@ import json
 from collections.abc import Sequence
 
 from skillroute.core.caller import Caller
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.errors import ClassifierAnswerInvalid, Conflict, NotFound
-from skillroute.core.ports import ChatModel, Database, Notifier, Session
+from skillroute.core.notification.port import Notifier
+from skillroute.core.postgres.database import Database, Session
 from skillroute.owned import own_skill
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillMember
+from skillroute.skills.repository import SkillRepository
+from skillroute.skills.suggestion_repository import SuggestionRepository
 from skillroute.skills.suggestions import Suggestion
 
 _TOOLS = 50
@@ -67,10 +72,10 @@ class DescribeSkill:
         reasoning = f"worded by {self._chat.name} from {len(members)} tools"
 
         def suggest(session: Session) -> Suggestion:
-            if not session.skills.lock(skill.key):
+            if not SkillRepository(session).lock(skill.key):
                 raise NotFound(f"no skill with id {skill_id}")  # deleted while the model thought
-            id_ = session.suggestions.add_description(skill, text, reasoning)
-            suggestion = session.suggestions.get(id_, caller.org_id)
+            id_ = SuggestionRepository(session).add_description(skill, text, reasoning)
+            suggestion = SuggestionRepository(session).get(id_, caller.org_id)
             assert suggestion is not None  # noqa: S101 (stored a statement ago, in this transaction)
             return suggestion
 
@@ -92,7 +97,7 @@ class DescribeSkill:
 
 def _read(session: Session, skill_id: str, caller: Caller) -> tuple[Skill, list[SkillMember]]:
     skill = own_skill(session, skill_id, caller)
-    members, _ = session.assignments.of_skill(skill.key, caller.org_id, limit=_TOOLS, offset=0)
+    members, _ = AssignmentRepository(session).of_skill(skill.key, caller.org_id, limit=_TOOLS, offset=0)
     return skill, members
 
 

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import SkillProfile
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import SkillKey
+from skillroute.skills.repository import SkillRepository
 
 _ORGANISATIONS = 8
 _BYTES = 96 * 1024 * 1024
@@ -45,10 +48,10 @@ class SkillProfiles:
             return skills
 
         def read(session: Session) -> dict[SkillKey, Vector | None]:
-            assigned = session.assignments.of_item(tool_id, org_id)
+            assigned = AssignmentRepository(session).of_item(tool_id, org_id)
             return {
                 each.skill_key: weighted_mean(
-                    session.skills.members(each.skill_key, model, by_people=True, without=tool_id)
+                    SkillRepository(session).members(each.skill_key, model, by_people=True, without=tool_id)
                 )
                 for each in assigned
                 if each.source.is_human
@@ -66,12 +69,14 @@ class SkillProfiles:
     def _read(
         session: Session, org_id: str | None, model: EmbeddingModel | None, known: Sequence[SkillProfile]
     ) -> Sequence[SkillProfile]:
-        fingerprints = dict(session.classifications.fingerprints(org_id, model))
+        fingerprints = dict(ClassificationRepository(session).fingerprints(org_id, model))
         same = {each.key: each for each in known if fingerprints.get(each.key) == each.fingerprint}
         if len(same) == len(fingerprints) == len(known):
             return known
         changed = {key: fingerprint for key, fingerprint in fingerprints.items() if key not in same}
-        read = {each.key: each for each in session.classifications.profiles(changed, model)} if changed else {}
+        read = (
+            {each.key: each for each in ClassificationRepository(session).profiles(changed, model)} if changed else {}
+        )
         both = same | read
         return tuple(both[key] for key in sorted(both))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from skillroute.core.caller import Caller
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.owned import visible_skill
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillFilter, SkillMember
+from skillroute.skills.repository import SkillRepository
 
 
 class ReadSkills:
@@ -17,7 +19,7 @@ class ReadSkills:
     def page(self, where: SkillFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Skill], int]:
         """Return a page of the skills that the caller sees, by name, and how many there are in all."""
         return self._database.read(
-            lambda session: session.skills.page(where, caller.org_id, limit=limit, offset=offset)
+            lambda session: SkillRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
         )
 
     def get(self, skill_id: str, caller: Caller) -> Skill:
@@ -29,6 +31,6 @@ class ReadSkills:
 
         def read(session: Session) -> tuple[list[SkillMember], int]:
             skill = visible_skill(session, skill_id, caller)
-            return session.assignments.of_skill(skill.key, caller.org_id, limit=limit, offset=offset)
+            return AssignmentRepository(session).of_skill(skill.key, caller.org_id, limit=limit, offset=offset)
 
         return self._database.read(read)

@@ -7,22 +7,26 @@ from datetime import datetime
 from typing import Any
 
 from skillroute.catalogue.repository import embeddings_as_json, to_task
+from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
-from skillroute.core.ports import EmbeddingTask, IndexedText
-from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey
 
 # 500 vectors of 384 dimensions are under 1 MB, so a skill of any size aggregates in bounded memory.
 _MEMBER_PAGE = 500
 
 
-class PostgresSkills:
-    """`ports.SkillRepository` over one connection."""
+class SkillRepository:
+    """Skills. A deleted one is not there, except for `is_deleted`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
     def hold_skills_of(self, org_id: str | None) -> None:
+        """Make others that create or delete a skill of this organisation, or a global one, wait until the end.
+
+        Organisations do not wait for each other.
+        """
         if org_id is None:
             self._run("hold_global_skills")
         else:
@@ -30,12 +34,17 @@ class PostgresSkills:
             self._run("hold_skills_of", org_id=org_id)
 
     def count_of(self, org_id: str | None) -> int:
+        """Return how many skills belong to exactly this organisation."""
         count: int = self._run("count_skills_of", org_id=org_id)[0][0]
         return count
 
     def create(
         self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
     ) -> bool:
+        """Store a skill; False when its organisation has one of that id.
+
+        `model` is that of the embedding; None when there is none.
+        """
         columns = _columns(skill, text, model, embedding)
         return bool(self._run("insert_skill", id=skill.id, org_id=skill.org_id, **columns))
 
@@ -49,38 +58,51 @@ class PostgresSkills:
         is_active: bool,
         seen: datetime,
     ) -> bool:
+        """Write a skill over; False when it is gone or has changed since `seen`, its `updated_at` as it was read."""
         columns = _columns(skill, text, model, embedding)
         return bool(self._run("change_skill", key=skill.key, is_active=is_active, seen=seen, **columns))
 
     def delete(self, skill_key: SkillKey) -> bool:
+        """Delete a skill; False when there is none."""
         return bool(self._run("delete_skill", key=skill_key))
 
     def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
+        """Tell whether the organisation has, or there was globally, a skill of this id that is deleted."""
         return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
 
     def get(self, skill_id: str, org_id: str | None) -> Skill | None:
+        """Return the organisation's own skill of this id, else the global one, with the tools that it sees counted."""
         rows = self._run("get_skill", id=skill_id, org_id=org_id)
         return _to_skill(rows[0]) if rows else None
 
     def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
+        """Return a page by name, and how many skills there are in all."""
         conditions = {"org_id": org_id, "is_active": where.is_active, "parent_domain": where.parent_domain}
         total: int = self._run("count_listed_skills", **conditions)[0][0]
         rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
         return [_to_skill(row) for row in rows], total
 
     def count(self) -> int:
+        """Return how many skills are active."""
         count: int = self._run("count_skills")[0][0]
         return count
 
     def keys(self) -> list[SkillKey]:
+        """Return the keys of all skills."""
         return [SkillKey(row[0]) for row in self._run("skill_keys")]
 
     def lock(self, skill_key: SkillKey) -> bool:
+        """Hold a skill to the end of the transaction; False when there is none."""
         return bool(self._run("lock_skill", key=skill_key))
 
     def members(
         self, skill_key: SkillKey, model: EmbeddingModel, *, by_people: bool = False, without: int | None = None
     ) -> Iterator[tuple[Vector, float]]:
+        """Yield the vectors of a skill's active items with their confidence, a page at a time.
+
+        Those that everyone sees who sees the skill. With `by_people`, only those that people assigned; `without` names
+        an item that does not count.
+        """
         after = "0"
         while page := self._run(
             "member_embeddings",
@@ -102,6 +124,7 @@ class PostgresSkills:
         return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def set_embedding(self, skill_key: SkillKey, model: EmbeddingModel, vector: Vector) -> bool:
+        """Store what a skill is found by; False when it is that already, or the skill is gone."""
         changed = self._run(
             "set_skill_embedding",
             key=skill_key,
@@ -112,13 +135,16 @@ class PostgresSkills:
         return bool(changed)
 
     def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        """Return rows without any vector, by id: the first of each organisation before the second of any."""
         return [to_task(row) for row in self._run("skills_to_embed", limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        """Return rows without a vector of `model`, by id."""
         rows = self._run("skills_to_reembed", model=model.name, dimension=model.dimension, after=after, limit=limit)
         return [to_task(row) for row in rows]
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        """Store vectors where the text is still the one they were made of."""
         self._run(
             "set_description_embeddings",
             model=model.name,

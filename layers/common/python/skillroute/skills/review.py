@@ -11,13 +11,18 @@ from pydantic import ValidationError
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from skillroute.core.json_input import check_json
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.skills.assign import assign
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.change import ChangeSkill
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.create import PrepareSkill, store
 from skillroute.skills.model import AssignedSkill, Assignment, NewSkill, Skill, id_in_key, in_rank_order
+from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggest import enough
+from skillroute.skills.suggestion_repository import SuggestionRepository
 from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus, skill_id_of
 
 _FULL_CONFIDENCE = 1.0
@@ -65,7 +70,7 @@ class ReviewSuggestions:
     ) -> tuple[list[Suggestion], int]:
         """Return a page of the suggestions that the caller sees, by id, and how many there are in all."""
         return self._database.read(
-            lambda session: session.suggestions.page(status, caller.org_id, limit=limit, offset=offset)
+            lambda session: SuggestionRepository(session).page(status, caller.org_id, limit=limit, offset=offset)
         )
 
     def approve(self, suggestion_id: int, edits: Mapping[str, Any], caller: Caller) -> Reviewed:
@@ -92,7 +97,7 @@ class ReviewSuggestions:
         tools = self._tools(suggestion)
 
         def approve(session: Session) -> Reviewed:
-            session.classifications.hold(tools)
+            ClassificationRepository(session).hold(tools)
             held = _hold(session, suggestion_id, caller)
             if (held.suggested_name, held.suggested_description) != (
                 suggestion.suggested_name,
@@ -112,9 +117,9 @@ class ReviewSuggestions:
         tools = self._tools(suggestion)
 
         def merge(session: Session) -> Reviewed:
-            session.classifications.hold(tools)
+            ClassificationRepository(session).hold(tools)
             held = _hold(session, suggestion_id, caller)
-            skill = session.skills.get(skill_id, caller.org_id)
+            skill = SkillRepository(session).get(skill_id, caller.org_id)
             if skill is None:
                 raise NotFound(f"no skill with id {skill_id}")
             return _resolve(session, held, skill, SuggestionStatus.MERGED, caller)
@@ -128,7 +133,7 @@ class ReviewSuggestions:
 
         def reject(session: Session) -> Suggestion:
             _hold(session, suggestion_id, caller)
-            session.suggestions.review(
+            SuggestionRepository(session).review(
                 [suggestion_id], SuggestionStatus.REJECTED, skill_key=None, reviewer=caller.name, reason=reason
             )
             return _found(session, suggestion_id, caller)
@@ -145,7 +150,7 @@ class ReviewSuggestions:
 
         def accept(session: Session) -> None:
             _hold(session, suggestion.id, caller)
-            session.suggestions.review(
+            SuggestionRepository(session).review(
                 [suggestion.id], SuggestionStatus.APPROVED, skill_key=skill_key, reviewer=caller.name, reason=None
             )
             accepted.append(_found(session, suggestion.id, caller))
@@ -164,7 +169,7 @@ class ReviewSuggestions:
     def _tools(self, suggestion: Suggestion) -> list[int]:
         """Return the tools that a decision touches. They are held before suggestions are, as classifying does."""
         same = self._database.read(
-            lambda session: session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id)
+            lambda session: SuggestionRepository(session).same_name(suggestion.suggested_name, suggestion.org_id)
         )
         tool_ids = {suggestion.source_tool_id, *(tool_id for _, tool_id, _ in same)}
         return sorted(tool_id for tool_id in tool_ids if tool_id is not None)
@@ -176,7 +181,7 @@ class ReviewSuggestions:
 
 
 def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
-    suggestion = session.suggestions.get(suggestion_id, caller.org_id)
+    suggestion = SuggestionRepository(session).get(suggestion_id, caller.org_id)
     if suggestion is None:
         raise NotFound(f"no suggestion with id {suggestion_id}")
     return suggestion
@@ -192,7 +197,7 @@ def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     NotFound
         It is gone: its tool found a skill meanwhile.
     """
-    status = session.suggestions.hold(suggestion_id)
+    status = SuggestionRepository(session).hold(suggestion_id)
     if status is None:
         raise NotFound(f"no suggestion with id {suggestion_id}")
     if status is not SuggestionStatus.PENDING:
@@ -219,13 +224,17 @@ def _resolve(
 ) -> Reviewed:
     """Assign the tool, decide on the suggestion, and on the others of its name."""
     tool_id = suggestion.source_tool_id
-    session.suggestions.review([suggestion.id], status, skill_key=skill.key, reviewer=caller.name, reason=None)
+    SuggestionRepository(session).review(
+        [suggestion.id], status, skill_key=skill.key, reviewer=caller.name, reason=None
+    )
     others = [
         (id_, other_tool)
-        for id_, other_tool, _ in session.suggestions.same_name(suggestion.suggested_name, suggestion.org_id, hold=True)
+        for id_, other_tool, _ in SuggestionRepository(session).same_name(
+            suggestion.suggested_name, suggestion.org_id, hold=True
+        )
         if other_tool != tool_id
     ]
-    session.suggestions.review(
+    SuggestionRepository(session).review(
         [id_ for id_, _ in others],
         SuggestionStatus.MERGED,
         skill_key=skill.key,
@@ -236,18 +245,20 @@ def _resolve(
     if tool_id is not None:
         kept = [
             Assignment(each.skill_id, each.confidence, each.reasoning)
-            for each in session.assignments.of_item(tool_id, caller.org_id)
+            for each in AssignmentRepository(session).of_item(tool_id, caller.org_id)
             if each.skill_key != skill.key
         ]
         assign(session, {tool_id: in_rank_order([Assignment(skill.id, _FULL_CONFIDENCE), *kept])}, caller)
         assignment = next(
-            each for each in session.assignments.of_item(tool_id, caller.org_id) if each.skill_key == skill.key
+            each
+            for each in AssignmentRepository(session).of_item(tool_id, caller.org_id)
+            if each.skill_key == skill.key
         )
     # The classifier looks at the other tools again, now that the skill is there.
     waiting = [other_tool for _, other_tool in others if other_tool is not None]
-    session.classifications.forget(waiting)
-    session.outbox.enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
+    ClassificationRepository(session).forget(waiting)
+    OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
     verb = "created" if status is SuggestionStatus.APPROVED else "found"
     message = f"Skill {verb} and tool assigned" if tool_id is not None else f"Skill {verb}; the tool is gone"
-    fresh = session.skills.get(skill.id, caller.org_id) or skill
+    fresh = SkillRepository(session).get(skill.id, caller.org_id) or skill
     return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, len(others), message)

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.observability import logger
-from skillroute.core.ports import Classifier, Session, ToClassify
+from skillroute.core.postgres.database import Session
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import (
     HUMAN,
     Classification,
@@ -18,7 +20,10 @@ from skillroute.skills.classification import (
     ToolProfile,
     settle,
 )
+from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.skills.model import Assignment, AssignmentSource, SkillKey
+from skillroute.skills.suggestion_repository import SuggestionRepository
 from skillroute.skills.text import draft_for
 
 
@@ -70,12 +75,16 @@ class StoreClassifications:
         overtaken, current = self._still_current(session, answers, force=force)
         settled, keys = self._settle(session, current, org_id)
         assigned = {id_: each.assignments for id_, each in settled.items()}
-        session.assignments.replace(assigned, keys, self._classifier.source)
-        session.classifications.record({each.tool.id: each.tool.input_hash for each in current}, self._classifier.name)
+        AssignmentRepository(session).replace(assigned, keys, self._classifier.source)
+        ClassificationRepository(session).record(
+            {each.tool.id: each.tool.input_hash for each in current}, self._classifier.name
+        )
         suggested = self._suggest(session, [each for each in current if not settled[each.tool.id].assignments])
-        session.suggestions.drop_of([id_ for id_, each in settled.items() if each.assignments])
+        SuggestionRepository(session).drop_of([id_ for id_, each in settled.items() if each.assignments])
         versions = {str(each.tool.id): each.seen.version for each in answers}
-        session.outbox.done(QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None})
+        OutboxRepository(session).done(
+            QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None}
+        )
         drafts = {each.tool.id: each.draft for each in suggested}
         outcomes = [
             Outcome(
@@ -95,8 +104,8 @@ class StoreClassifications:
     ) -> tuple[list[Outcome], list[Answer]]:
         """Hold the tools, and part those that changed, went, or were decided on by a person since they were read."""
         ids = [each.tool.id for each in answers]
-        session.classifications.hold(ids)
-        found = session.classifications.tools(ids, None)
+        ClassificationRepository(session).hold(ids)
+        found = ClassificationRepository(session).tools(ids, None)
         overtaken: list[Outcome] = []
         current: list[Answer] = []
         for each in answers:
@@ -123,11 +132,13 @@ class StoreClassifications:
             for p in each.classification.assignments
             if p.skill_id in each.offered
         }
-        session.assignments.hold_memberships({*proposed.values(), *session.assignments.of_items(ids)}, org_id)
-        now = session.assignments.keys_of_skills(proposed.keys(), org_id, only_active=True)
+        AssignmentRepository(session).hold_memberships(
+            {*proposed.values(), *AssignmentRepository(session).of_items(ids)}, org_id
+        )
+        now = AssignmentRepository(session).keys_of_skills(proposed.keys(), org_id, only_active=True)
         # Another skill of the same id, come meanwhile, is not the one that the classifier was shown.
         keys = {skill_id: key for skill_id, key in now.items() if key == proposed[skill_id]}
-        room = session.assignments.room(keys.values(), ids, org_id)
+        room = AssignmentRepository(session).room(keys.values(), ids, org_id)
         settled: dict[int, Settled] = {}
         for each in answers:
             open_ = {skill_id for skill_id, key in keys.items() if room[key] > 0}
@@ -149,14 +160,14 @@ class StoreClassifications:
             # What the classifier did not say itself is a draft of ours, and no language model's vote for a name.
             said = each.classification.suggestion is not None
             source = self._classifier.source if said else AssignmentSource.SIMILARITY
-            id_, is_first = session.suggestions.add(draft, each.tool, source)
+            id_, is_first = SuggestionRepository(session).add(draft, each.tool, source)
             suggested.append(Suggested(id_, draft, each.tool, is_first))
         return suggested
 
 
 def current_assignments(session: Session, tool: ToolProfile) -> tuple[Assignment, ...]:
     """Return the skills that a tool has, the primary one first."""
-    assigned = session.assignments.of_item(tool.id, tool.org_id)
+    assigned = AssignmentRepository(session).of_item(tool.id, tool.org_id)
     ranked = sorted(assigned, key=lambda each: (not each.is_primary, -each.confidence, each.skill_id))
     return tuple(Assignment(each.skill_id, each.confidence, each.reasoning) for each in ranked)
 

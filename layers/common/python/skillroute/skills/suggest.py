@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from skillroute.core.clock import Clock
 from skillroute.core.errors import SkillrouteError
+from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Clock, Database, Notifier, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.create import PreparedSkill, PrepareSkill, store
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skill
+from skillroute.skills.repository import SkillRepository
 from skillroute.skills.store_classifications import Suggested
+from skillroute.skills.suggestion_repository import SuggestionRepository
 from skillroute.skills.suggestions import SuggestionStatus, skill_id_of
 
 AUTO_APPROVER = "auto-approval"
@@ -82,7 +88,9 @@ class SuggestSkills:
         if self._approve_after == 0:
             return
         ends_s = self._clock() + within_s
-        for name, org_id in self._database.read(lambda session: session.suggestions.often(self._approve_after)):
+        for name, org_id in self._database.read(
+            lambda session: SuggestionRepository(session).often(self._approve_after)
+        ):
             if self._clock() >= ends_s:
                 return
             self._approve_if_often(name, org_id)
@@ -92,7 +100,7 @@ class SuggestSkills:
             same = self._database.read(lambda session: self._often(session, name, org_id))
             if not same:
                 return
-            first = self._database.read(lambda session: session.suggestions.get(same[0][0], org_id))
+            first = self._database.read(lambda session: SuggestionRepository(session).get(same[0][0], org_id))
             if first is None:
                 return
             new = NewSkill(
@@ -134,33 +142,35 @@ class SuggestSkills:
         """
         same = [
             each
-            for each in session.suggestions.same_name(name, org_id, hold=hold)
+            for each in SuggestionRepository(session).same_name(name, org_id, hold=hold)
             if each[1] is not None and each[2] is AssignmentSource.LLM_AUTO
         ]
         enough_tools = len({tool_id for _, tool_id, _ in same}) >= self._approve_after
-        return same if enough_tools and not session.suggestions.was_refused(name, org_id) else []
+        return same if enough_tools and not SuggestionRepository(session).was_refused(name, org_id) else []
 
     def _approve(
         self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None, tool_ids: Sequence[int]
     ) -> tuple[Skill | None, list[int]]:
-        session.classifications.hold(tool_ids)  # before suggestions are, as classifying does
+        ClassificationRepository(session).hold(tool_ids)  # before suggestions are, as classifying does
         same = self._often(session, name, org_id, hold=True)
         if not same:
             return None, []
         tools = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})
-        held = sorted(session.assignments.hold_items(tools, org_id))
+        held = sorted(AssignmentRepository(session).hold_items(tools, org_id))
         skill = store(session, prepared)
-        session.assignments.hold_memberships({skill.key} | session.assignments.of_items(held), org_id)
+        AssignmentRepository(session).hold_memberships(
+            {skill.key} | AssignmentRepository(session).of_items(held), org_id
+        )
         bare = {id_: [Assignment(skill.id, _APPROVED_CONFIDENCE)] for id_ in held}
-        session.assignments.replace(bare, {skill.id: skill.key}, AssignmentSource.LLM_AUTO)
-        session.suggestions.review(
+        AssignmentRepository(session).replace(bare, {skill.id: skill.key}, AssignmentSource.LLM_AUTO)
+        SuggestionRepository(session).review(
             [id_ for id_, _, _ in same],
             SuggestionStatus.APPROVED,
             skill_key=skill.key,
             reviewer=AUTO_APPROVER,
             reason=f"suggested for {len(tools)} tools",
         )
-        return session.skills.get(skill.id, org_id), held
+        return SkillRepository(session).get(skill.id, org_id), held
 
 
 def enough(description: str, name: str) -> str:

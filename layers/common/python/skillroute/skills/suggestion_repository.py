@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.database import Session
 from skillroute.skills.classification import SkillDraft, ToolProfile
 from skillroute.skills.model import AssignmentSource, Skill, SkillKey
 from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus
 
 
-class PostgresSuggestions:
-    """`ports.SuggestionRepository` over one connection."""
+class SuggestionRepository:
+    """Suggestions of classifiers."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
     def add(self, draft: SkillDraft, tool: ToolProfile, source: AssignmentSource) -> tuple[int, bool]:
+        """Suggest a skill for a tool, in place of its open one.
+
+        Returns the suggestion's id, and whether its name is new: no other of it is open, nor was this one before.
+        """
         id_, is_first = self._run(
             "insert_suggestion",
             org_id=tool.org_id,
@@ -43,21 +47,26 @@ class PostgresSuggestions:
         return id_
 
     def drop_of(self, item_ids: Sequence[int]) -> None:
+        """Remove open suggestions that were made for these tools."""
         self._run("drop_suggestions_of", tool_ids=list(item_ids))
 
     def drop_description_of(self, skill_key: SkillKey) -> None:
+        """Remove the open suggestion of a description for a skill."""
         self._run("drop_description_of", skill_key=skill_key)
 
     def same_name(
         self, name: str, org_id: str | None, *, hold: bool = False
     ) -> list[tuple[int, int | None, AssignmentSource]]:
+        """Return id, tool and source of the open suggestions of a name, oldest first; `hold` holds them meanwhile."""
         rows = self._run("hold_same_suggestions" if hold else "same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
 
     def was_refused(self, name: str, org_id: str | None) -> bool:
+        """Tell whether a suggestion of this name was rejected, or approved into a skill that is deleted."""
         return bool(self._run("was_refused", name=name, org_id=org_id)[0][0])
 
     def often(self, least: int) -> list[tuple[str, str | None]]:
+        """Return names, with the organisation, that language models suggested for at least so many tools."""
         return [(name, org_id) for name, org_id in self._run("suggested_often", least=least)]
 
     def get(self, suggestion_id: int, org_id: str | None) -> Suggestion | None:
@@ -65,12 +74,17 @@ class PostgresSuggestions:
         return _to_suggestion(rows[0]) if rows else None
 
     def hold(self, suggestion_id: int) -> SuggestionStatus | None:
+        """Hold a suggestion and the open ones of its name to the end of the transaction.
+
+        Returns its status; None when it is gone.
+        """
         rows = self._run("hold_suggestion", id=suggestion_id)
         return next((SuggestionStatus(status) for id_, status in rows if id_ == suggestion_id), None)
 
     def page(
         self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int
     ) -> tuple[list[Suggestion], int]:
+        """Return a page by id, and how many there are in all."""
         conditions = {"status": status.value if status else None, "org_id": org_id}
         total: int = self._run("count_suggestions", **conditions)[0][0]
         rows = self._run("list_suggestions", **conditions, limit=limit, offset=offset)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SecretUnavailable
-from skillroute.core.ports import ChangeFeed, IndexReplica, Secret, VectorIndex
+from skillroute.core.secrets import Secret
 from skillroute.core.settings import IndexSettings
 from skillroute.wiring.secrets import make_api_key
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.core.http.auth import Access
-    from skillroute.core.ports import Reranker
+    from skillroute.core.reranking.port import Reranker
     from skillroute.mail.search.model import EngineSetting
     from skillroute.mail.search.search import MessageSearch
     from skillroute.mail.search.tool_search import MessageTools

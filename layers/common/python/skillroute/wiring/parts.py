@@ -5,10 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from skillroute.core.chat.port import ChatModel
+from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SkillrouteError
+from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import logger
-from skillroute.core.ports import ChangeFeed, ChatModel, Classifier, Database, Embedder, IndexReplica, Notifier, Queue
+from skillroute.core.postgres.database import Database
+from skillroute.core.queue.port import Queue
 from skillroute.core.settings import CoreSettings
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.wiring.index import make_replica
 from skillroute.wiring.providers import make_chat_model, make_classifier, make_embedder, make_notifier, make_queue
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
@@ -78,9 +84,8 @@ class CoreParts:
 
     @cached_property
     def database(self) -> Database:
-        from skillroute.core.postgres.database import PostgresDatabase
 
-        return self._database or PostgresDatabase(self.pool)
+        return self._database or self.pool
 
     @cached_property
     def feed(self) -> ChangeFeed:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ConfigurationError
-from skillroute.core.ports import ChatModel, Classifier, Embedder, Notifier, Queue, Reranker
+from skillroute.core.notification.port import Notifier
+from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import QueueName
+from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
+from skillroute.skills.classifiers.port import Classifier
 from skillroute.wiring.secrets import make_api_key
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from skillroute.core.ports import Secret
+from skillroute.core.secrets import Secret
 from skillroute.core.settings import DatabaseSettings, MigrationSettings
 
 if TYPE_CHECKING:

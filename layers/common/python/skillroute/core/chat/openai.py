@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillroute.core.chat.calls import DEFAULT_RETRY, MAX_ANSWER_TOKENS, RetryPolicy
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
-from skillroute.core.ports import Secret
 from skillroute.core.remote.openai import OpenAIEndpoint
+from skillroute.core.secrets import Secret
 
 if TYPE_CHECKING:
     import httpx

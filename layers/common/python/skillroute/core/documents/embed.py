@@ -6,11 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.text import VIEW_WEIGHTS
+from skillroute.core.clock import Clock
+from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Clock, Database, EmbeddedRows, Embedder, EmbeddingTask, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.repository import MailRepository
+from skillroute.registry.repository import RegistryRepository
+from skillroute.skills.repository import SkillRepository
 
 BATCH = 64
 """Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
@@ -19,10 +27,10 @@ Rows = Callable[[Session], EmbeddedRows]
 """Picks the repository whose rows are embedded."""
 
 ALL_ROWS: tuple[Rows, ...] = (
-    lambda session: session.items,
-    lambda session: session.skills,
-    lambda session: session.registry,
-    lambda session: session.mail,
+    ItemRepository,
+    SkillRepository,
+    RegistryRepository,
+    MailRepository,
 )
 """Everything that has vectors: items, skills, servers and agents, documents of mail."""
 
@@ -69,7 +77,7 @@ class Embedded:
 
 def check_model(session: Session, model: EmbeddingModel) -> None:
     """Refuse to go on when the stored vectors are of another model. Raises `EmbeddingModelMismatch`."""
-    _require_same(session.index_state.stored_model(), model)
+    _require_same(IndexStateRepository(session).stored_model(), model)
 
 
 def check_writable(session: Session, embedder: Embedder) -> None:
@@ -83,8 +91,8 @@ def check_writable(session: Session, embedder: Embedder) -> None:
 def claim_model(session: Session, model: EmbeddingModel) -> None:
     """Make sure, within a transaction, that vectors of `model` may be written. Raises `EmbeddingModelMismatch`."""
     # Claimed before it is looked at: looking holds the row, and two first writers that both hold it would deadlock.
-    session.index_state.claim(model)
-    _require_same(session.index_state.model(), model)
+    IndexStateRepository(session).claim(model)
+    _require_same(IndexStateRepository(session).model(), model)
 
 
 def _require_same(stored: EmbeddingModel | None, model: EmbeddingModel) -> None:

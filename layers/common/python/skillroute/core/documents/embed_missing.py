@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
-from skillroute.core.ports import Clock, Database, Embedder
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.postgres.database import Database
 
 _AT_ONCE = 5 * BATCH
 """Looked up at once: that takes a look at all that waits."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from skillroute.catalogue.names import name_key
 from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
+from skillroute.core.documents.replica_port import PositionCursor
 from skillroute.core.embedding.model import EmbeddingModel, from_bytes
 from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
-from skillroute.core.ports import PositionCursor
 from skillroute.core.postgres.pool import Pool
 from skillroute.mail.text import SearchText, impacts
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.checks import CheckRepository
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
-from skillroute.core.ports import Database, Embedder
+from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.postgres.database import Database
 from skillroute.mail.refresh import refresh_mail
+from skillroute.mail.repository import MailRepository
 from skillroute.registry.refresh import refresh_all
+from skillroute.registry.repository import RegistryRepository
 from skillroute.skills.aggregate import AggregateSkill
+from skillroute.skills.repository import SkillRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,8 @@ class Reindex(EmbeddingJob):
         model = self._embedder.model
         return self._database.read(
             lambda session: sum(
-                rows.count_to_reembed(model) for rows in (session.items, session.registry, session.mail)
+                rows.count_to_reembed(model)
+                for rows in (ItemRepository(session), RegistryRepository(session), MailRepository(session))
             )
         )
 
@@ -68,15 +76,15 @@ class Reindex(EmbeddingJob):
         """
         model = self._embedder.model
         refresh_all(self._database)
-        self._database.transact(lambda session: session.checks.mend_words())
-        self._database.transact(lambda session: session.checks.mend_items())
+        self._database.transact(lambda session: CheckRepository(session).mend_words())
+        self._database.transact(lambda session: CheckRepository(session).mend_items())
         refresh_mail(self._database)
         before = self._embed_all(progress)
-        self._database.transact(lambda session: session.index_state.switch(model))
+        self._database.transact(lambda session: IndexStateRepository(session).switch(model))
         # What was written on the old model between the last batch and the switch.
         late = self._embed_all(progress)
         # A skill's vector is the mean of its tools', so each is made anew once they are all there.
-        for key in self._database.read(lambda session: session.skills.keys()):
+        for key in self._database.read(lambda session: SkillRepository(session).keys()):
             self._aggregate(key)
         self._after_commit()
         items, skills, entities, mail = (len(one) + len(other) for one, other in zip(before, late, strict=True))

@@ -8,13 +8,18 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from skillroute.core.documents.checks import CheckRepository, Finding
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.ports import ChangeFeed, Database, Finding, IndexReplica, Session, VectorIndex
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.refresh import not_found_by_what_was_written
 from skillroute.registry.refresh import not_found_by_what_they_say, pages
 from skillroute.skills.aggregate import AggregateSkill
 from skillroute.skills.model import SkillKey
+from skillroute.skills.repository import SkillRepository
 
 MOST_FINDINGS = 1000
 _TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less moves a mean of 10,000 by as much
@@ -79,7 +84,7 @@ class Verify:
         ------
         DatabaseUnavailable, IndexUnavailable, EmbeddingModelMismatch
         """
-        findings = self._database.read(lambda session: session.checks.broken_rules(MOST_FINDINGS))
+        findings = self._database.read(lambda session: CheckRepository(session).broken_rules(MOST_FINDINGS))
         findings += self._embeddings()
         findings += self._found_by()
         checked = {}
@@ -95,11 +100,11 @@ class Verify:
         )
 
     def _embeddings(self) -> list[Finding]:
-        model = self._database.read(lambda session: session.index_state.stored_model())
+        model = self._database.read(lambda session: IndexStateRepository(session).stored_model())
         if model is None:
             return []
         found = []
-        for key in self._database.read(lambda session: session.skills.keys()):
+        for key in self._database.read(lambda session: SkillRepository(session).keys()):
             # At one moment, so that no aggregation comes between the two.
             finding = self._database.snapshot(
                 lambda session, key=key: self._embedding(session, key, model)  # type: ignore[misc]
@@ -110,7 +115,7 @@ class Verify:
     def _embedding(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Finding | None:
         expected = self._aggregate.vector(session, skill_key, model)
         # Whatever changed the members since the last aggregation has queued the skill, and then it does not count.
-        stored = session.checks.skill_embedding(skill_key, model)
+        stored = CheckRepository(session).skill_embedding(skill_key, model)
         if stored is None or expected is None:
             return None
         distance = math.dist(stored, expected)
@@ -169,7 +174,7 @@ class Verify:
         """Compare the index with PostgreSQL, whole or for some keys only; return also how many were looked at."""
         every = 1
         if keys is None:
-            active = self._database.read(lambda session: session.checks.active(collection))
+            active = self._database.read(lambda session: CheckRepository(session).active(collection))
             held = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
             keys = sorted(active | held)
             every = max(1, len(keys) // _VECTORS)

@@ -10,9 +10,9 @@ from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors import EmbeddingUnavailable
-from skillroute.core.ports import Secret
 from skillroute.core.remote.calls import Deadline, fan_out
 from skillroute.core.remote.openai import OpenAIEndpoint
+from skillroute.core.secrets import Secret
 
 if TYPE_CHECKING:
     import httpx

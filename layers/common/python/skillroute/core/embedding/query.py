@@ -7,10 +7,11 @@ import threading
 import time
 
 from skillroute.core.bounded_cache import BoundedCache
+from skillroute.core.clock import Clock
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Clock, Embedder
 
 CACHE_BYTES = 64 * 1024 * 1024
 """What the remembered vectors may take of memory: 5,000 of 384 dimensions, 600 of 3,072."""

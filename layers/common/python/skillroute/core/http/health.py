@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from skillroute import __version__
 from skillroute.core.caller import Caller
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import (
     DatabaseUnavailable,
@@ -21,7 +22,6 @@ from skillroute.core.errors import (
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import IDENTITY
 from skillroute.core.observability import counts, logger
-from skillroute.core.ports import IndexReplica
 
 
 class Dependency(BaseModel):

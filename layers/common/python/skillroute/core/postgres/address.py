@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, SecretUnavailable
-from skillroute.core.ports import Secret
+from skillroute.core.secrets import Secret
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 SSL_MODES = ("disable", "require", "verify-full")

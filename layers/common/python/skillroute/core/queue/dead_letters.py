@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from skillroute.core.observability import logger
-from skillroute.core.ports import Database, DeadLetter, Failure, Queue, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.failed_work import tool_names
+from skillroute.core.queue.outbox import Failure, OutboxRepository
+from skillroute.core.queue.port import DeadLetter, Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
 
 
@@ -74,9 +76,9 @@ class DeadLetters:
         moved = set(self._queue.redrive(queue, None if keys is None else set(keys)) if self._queue else ())
 
         def revive(session: Session) -> list[str]:
-            revived = session.outbox.revive(queue, keys)
+            revived = OutboxRepository(session).revive(queue, keys)
             # Else they would be published once more.
-            session.outbox.mark_published([OutboxEntry(queue, key, None) for key in revived if key in moved])
+            OutboxRepository(session).mark_published([OutboxEntry(queue, key, None) for key in revived if key in moved])
             return revived
 
         revived = self._database.transact(revive)
@@ -99,10 +101,10 @@ class DeadLetters:
 
 
 def _joined(session: Session, queue: QueueName, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
-    failures = {each.key: each for each in session.outbox.dead(queue, limit=limit)}
+    failures = {each.key: each for each in OutboxRepository(session).dead(queue, limit=limit)}
     # A message may have been given up by the queue before a consumer could say so: its receiver was killed each time.
     keys = [each.key for each in letters if each.key is not None]
-    failures |= {each.key: each for each in session.outbox.failures(queue, keys)}
+    failures |= {each.key: each for each in OutboxRepository(session).failures(queue, keys)}
     names = tool_names(session, queue, sorted({*keys, *failures}))
     joined = [_of_letter(each, failures.get(each.key or ""), names) for each in letters]
     joined += [_of_failure(queue, each, names) for each in failures.values() if each.key not in keys]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from skillroute.core.clock import Clock
 from skillroute.core.errors import QueueUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Clock, Database, Queue, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.messages import group_of, message_of
+from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
 from skillroute.skills.aggregate import AggregateSkill
 from skillroute.skills.model import SkillKey
@@ -90,7 +93,7 @@ class Dispatch:
 
     def _next_to_publish(self) -> list[OutboxEntry]:
         return self._database.read(
-            lambda session: session.outbox.next_to_publish(
+            lambda session: OutboxRepository(session).next_to_publish(
                 most_in_flight=self._most_in_flight, share=_SHARE, limit=_AT_ONCE
             )
         )
@@ -99,7 +102,7 @@ class Dispatch:
         def publish(session: Session) -> int:
             # Sent while the rows are locked, so that no other publisher sends them too. Sent and not committed is sent
             # twice at worst, and the second message finds its work done.
-            marked = session.outbox.mark_published(entries)
+            marked = OutboxRepository(session).mark_published(entries)
             for name in QueueName:
                 self._send(queue, name, [entry for entry in marked if entry.queue is name])
             return len(marked)
@@ -117,7 +120,9 @@ class Dispatch:
 
     def _aggregate_waiting(self) -> int:
         try:
-            waiting = self._database.read(lambda session: session.outbox.waiting(QueueName.AGGREGATE, 10_000))
+            waiting = self._database.read(
+                lambda session: OutboxRepository(session).waiting(QueueName.AGGREGATE, 10_000)
+            )
             for work in waiting:
                 self._aggregate(SkillKey(work.key))
         except SkillrouteError as error:

@@ -7,9 +7,12 @@ from shlex import quote
 from typing import Any
 
 from skillroute.core.errors import SkillrouteError
+from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
-from skillroute.core.ports import Database, Failure, Notifier, Session
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.classification_repository import ClassificationRepository
 
 MAX_RECEIVES = 5
 """How often a queue hands a message out before it goes to the dead-letter queue; the queues are made with the same."""
@@ -85,7 +88,7 @@ class FailedWork:
         """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
 
         def note(session: Session) -> tuple[dict[str, str], list[str]]:
-            spared = session.outbox.failed(queue, reasons, dead=dead, receives=receives)
+            spared = OutboxRepository(session).failed(queue, reasons, dead=dead, receives=receives)
             return tool_names(session, queue, dead), spared
 
         try:
@@ -110,7 +113,7 @@ def tool_names(session: Session, queue: QueueName, keys: Sequence[str]) -> dict[
     """Return the names of the tools that work of the classify queue is about, by key; other keys have none."""
     if queue is not QueueName.CLASSIFY or not keys:
         return {}
-    found = session.classifications.tools([int(key) for key in keys], None)
+    found = ClassificationRepository(session).tools([int(key) for key in keys], None)
     return {str(id_): _qualified(each.tool.server, each.tool.name) for id_, each in found.items()}
 
 

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
+from skillroute.core.clock import Clock
 from skillroute.core.errors import QueueUnavailable
-from skillroute.core.ports import Clock, DeadLetter, QueueDepth
+from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sqs import dead_letter
 from skillroute.core.queue.work import QueueName
 

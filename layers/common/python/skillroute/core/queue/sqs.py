@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from skillroute.core.errors import InvalidInput, QueueUnavailable
-from skillroute.core.ports import DeadLetter, QueueDepth
 from skillroute.core.queue.messages import key_of
+from skillroute.core.queue.port import DeadLetter, QueueDepth
 from skillroute.core.queue.sender import Sender
 from skillroute.core.queue.work import QueueName
 

@@ -16,8 +16,8 @@ from email.utils import parsedate_to_datetime
 from itertools import count
 from typing import ClassVar, TypeVar
 
+from skillroute.core.clock import Clock
 from skillroute.core.errors import DependencyUnavailable
-from skillroute.core.ports import Clock
 
 A = TypeVar("A")
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Literal
 
-from skillroute.core.ports import Clock
+from skillroute.core.clock import Clock
 
 Tier = Literal["full", "no_rerank", "lexical_only"]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import RerankerUnavailable
-from skillroute.core.ports import Database, IndexReplica, Reranker, VectorIndex
+from skillroute.core.postgres.database import Database
+from skillroute.core.reranking.port import Reranker
 from skillroute.mail.search import fuse, page
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
@@ -24,6 +27,7 @@ from skillroute.mail.search.recency import Times, by_recency
 from skillroute.mail.search.run import MessageRun
 from skillroute.mail.search.shadow import COMPARED, Shadow
 from skillroute.mail.search.vector import nearest
+from skillroute.mail.search_repository import MailSearchRepository
 
 Half = Callable[[MailFilter], Figures]
 """Asks an engine for its pool."""
@@ -148,7 +152,7 @@ class Engines:
         if timeout_s <= 0.0:
             raise RerankerUnavailable("no time is left for it")
         with run.stage("rerank"):
-            texts = self._database.read(lambda session: session.mail_search.texts(head))
+            texts = self._database.read(lambda session: MailSearchRepository(session).texts(head))
             logits = self._reranker.logits(run.request.text, [texts.get(id_, "") for id_ in head], timeout_s=timeout_s)
         return fuse.reranked(ranked, logits)
 
@@ -168,10 +172,12 @@ class Engines:
             with run.stage(stage, timed_as="scope"):
                 ids.update(id_ for id_, _ in ask(run.lens.unscoped))
         with run.watch.stage("scope"):
-            return len(self._database.read(lambda session: session.mail_search.outside(sorted(ids), scope)))
+            return len(self._database.read(lambda session: MailSearchRepository(session).outside(sorted(ids), scope)))
 
     def _all_listed(self, where: MailFilter) -> Figures:
         rows = self._database.read(
-            lambda session: session.mail_search.listed(where, newest_first=False, after=None, limit=message_search.POOL)
+            lambda session: MailSearchRepository(session).listed(
+                where, newest_first=False, after=None, limit=message_search.POOL
+            )
         )
         return [(id_, 1.0) for id_, _ in rows]

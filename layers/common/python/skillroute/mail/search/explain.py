@@ -6,7 +6,7 @@ from typing import Any
 
 from skillroute.core.answer_size import MOST_ON_THE_WAY, SEARCH_BYTES, on_the_way
 from skillroute.core.observability import Metric, count, event, observe_ms
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.core.timing import Stopwatch
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.engines import Served
@@ -14,6 +14,7 @@ from skillroute.mail.search.model import Explain, MessageResult, MessageSearchRe
 from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.redact import result
 from skillroute.mail.search.run import MessageRun
+from skillroute.mail.search_repository import MailSearchRepository
 
 _BESIDE = 5_000
 """Bytes that everything else of a result has at most: keys, a sender, a thread, numbers, reasons."""
@@ -58,7 +59,7 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
     statement = "newest" if served.method == "filter_only" and request.ranking == "recency" else served.method
 
     def read(session: Session) -> tuple[tuple[dict[int, dict[str, Any]], int], set[int], set[int], str]:
-        search, projects = session.mail_search, lens.searched.project_ids
+        search, projects = MailSearchRepository(session), lens.searched.project_ids
         # Once more, on the very rows that are shown: what was moved meanwhile to where the caller may not look is gone.
         gone = search.outside(ids, projects) if projects is not None else set()
         hidden = search.outside(ids, lens.scope) if lens.redaction and lens.scope is not None else set()

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.errors import StatementRejected
 from skillroute.core.observability import logger
-from skillroute.core.ports import Database, VectorIndex
+from skillroute.core.postgres.database import Database
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.fuse import Figures, Match, Scale
 from skillroute.mail.search.model import MailFilter, Method, SearchEngine
+from skillroute.mail.search_repository import MailSearchRepository
 
 _MARK = 2.0**-512
 _LEAST = 2.0**-256
@@ -86,12 +88,14 @@ class FullText:
         if self.method == "text_match":
             try:
                 return self._database.read(
-                    lambda session: session.mail_search.full_text(self._terms, where, limit=limit)
+                    lambda session: MailSearchRepository(session).full_text(self._terms, where, limit=limit)
                 )
             except StatementRejected as error:
                 logger.warning("full text refused a query", extra={"state": error.state})
                 self.method = "like_fallback"
-        return self._database.read(lambda session: session.mail_search.containing(self._terms, where, limit=limit))
+        return self._database.read(
+            lambda session: MailSearchRepository(session).containing(self._terms, where, limit=limit)
+        )
 
 
 @dataclass(slots=True)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from skillroute.core.ports import Session
+from skillroute.core.postgres.database import Session
 from skillroute.mail.search.cursor import Cursor, CursorEngine
 from skillroute.mail.search.fuse import Match
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest
+from skillroute.mail.search_repository import MailSearchRepository
 
 
 class Ranking(Protocol):
@@ -74,7 +75,9 @@ def listing(
     after = None
     if cursor is not None and (newest or cursor.score == 1.0):
         after = time_of(cursor) if newest else (0, cursor.id)
-    rows = session.mail_search.listed(where, newest_first=newest, after=after, limit=offset + request.limit)[offset:]
+    rows = MailSearchRepository(session).listed(where, newest_first=newest, after=after, limit=offset + request.limit)[
+        offset:
+    ]
     matches = good([Match(-1.0, id_, 1.0) for id_, _ in rows], request)
 
     def place(number: int) -> Cursor:

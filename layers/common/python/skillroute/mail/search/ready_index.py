@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.errors import IndexNotReady, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.ports import IndexReplica
 from skillroute.core.timing import Stopwatch
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, Budget
 from skillroute.search.run import IndexLease

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.ports import Database
+from skillroute.core.postgres.database import Database
 from skillroute.mail.search.cursor import Cursor, CursorEngine
 from skillroute.mail.search.fuse import Match
 from skillroute.mail.search.lexical import Words
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest
 from skillroute.mail.search.page import Page, Ranking, good, time_of
+from skillroute.mail.search_repository import MailSearchRepository
 
 WINDOWS = (500, 1000, 2000, 4000, 8000)
 """How many documents are looked through at a time. Where so many do not fill a page, matches are rare among them."""
@@ -27,12 +28,14 @@ class Times:
 
     def created(self, ids: Sequence[int]) -> dict[int, int]:
         """Return the times of documents that exist."""
-        return self._database.read(lambda session: session.mail_search.created(ids)) if ids else {}
+        return self._database.read(lambda session: MailSearchRepository(session).created(ids)) if ids else {}
 
     def newest(self, after: tuple[int, int] | None, limit: int) -> list[tuple[int, int]]:
         """Return ids and times of whatever passes the filters, the newest first, after a time and an id."""
         return self._database.read(
-            lambda session: session.mail_search.listed(self._where, newest_first=True, after=after, limit=limit)
+            lambda session: MailSearchRepository(session).listed(
+                self._where, newest_first=True, after=after, limit=limit
+            )
         )
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from skillroute.core.caller import Caller
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.model import agent_key
+from skillroute.mail.repository import MailRepository
 from skillroute.mail.search.facets import Facets
 from skillroute.mail.search.model import (
     CallerScoped,
@@ -66,14 +67,14 @@ def lens(database: Database, request: MessageSearchRequest, caller: Caller, face
         return _lens(request, caller, facets, rights=None, of_agent=(), of_product=None)
 
     def read(session: Session) -> Lens:
-        rights = session.mail.may_see(caller)
+        rights = MailRepository(session).may_see(caller)
         of_agent: list[int] = []
         if isinstance(request.scope, CallerScoped):
             name = request.scope.caller_scoped.caller_agent
-            of_agent = session.mail.projects_of_agent(agent_key(name), caller.org_id)
+            of_agent = MailRepository(session).projects_of_agent(agent_key(name), caller.org_id)
         of_product = None
         if facets.product_id is not None:
-            of_product = session.mail.projects_of_product(facets.product_id, caller.org_id)
+            of_product = MailRepository(session).projects_of_product(facets.product_id, caller.org_id)
         return _lens(request, caller, facets, rights=rights, of_agent=of_agent, of_product=of_product)
 
     return database.read(read)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, IndexNotReady, IndexUnavailable
-from skillroute.core.ports import Database, IndexReplica, Reranker
+from skillroute.core.postgres.database import Database
+from skillroute.core.reranking.port import Reranker
 from skillroute.core.timing import Stopwatch
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.engines import Engines, Served

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.observability import Metric, event, logger
-from skillroute.core.ports import IndexReplica
 from skillroute.mail.search.lexical import IndexWords, Words
 from skillroute.mail.search.model import MailFilter, ShadowComparison
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from skillroute.core.caller import Caller
 from skillroute.core.errors import InvalidInput
-from skillroute.core.ports import Session
+from skillroute.core.postgres.database import Session
 from skillroute.mail.model import StoredProduct, StoredProject
+from skillroute.mail.repository import MailRepository
 
 _SHOWN = 20
 
@@ -20,28 +21,28 @@ def project_of(session: Session, caller: Caller, key: str) -> int:
     InvalidInput
         There is none that the caller may see; the message says which there are.
     """
-    allowed = session.mail.may_see(caller)
-    found, _ = session.mail.projects(caller.org_id, allowed, key=key, limit=2)
+    allowed = MailRepository(session).may_see(caller)
+    found, _ = MailRepository(session).projects(caller.org_id, allowed, key=key, limit=2)
     if found:
         return _own_first(found, caller).id
-    others, total = session.mail.projects(caller.org_id, allowed, limit=_SHOWN)
+    others, total = MailRepository(session).projects(caller.org_id, allowed, limit=_SHOWN)
     raise _unknown("project_key", "project", [each.content.key for each in others], total)
 
 
 def product_of(session: Session, caller: Caller, key: str) -> StoredProduct:
     """Return a product, with those of its projects that the caller may see; otherwise as `project_of`."""
-    allowed = session.mail.may_see(caller)
-    found, _ = session.mail.products(caller.org_id, allowed, key=key, limit=2)
+    allowed = MailRepository(session).may_see(caller)
+    found, _ = MailRepository(session).products(caller.org_id, allowed, key=key, limit=2)
     if found:
         own = [each for each in found if each.org_id == caller.org_id]
         return (own or found)[0]
-    others, total = session.mail.products(caller.org_id, allowed, limit=_SHOWN)
+    others, total = MailRepository(session).products(caller.org_id, allowed, limit=_SHOWN)
     raise _unknown("product_key", "product", [each.content.key for each in others], total)
 
 
 def project_within(session: Session, caller: Caller, product: StoredProduct, key: str) -> int:
     """Return the id of one of a product's projects; otherwise as `project_of`."""
-    of_key, _ = session.mail.projects(caller.org_id, product.project_ids, key=key, limit=2)
+    of_key, _ = MailRepository(session).projects(caller.org_id, product.project_ids, key=key, limit=2)
     if of_key:
         return _own_first(of_key, caller).id
     keys = product.content.projects

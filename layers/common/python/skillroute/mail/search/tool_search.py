@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.ports import Database, Session
+from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageResult, MessageSearchRequest, TimeRange
 from skillroute.mail.search.search import MessageSearch

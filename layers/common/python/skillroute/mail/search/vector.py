@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.ports import VectorIndex
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.fuse import Figures

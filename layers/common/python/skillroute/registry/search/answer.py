@@ -9,8 +9,9 @@ from typing import cast
 
 from skillroute.core.answer_size import SEARCH_BYTES
 from skillroute.core.observability import logger
-from skillroute.core.ports import Database, Session, ToolDetails
+from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.model import Entity, EntityKind
+from skillroute.registry.repository import RegistryRepository, ToolDetails
 from skillroute.registry.search.candidates import Candidates
 from skillroute.registry.search.fit import Fitted, fitted
 from skillroute.registry.search.model import (
@@ -109,7 +110,7 @@ def load(database: Database, chosen: Chosen) -> Details:
     cards, schemas = [agent.id for agent in chosen.agents], [tool.scored.id for tool in chosen.tools]
 
     def read(session: Session) -> Details:
-        registry = session.registry
+        registry = RegistryRepository(session)
         return Details(
             registry.found(sorted(entities), with_documents=cards, room=SEARCH_BYTES),
             registry.tool_details(sorted(tools), with_schemas=schemas, room=SEARCH_BYTES) if tools else {},

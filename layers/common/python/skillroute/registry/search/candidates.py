@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
-from skillroute.core.ports import Database, KeywordHit, KeywordHits, VectorIndex
+from skillroute.core.postgres.database import Database
 from skillroute.registry.model import EntityKind
+from skillroute.registry.repository import KeywordHit, KeywordHits, RegistryRepository
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import TYPE_OF_KIND
 from skillroute.registry.search.plan import RegistryPlan
@@ -76,7 +78,7 @@ def read_keyword_hits(database: Database, plan: RegistryPlan) -> KeywordHits:
     if not query.keywords:
         return KeywordHits([], [], {})
     return database.read(
-        lambda session: session.registry.keyword_search(
+        lambda session: RegistryRepository(session).keyword_search(
             query.keywords,
             plan.scope,
             limit=None if plan.show_all else plan.nearest,
@@ -201,7 +203,7 @@ class HybridSearch:
 
     def _boosts(self, ids: Sequence[int]) -> dict[int, KeywordHit]:
         keywords = self._plan.query.keywords
-        return self._database.read(lambda session: session.registry.boosts(keywords, ids)) if ids else {}
+        return self._database.read(lambda session: RegistryRepository(session).boosts(keywords, ids)) if ids else {}
 
     def _without_keywords(self, ids: Sequence[int], kind: EntityKind) -> dict[int, KeywordHit]:
         payloads = self._index.payloads(Collection.REGISTRY, [str(id_) for id_ in ids])

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
-from skillroute.core.ports import LONGEST_SHOWN
+from skillroute.registry.repository import LONGEST_SHOWN
 from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreFigures, ServerMatch
 
 _BESIDE = 700

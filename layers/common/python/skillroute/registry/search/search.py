@@ -10,11 +10,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
-from skillroute.core.ports import Database, IndexReplica, KeywordHits, ToolHit, VectorIndex
+from skillroute.core.postgres.database import Database
+from skillroute.registry.repository import KeywordHits, RegistryRepository, ToolHit
 from skillroute.registry.search import answer, tools
 from skillroute.registry.search.answer import Found
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
@@ -127,7 +130,7 @@ class RegistrySearch:
         if not query.keywords and query.tags:
             with run.watch.stage("keyword_search"):
                 return self._database.read(
-                    lambda session: session.registry.tagged(search_plan.scope, limit=search_plan.nearest)
+                    lambda session: RegistryRepository(session).tagged(search_plan.scope, limit=search_plan.nearest)
                 )
         if search_plan.fusion == "coverage":  # the best by boost are others
             return self._keyword_search(run, replace(search_plan, fusion="boost"))
@@ -161,10 +164,10 @@ class RegistrySearch:
     def _inactive(self, found: Sequence[ToolHit], indexed: Mapping[int, float]) -> dict[int, Vector]:
         """Return the vectors of tools of disabled servers: they are in no index."""
         ids = [tool.id for tool in found if tool.id not in indexed]
-        return self._database.read(lambda session: session.registry.inactive_vectors(ids)) if ids else {}
+        return self._database.read(lambda session: RegistryRepository(session).inactive_vectors(ids)) if ids else {}
 
     def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int]) -> list[ToolHit]:
-        return self._database.read(lambda session: session.registry.tools_of(keywords, server_ids))
+        return self._database.read(lambda session: RegistryRepository(session).tools_of(keywords, server_ids))
 
     @contextmanager
     def _beside(self, read: Callable[[], T]) -> Iterator[Future[T]]:

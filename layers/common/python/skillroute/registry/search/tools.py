@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.embedding.model import Vector, dot
-from skillroute.core.ports import ToolHit, VectorIndex
+from skillroute.registry.repository import ToolHit
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.search.plan import RegistryPlan

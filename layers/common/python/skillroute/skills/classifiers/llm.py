@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillroute.core.chat.port import ChatModel
 from skillroute.core.observability import logger
-from skillroute.core.ports import ChatModel
 from skillroute.skills.classification import Classification, SkillProfile, ToolProfile
 from skillroute.skills.classifiers.llm_answer import read_answer
 from skillroute.skills.classifiers.llm_offer import offer

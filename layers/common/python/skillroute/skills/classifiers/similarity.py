@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from skillroute.catalogue.text import VIEW_WEIGHTS
 from skillroute.core.embedding.model import weighted_mean
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
-from skillroute.core.ports import Embedder
 from skillroute.skills.classification import (
     MIN_CONFIDENCE,
     WEAK_CONFIDENCE,

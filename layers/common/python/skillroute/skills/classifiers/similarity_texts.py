@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
-from skillroute.core.ports import Embedder
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from skillroute.core.clock import Clock
 from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.projection import AppliedChanges, apply_changes, load_everything
 from skillroute.core.documents.model import HEAD, Collection, FeedPage
+from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
-from skillroute.core.ports import ChangeFeed, Clock, IndexStatus, VectorIndex
 
 _ATTEMPTS = 3
 

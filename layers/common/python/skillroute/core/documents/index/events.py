@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from skillroute.core.clock import Clock
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, FeedPage
+from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch
 from skillroute.core.observability import Metric, event
-from skillroute.core.ports import ChangeFeed, Clock, VectorIndex
 
 ENGINE = "tantivy"
 """The wire name of the index's role, whichever engine plays it."""

@@ -43,7 +43,7 @@ class IndexPoint:
 
 
 class PointIndex(ABC):
-    """`skillroute.core.ports.VectorIndex` over an engine; a subclass supplies the engine's seven calls.
+    """`VectorIndex` over an engine; a subclass supplies the engine's seven calls.
 
     Each of them raises `IndexUnavailable` or `IndexTimeout` for whatever goes wrong in the engine.
     """

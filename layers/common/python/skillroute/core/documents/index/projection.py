@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Change, Collection, FeedPage, IndexFilter
-from skillroute.core.ports import ChangeFeed, VectorIndex
+from skillroute.core.documents.replica_port import ChangeFeed
 
 # Larger than any index this serves; `match` wants a limit.
 _EVERYTHING = 10_000_000

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.projection import AppliedChanges, apply_changes, refresh_everything
 from skillroute.core.documents.model import Collection, FeedPage
+from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus, PositionStore
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.ports import ChangeFeed, IndexStatus, PositionStore, VectorIndex
 
 
 @dataclass(slots=True)

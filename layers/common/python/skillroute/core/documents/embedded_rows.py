@@ -1,4 +1,4 @@
-"""Rows with a text and the vector that is made of it."""
+"""TODO."""
 
 from __future__ import annotations
 

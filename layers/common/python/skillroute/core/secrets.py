@@ -1,4 +1,4 @@
-"""Passwords and keys that are kept elsewhere, and may be changed there while a process runs."""
+"""TODO."""
 
 from __future__ import annotations
 

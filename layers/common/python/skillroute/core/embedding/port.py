@@ -1,0 +1,27 @@
+"""TODO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one model."""
+
+    @property
+    def model(self) -> EmbeddingModel: ...
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        """Embed texts, in order, as vectors of L2 norm 1.
+
+        The vector of a text does not depend on the texts beside it.
+
+        Raises
+        ------
+        EmbeddingUnavailable
+            The model failed or did not answer within `timeout_s` seconds, retries included.
+        """
+        ...

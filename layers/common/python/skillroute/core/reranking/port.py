@@ -1,0 +1,25 @@
+"""TODO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Reranker(Protocol):
+    """Looks at a query and a text together, and says how well they go together."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        ...
+
+    def logits(self, query: str, texts: Sequence[str], *, timeout_s: float) -> list[float]:
+        """Return for each text, in order, a number whose sigmoid is its relevance.
+
+        Raises
+        ------
+        RerankerUnavailable
+            It failed, was throttled, or did not answer within `timeout_s` seconds.
+        """
+        ...
