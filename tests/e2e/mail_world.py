@@ -21,6 +21,7 @@ TOKENS = {
     "SKILLROUTE_JWT_ISSUER": ISSUER,
     "SKILLROUTE_JWT_AUDIENCE": AUDIENCE,
     "SKILLROUTE_JWT_KEYS": key_set(_SIGNER.public()),
+    "SKILLROUTE_JWT_REQUIRE_ORG": "false",
     # No comparison is left out because a busy machine was late.
     "SKILLROUTE_SEARCH_SHADOW_TIMEOUT_S": "5",
 }

@@ -46,8 +46,8 @@ def _fill(system: System) -> None:
     registry.server("/gitlab", at(0.7), name="GitLab", description="Merge requests.", tools={"merge": at(0.5)})
     registry.server("/zebra", at(0.6), name="Zebra", description="Rain, invoice.", org="b", tools={"rain": at(0.4)})
     registry.agent("/invoice", at(0.5), name="Invoice", description="Retrieves the Kalender.", org="b")
-    for skill_id in ("weather", "finance"):
-        system.parts.aggregate_skill(skill_id)  # else the first who writes would have it done
+    for key in ("weather", "finance/b"):
+        system.parts.aggregate_skill(key)  # else the first who writes would have it done
 
 
 def untimed(answer: Any) -> Any:

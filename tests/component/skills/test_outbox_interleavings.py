@@ -14,6 +14,7 @@ from skillroute.core.queue.memory import MemoryQueue, Message
 from skillroute.core.queue.messages import key_of
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.model import skill_key
 
 from tests.builders import System, lent_system
 from tests.component.skills.outbox import AGGREGATE, CLASSIFY, grow_stale
@@ -168,7 +169,7 @@ def busy(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[tuple[System,
             ids = system.tools([(f"t{n}", None) for n in range(TOOLS_OF_EACH)], org=org)
             work += [(CLASSIFY, str(id_)) for id_ in ids]
             skill_id = system.skill(f"of_{org or 'all'}", None, org=org)
-            work.append((AGGREGATE, skill_id))
+            work.append((AGGREGATE, skill_key(skill_id, org)))
         yield system, work
 
 

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from pg8000.native import to_statement
 from skillroute.core.postgres import queries
-from skillroute.core.postgres.connection import Pool
 from skillroute.core.postgres.migrate import migrate
+from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.refusals import LoginRefused, NotPermitted
 from skillroute.core.postgres.roles import Login, RoleError, scram_verifier
 from skillroute_local.postgres import EmbeddedPostgres

@@ -84,22 +84,37 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
 
 
 class _Room:
-    """Takes results as long as an answer has room for them; the first one always."""
+    """Takes results as long as an answer has room for them; the first one always.
+
+    Sizes are estimated from above until the estimates have no room, and only then measured.
+    """
 
     def __init__(self, left: int) -> None:
         self.results: list[MessageResult] = []
         self._left = left
+        self._estimated: list[tuple[MessageResult, int]] = []
 
     def takes(self, shown: MessageResult, text_bytes: int | None) -> bool:
         """Take a result, unless there is no room; `text_bytes` are those that it has of text, where they are known."""
         size = None if text_bytes is None else MOST_ON_THE_WAY * text_bytes + _BESIDE
         if size is None or size > self._left:
-            size = on_the_way(shown.__pydantic_serializer__.to_json(shown, by_alias=True, exclude_none=True))
+            self._measure()
+            size = _size(shown)
+        else:
+            self._estimated.append((shown, size))
         if self.results and size > self._left:
             return False
         self.results.append(shown)
         self._left -= size
         return True
+
+    def _measure(self) -> None:
+        self._left += sum(estimate - _size(shown) for shown, estimate in self._estimated)
+        self._estimated.clear()
+
+
+def _size(shown: MessageResult) -> int:
+    return on_the_way(shown.__pydantic_serializer__.to_json(shown, by_alias=True, exclude_none=True))
 
 
 def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explain:
