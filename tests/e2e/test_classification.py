@@ -50,7 +50,8 @@ def test_every_tool_is_classified_and_everything_adds_up(home: Path, processes: 
     began = time.monotonic()
     classify = next(each for each in said["queues"] if each["queue"] == "classify")
     assert classify["waiting"] >= imported_tools
-    assert classify["ready"] + classify["under_way"] >= classify["waiting"]
+    # As many messages as one organisation may have under way (docs/adr/0028).
+    assert classify["ready"] + classify["under_way"] >= min(classify["waiting"], 200)
     assert (classify["given_up"], classify["dead_letters"]) == (0, 0)
     assert classify["oldest_s"] > 0
     assert said["status"] == "ok"
