@@ -176,7 +176,7 @@ class SecretUnavailable(DependencyUnavailable):
 class EmbeddingModelMismatch(DependencyUnavailable):
     """Stored vectors are of another model than the one configured.
 
-    Vectors of two models never mix (DESIGN section 3), so searching and writing are refused until ``skillroute
+    Vectors of two models never mix (docs/adr/0007), so searching and writing are refused until ``skillroute
     reindex`` has embedded everything anew.
     """
 

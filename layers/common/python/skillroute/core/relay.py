@@ -1,4 +1,4 @@
-"""What runs every minute: whatever was left behind is taken up again (DESIGN section 1).
+"""What runs every minute: whatever was left behind is taken up again (docs/adr/0010).
 
 Every step may run in several relays at once, and may be repeated: work is held while it is published, and embedding,
 pruning and catching up are idempotent.

@@ -1,4 +1,4 @@
-"""The change feed of PostgreSQL (DESIGN section 1), and the position of a shared index in it."""
+"""The change feed of PostgreSQL (docs/adr/0001), and the position of a shared index in it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from skillroute.core.documents.model import Collection, FeedPage, IndexRecord
 
 
 class ChangeFeed(Protocol):
-    """The change log of PostgreSQL and the rows behind it, as an index reads them (DESIGN section 1)."""
+    """The change log of PostgreSQL and the rows behind it, as an index reads them (docs/adr/0001)."""
 
     def poll(self, position: int) -> FeedPage:
         """Return the changes at or after `position` that this moment's snapshot shows, and the next position."""

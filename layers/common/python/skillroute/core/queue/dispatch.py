@@ -1,4 +1,4 @@
-"""Sending the work that waits in the outbox to its queue (DESIGN section 1)."""
+"""Sending the work that waits in the outbox to its queue (docs/adr/0010)."""
 
 from __future__ import annotations
 

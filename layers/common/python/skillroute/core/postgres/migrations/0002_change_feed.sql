@@ -1,4 +1,4 @@
--- The change feed (DESIGN section 1).
+-- The change feed (docs/adr/0001).
 -- Triggers write the feed, so that no code path, and no operator at a prompt, can change a row unseen by the index.
 
 CREATE TABLE mcp.index_changes (
