@@ -1,6 +1,7 @@
 """Who is let in: every route of the OpenAPI document, asked with every kind of token that must not pass.
 
 The routes are read from the document, so that a new one cannot be forgotten; what each asks for stands in `SCOPES`.
+The scopes are those of decision 27.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What an organisation's token sees and may change, on every route: global items and its own, and nobody else's."""
+"""What an organisation's token sees and may change, on every route: global items and its own, and nobody else's.
+
+Decision 26.
+"""
 
 from __future__ import annotations
 

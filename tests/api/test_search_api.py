@@ -1,4 +1,4 @@
-"""The three search routes over HTTP: what they take, what they answer, what they refuse."""
+"""The three routes of search-contract, API Contracts: what they take, what they answer, what they refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The skill service over HTTP: status codes and bodies as in the contract's examples, and who may do what."""
+"""The skill service over HTTP: status codes and bodies of skill-contract, API Contracts, and who may do what.
+
+Also decisions 13, 14, 27 and 28.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "adr").glob("*.md")),
+    *sorted((ROOT / "docs" / "rules").glob("*.md")),
 ]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.

@@ -1,4 +1,4 @@
-"""The arrows of DESIGN section 2, read from the source, and what a function may not load before it must."""
+"""The arrows of docs/architecture.md, read from the source, and what a function may not load before it must."""
 
 from __future__ import annotations
 

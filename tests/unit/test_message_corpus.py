@@ -1,4 +1,7 @@
-"""The shipped mail and its judged queries hold together, and the generator makes mail of the same form."""
+"""The shipped mail and its judged queries hold together, and the generator makes mail of the same form.
+
+Source: message-search, section 9.
+"""
 
 from __future__ import annotations
 

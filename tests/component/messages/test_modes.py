@@ -123,6 +123,7 @@ class TestEveryMode:
         assert id_ not in filled.found("approval", mode="semantic")
 
     def test_a_message_is_found_by_the_next_query_whatever_the_mode(self, filled: Mailbox) -> None:
+        """message-search, section 9."""
         for mode in MODES:
             id_ = filled.message(f"approval {mode}", "", at(0.99))
             assert id_ in filled.found("approval", mode=mode)

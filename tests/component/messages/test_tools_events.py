@@ -1,4 +1,4 @@
-"""Section 8 over PostgreSQL: what the index says it will read is what it has read."""
+"""Section 8 of message-search over PostgreSQL: what the index says it will read is what it has read."""
 
 from __future__ import annotations
 

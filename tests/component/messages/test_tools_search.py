@@ -1,4 +1,4 @@
-"""Section 7: the two tools over a real message search."""
+"""Section 7 of message-search: the two tools over a real message search."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Lexical-only mode and every other way that a registry search degrades, and how it recovers.
 
+Source: registry-search-design, Scoring in Lexical-Only Mode and Recovery.
+
 What failed must show three times: in the answer, in the log, and as a metric.
 """
 

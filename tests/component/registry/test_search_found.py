@@ -1,4 +1,7 @@
-"""What a registry search finds and gives back: result structure, tools on their own, filters (decisions 24 to 26)."""
+"""What a registry search finds and gives back: result structure, tools on their own, filters (decisions 24 to 26).
+
+Source: registry-search-design, Search Flow and Result Structure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Every number of registry-search-design: boosts, formula, order, and scoring before filtering (decisions 23)."""
+"""Boosts, formula, order, and scoring before filtering (decision 23).
+
+Every number of registry-search-design, Dual Search Strategy, Score Combination, Score-Before-Filter and
+Diagnostic Logging.
+"""
 
 from __future__ import annotations
 

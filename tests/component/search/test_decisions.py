@@ -1,4 +1,4 @@
-"""Decisions 1 to 12 and 26: what the contract leaves open. (1 and 8 at the HTTP edge are in tests/api.)"""
+"""Decisions 1 to 8, 10 to 12 and 26: what the contract leaves open. (1 and 8 at the HTTP edge are in tests/api.)"""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_decision_8_a_setting_changes_the_default_mode(database_url: str, edge_i
         assert system.parts.tool_search.skills(QUERY, LAPTOP)[1].search_mode == "lexical"
 
 
-# Decision 10: tools without skills (also EC-008)
+# Decision 10: tools without skills (also search-contract EC-008)
 
 
 def test_decision_10_a_tool_without_skills_is_found_by_a_fallback(mixed: System) -> None:

@@ -1,4 +1,4 @@
-"""Every row of search-contract's degradation table, with what decisions 6 and 9 add.
+"""Every row of the table search-contract, Graceful Degradation, with what decisions 6 and 9 add.
 
 What failed must show three times: in the answer, in the log, and as a metric.
 """

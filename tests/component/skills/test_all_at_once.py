@@ -1,4 +1,7 @@
-"""Everything that changes skills and assignments, at once, from several processes: nothing fails, all is whole."""
+"""Everything that changes skills and assignments, at once, from several processes: nothing fails, all is whole.
+
+Of skill-contract EC-001, and whatever else happens to a tool at the same time.
+"""
 
 from __future__ import annotations
 

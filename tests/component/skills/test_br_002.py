@@ -1,4 +1,4 @@
-"""BR-002 of skill-contract: classifying a tool."""
+"""BR-002 of skill-contract: classifying a tool (skill-contract, Classification Confidence Thresholds)."""
 
 from __future__ import annotations
 

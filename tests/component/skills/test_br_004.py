@@ -1,4 +1,4 @@
-"""BR-004 of skill-contract: what a skill is found by."""
+"""BR-004 of skill-contract and decision 22: what a skill is found by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BR-006 of skill-contract: what people assign, and that it stays."""
+"""BR-006 of skill-contract: what people assign, and that it stays (decision 18)."""
 
 from __future__ import annotations
 

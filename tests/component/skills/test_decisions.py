@@ -1,6 +1,6 @@
-"""Decisions 13 to 20 and 26, as far as the rules of the contract do not test them already.
+"""Decisions 13 to 17, 19, 20 and 26, as far as the rules of the contract do not test them already.
 
-21 (auto-approval) is in test_br_005, 22 (the skill's embedding) in test_br_004, 27 and 28 in tests/api/test_skills_api.
+Also what a language model writes of a skill (skill-search-design, Skill Embedding Strategy).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from tests.doubles import at, once, proposing
 def test_a_global_skill_that_one_organisation_has_filled_takes_the_tools_of_others(
     system: System, by_hand: bool
 ) -> None:
-    """Skill-contract, Resource Limits: 10,000 tools, of those that the organisation sees."""
+    """skill-contract, Resource Limits: 10,000 tools, of those that the organisation sees."""
     system.create("email")
     fill(system, "email", MAX_TOOLS_PER_SKILL, "acme")
 
@@ -158,7 +158,7 @@ def test_skills_of_one_id_are_found_by_their_own_tools(system: System) -> None:
 
 
 def test_a_full_thousand_of_skills_is_full_for_its_organisation_alone(system: System) -> None:
-    """Skill-contract, Resource Limits: 1,000 skills."""
+    """skill-contract, Resource Limits: 1,000 skills."""
     system.sql(
         "INSERT INTO mcp.skill_categories (id, org_id, name, description, text_hash, embedding_texts, lexical_text) "
         "SELECT 's' || n, 'acme', 'n', 'A description.', '', '{}', '' FROM generate_series(1, 1000) n"

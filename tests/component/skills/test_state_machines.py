@@ -1,4 +1,4 @@
-"""The two state machines of skill-contract: every transition that there is, and every one that there is not."""
+"""Both machines of skill-contract, State Machines: every transition that there is, and every one that there is not."""
 
 from __future__ import annotations
 

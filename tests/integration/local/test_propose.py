@@ -1,4 +1,4 @@
-"""Proposing skills over real PostgreSQL, and creating them."""
+"""Proposing skills over real PostgreSQL, and creating them (skill-search-design, Resolved Design Decisions)."""
 
 from __future__ import annotations
 

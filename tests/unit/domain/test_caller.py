@@ -1,4 +1,4 @@
-"""What a token allows, and whose items its caller sees."""
+"""What a token allows, and whose items its caller sees (decisions 26 and 27)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Requests of message search: defaults, what is clamped, what is refused; and the filter both engines take."""
+"""Requests of message search: defaults, what is clamped, what is refused; and the filter both engines take.
+
+message-search, section 2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills to be created, within the limits of BR-001; and which of a tool's skills is primary."""
+"""Skills to be created, within the limits of skill-contract BR-001; and which of a tool's skills is primary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 8: what an index tells of itself, each with one log line and one metric."""
+"""Section 8 of message-search: what an index tells of itself, each with one log line and one metric."""
 
 from __future__ import annotations
 

@@ -125,6 +125,7 @@ def test_a_collection_that_is_there_keeps_the_graph_it_was_made_with(server: Ser
 def test_a_dense_search_keeps_as_many_candidates_as_are_set_and_no_fewer_than_it_returns(
     server: Server, client: QdrantClient, limit: int, ef: int
 ) -> None:
+    """registry-search-design, HNSW Tuning: efSearch."""
     index = QdrantIndex(client, 3, prefix="test_", ef_search=100)
     index.search(TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=limit)
     # One more is asked for than is returned: it tells whether the last one ties with others.

@@ -1,4 +1,4 @@
-"""Query processing of registry search: what is looked for, and what is only embedded."""
+"""What is looked for, and what is only embedded (registry-search-design, Query Processing)."""
 
 from __future__ import annotations
 

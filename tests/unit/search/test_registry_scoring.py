@@ -1,4 +1,7 @@
-"""The formulas of registry search, to the last digit that a double has room for."""
+"""The formulas of registry search, to the last digit that a double has room for.
+
+Source: registry-search-design, Score Combination and Scoring in Lexical-Only Mode; decision 23.
+"""
 
 from __future__ import annotations
 

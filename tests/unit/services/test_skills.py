@@ -1,4 +1,4 @@
-"""Creating skills (BR-001), assigning them (BR-003), and what they are found by (BR-004)."""
+"""Creating skills, assigning them, and what they are found by (skill-contract BR-001, BR-003 and BR-004)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire format of Bedrock's Converse, as boto3 really sends it, and how it fails."""
+"""The wire format of Bedrock's Converse, as boto3 really sends it, and how it fails (skill-contract BR-002)."""
 
 from __future__ import annotations
 

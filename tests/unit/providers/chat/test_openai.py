@@ -1,4 +1,7 @@
-"""The wire format of ``POST /v1/chat/completions``, and every way in which such a server lets one down."""
+"""The wire format of ``POST /v1/chat/completions``, and every way in which such a server lets one down.
+
+A timeout is tried once more (skill-contract BR-002).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classifier over a language model (BR-002, EC-003, EC-006), up to a server that misbehaves."""
+"""The classifier over a language model (skill-contract BR-002, EC-003 and EC-006), up to a server that misbehaves."""
 
 from __future__ import annotations
 

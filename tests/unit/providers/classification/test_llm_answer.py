@@ -1,4 +1,4 @@
-"""Reading what a language model answered: BR-002's output, and everything else that it may be."""
+"""Reading what a language model answered: the output of skill-contract BR-002, and everything else that it may be."""
 
 from __future__ import annotations
 

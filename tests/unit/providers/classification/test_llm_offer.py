@@ -1,4 +1,4 @@
-"""Which skills a prompt offers when it has not room for all (BR-002; up to 1,000 skills, Resource Limits)."""
+"""Which skills a prompt offers when it has not room for all (skill-contract BR-002)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The prompt of BR-002: the contract's template, with what strangers wrote as data that cannot leave its block."""
+"""The prompt: the contract's template, with what strangers wrote as data that cannot leave its block.
+
+Source: skill-contract BR-002; skill-contract, LLM Prompt Template.
+"""
 
 from __future__ import annotations
 

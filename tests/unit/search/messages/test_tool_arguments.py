@@ -1,4 +1,4 @@
-"""Section 7: what the tools take, what they mean by it, and what they say to everything else."""
+"""Section 7 of message-search: what the tools take, what they mean by it, and what they say to everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 7: assistance, guidance and diagnostics."""
+"""Section 7 of message-search: assistance, guidance and diagnostics."""
 
 from __future__ import annotations
 
