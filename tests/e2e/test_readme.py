@@ -1,4 +1,4 @@
-"""What README.md tells people to type works, and what it shows is what they get."""
+"""What README.md and the pages of registry and mail tell people to type works, and what they show is what they get."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.e2e.processes import Up, answered, cli
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(bash|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_BLOCKS = [(match[1], match[2]) for match in _BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8"))]
+_PAGES = ("README.md", "docs/registry.md", "docs/mail.md")
+_BLOCKS = [(match[1], match[2]) for page in _PAGES for match in _BLOCK.finditer((ROOT / page).read_text("utf-8"))]
 
 
 def requests() -> list[tuple[int, str, str, Any]]:
@@ -34,7 +35,7 @@ def requests() -> list[tuple[int, str, str, Any]]:
 
 
 def assert_shows(shown: Any, answer: Any, where: str = "answer") -> None:
-    """The README may leave fields and elements out, and times differ; all else that it shows is so."""
+    """A page may leave fields and elements out, and times differ; all else that it shows is so."""
     if isinstance(shown, dict):
         assert isinstance(answer, dict), where
         for key, value in shown.items():

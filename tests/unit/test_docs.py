@@ -17,6 +17,8 @@ DOCUMENTS = [
     *sorted((ROOT / "docs" / "adr").glob("*.md")),
     *sorted((ROOT / "docs" / "rules").glob("*.md")),
 ]
+# Not the decisions as they were once taken, and not what benchmarks/report.py writes.
+WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.
 OF_THE_LAPTOP = {f"SKILLROUTE_{name}" for name in ("HOME", "RELAY_EVERY_S", "TOKEN", "URL", "SIGN_REGION", "SAM_IMAGE")}
@@ -52,9 +54,10 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert broken == []
 
 
-def test_parameters_and_outputs_that_the_operators_page_names_exist() -> None:
+def test_parameters_and_outputs_that_the_operators_pages_name_exist() -> None:
     # In backticks, in camel case, alone or with a value behind.
-    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]*)+)(?:=[^`]*)?`", text(ROOT / "docs" / "operations.md")))
+    pages = "".join(text(ROOT / "docs" / f"{name}.md") for name in ("operations", "deployment", "registry", "mail"))
+    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]*)+)(?:=[^`]*)?`", pages))
     metrics = set(
         re.findall(r"= \"([A-Z]\w+)\"", (ROOT / "layers/common/python/skillroute/observability.py").read_text("utf-8"))
     )
@@ -64,9 +67,45 @@ def test_parameters_and_outputs_that_the_operators_page_names_exist() -> None:
     assert named - known - of_aws == set()
 
 
-@pytest.mark.parametrize("document", [ROOT / "README.md", ROOT / "docs" / "operations.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "document",
+    [ROOT / "README.md", ROOT / "docs" / "operations.md", ROOT / "docs" / "deployment.md"],
+    ids=lambda path: path.name,
+)
 def test_make_targets_that_a_document_names_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", text(ROOT / "Makefile"), flags=re.MULTILINE))
     named = set(re.findall(r"(?:^|`)(?:[A-Z_]+=\S+ )*make ([a-z][a-z-]+)", text(document), flags=re.MULTILINE))
     assert named
     assert named - targets == set()
+
+
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    readme = text(ROOT / "README.md")
+    assert len(readme.splitlines()) <= 200
+    pages = [f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")]
+    assert [page for page in [*pages, "docs/adr/", "docs/rules/README.md"] if f"]({page})" not in readme] == []
+
+
+def test_the_readme_names_what_an_idle_deployment_costs() -> None:
+    """As the table of costs does: all of it, and what is neither database nor network."""
+    [idle] = re.findall(r"^\| \*\*together, some\*\* \| \*\*(\d+)\*\*", text(ROOT / "docs/operations.md"), re.MULTILINE)
+    rows = re.findall(r"^\| (\w+).+? \| (\d+(?:\.\d+)?)[^|]* \| [^|]+ \| [^|]+ \|$", costs(), re.MULTILINE)
+    rest = sum(float(amount) for service, amount in rows if service not in {"Aurora", "Interface"})
+    assert len(rows) == 9
+    assert idle == str(round(sum(float(amount) for _, amount in rows)))
+    assert re.search(
+        rf"some {round(rest)} dollars a\s+month.+ some {idle} together", text(ROOT / "README.md"), re.DOTALL
+    )
+
+
+def costs() -> str:
+    """Return the table of what a deployment costs, but for its last row."""
+    section = text(ROOT / "docs/operations.md").partition("## What it costs")[2]
+    return section.partition("|---")[2].partition("| **together")[0]
+
+
+@pytest.mark.parametrize("document", WRAPPED, ids=lambda path: path.name)
+def test_lines_are_of_120_characters_at_most(document: Path) -> None:
+    """Rows of tables excepted, which cannot be wrapped."""
+    lines = enumerate(text(document).splitlines(), start=1)
+    assert [number for number, line in lines if len(line) > 120 and not line.startswith("|")] == []
