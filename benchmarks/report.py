@@ -1,4 +1,4 @@
-"""Turn the JSON files of a folder into one Markdown page.
+"""Turn the JSON files of a folder into one Markdown page that begins with the figures that matter (`summary.py`).
 
 Of several files of one benchmark with the same options the medians are taken, field by field.
 
@@ -13,6 +13,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from summary import with_summary
 
 Json = dict[str, Any]
 
@@ -320,7 +322,7 @@ def report(documents: Sequence[Json]) -> str:
             if benchmark == name:
                 sections.append(f"## {title}\n\n{_machine(runs[-1]['machine'], len(runs))}\n\nOptions: `{given}`")
                 sections.append(write(median_of([run["results"] for run in runs])))
-    return "\n\n".join(section.strip() for section in sections) + "\n"
+    return with_summary("\n\n".join(section.strip() for section in sections) + "\n")
 
 
 def main() -> None:
