@@ -67,7 +67,7 @@ $(BUILT): template.yaml samconfig.toml $(shell find functions infrastructure lay
 .PHONY: validate
 validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI check the templates
 	@$(SAM) validate --lint
-	@$(SAM) validate --lint --template infrastructure/aurora.yaml
+	@for each in infrastructure/*.yaml; do $(SAM) validate --lint --template $$each || exit 1; done
 
 .PHONY: test-sam
 test-sam: $(VENV)/.dev ## Build, then call every function under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)

@@ -1,17 +1,61 @@
-"""What must hold of every route: who may call it, with which scope, and who answers."""
+"""What must hold of the gateway's greedy routes: who may call them, with which scopes, and who answers."""
 
 from __future__ import annotations
 
 import json
 
-from tests.template.routes import key, scopes_of_routes, served
-from tests.template.stack import Stack
+from skillroute_local.gateway import ROUTES, route_of
+
+from tests.template.routes import FUNCTIONS, METHODS, scopes_of_routes, served
+from tests.template.stack import Json, Stack
 
 
-def check_routes_are_those_of_the_applications(stack: Stack) -> None:
-    routes = [each["RouteKey"] for each in stack.of_type("AWS::ApiGatewayV2::Route").values()]
-    assert {key(*each.split(" ")) for each in routes} == served()
-    assert len(set(routes)) == len(routes)
+def _routes(stack: Stack) -> dict[str, Json]:
+    """Return the gateway's routes by their keys."""
+    routes = {each["RouteKey"]: each for each in stack.of_type("AWS::ApiGatewayV2::Route").values()}
+    assert len(routes) == len(stack.of_type("AWS::ApiGatewayV2::Route")), "a key that two routes have"
+    return routes
+
+
+def _behind(stack: Stack, request: str) -> str | None:
+    """Return the key of the gateway's route that takes a request for one of the applications' routes."""
+    found = route_of(*request.replace("{}", "1").split(" "), routes=_routes(stack))  # type: ignore[misc]
+    return found[0] if found else None
+
+
+def _function(route: Json) -> str:
+    return str(route["Target"]).removeprefix("integrations/${").removesuffix("Integration}")
+
+
+def check_routes_lead_to_the_function_that_has_the_path(stack: Stack) -> None:
+    """Whatever the method: one that a path does not have is 405 from the application that has the path."""
+    routes, taken = _routes(stack), set()
+    for function in FUNCTIONS:
+        for request in served(function):
+            behind = _behind(stack, request)
+            assert behind, request
+            assert _function(routes[behind]) == function, request
+            taken.add(behind)
+            if behind.startswith("ANY "):
+                path = request.partition(" ")[2]
+                assert {_behind(stack, f"{method} {path}") for method in METHODS} == {behind}, path
+    assert taken == set(routes), "a route that leads to nothing"
+    assert {key: _function(each).lower() for key, each in routes.items()} == ROUTES
+
+
+def check_unknown_paths_reach_an_application(stack: Stack) -> None:
+    """Which asks who it is and says 404, as on the laptop; the gateway would say it to anybody."""
+    below = (
+        "nothing",
+        "search/nothing",
+        "tools/1/nothing",
+        "tools/1/skills/nothing",
+        "skills/1/2/3",
+        "mail/",
+        "verify/1",
+    )
+    for method in METHODS:
+        assert all(_behind(stack, f"{method} /api/v1/{path}") for path in below), method
 
 
 def check_no_route_is_open(stack: Stack) -> None:
@@ -36,29 +80,29 @@ def check_no_route_is_open(stack: Stack) -> None:
 
 
 def check_scopes(stack: Stack) -> None:
-    """The gateway asks for the scope that the application asks for, or for admin, which is all of them."""
-    prefix, asked = stack.parameters["JwtScopePrefix"], scopes_of_routes()
-    for name, route in stack.of_type("AWS::ApiGatewayV2::Route").items():
-        if stack.parameters["AuthMode"] != "jwt":
-            assert "AuthorizationScopes" not in route, name
-            continue
-        scope = asked[key(*route["RouteKey"].split(" "))]
-        expected = {prefix + scope, prefix + "admin"} if scope else set()
-        assert set(route.get("AuthorizationScopes", [])) == expected, route["RouteKey"]
+    """The gateway asks for one of the scopes that are asked for behind the route, or for admin, which is all."""
+    prefix, routes = stack.parameters["JwtScopePrefix"], _routes(stack)
+    if stack.parameters["AuthMode"] != "jwt":
+        assert not [key for key, route in routes.items() if "AuthorizationScopes" in route]
+        return
+    asked: dict[str, set[str]] = {key: set() for key in routes}
+    for request, scope in scopes_of_routes().items():
+        behind = _behind(stack, request)
+        assert behind, request
+        asked[behind] |= {prefix + scope, prefix + "admin"} if scope else set()
+    for key, route in routes.items():
+        assert set(route.get("AuthorizationScopes", [])) == asked[key], key
 
 
 def check_integrations(stack: Stack) -> None:
-    """Each route leads to the function that has it, by its alias."""
+    """Each leads to its function, by its alias, and is what routes name."""
     integrations = stack.of_type("AWS::ApiGatewayV2::Integration")
     for name, integration in integrations.items():
         function = name.removesuffix("Integration")
         assert integration["IntegrationType"] == "AWS_PROXY", name
         assert integration["PayloadFormatVersion"] == "2.0", name
         assert integration["IntegrationUri"] == f"${{{function}Function.Arn}}:live", name
-    by_function = {name: served(name) for name in ("Search", "Catalog", "Skills")}
-    for name, route in stack.of_type("AWS::ApiGatewayV2::Route").items():
-        function = route["Target"].removeprefix("integrations/${").removesuffix("Integration}")
-        assert key(*route["RouteKey"].split(" ")) in by_function[function], name
+    assert {f"{_function(route)}Integration" for route in _routes(stack).values()} == set(integrations)
 
 
 def check_stage(stack: Stack) -> None:
@@ -74,5 +118,13 @@ def check_stage(stack: Stack) -> None:
     assert "authorization" not in form.lower().replace("authorizationtype", "")
     # Who asked for what, when, from where, what came of it and after how long.
     told = {"requestId", "requestTime", "identity.sourceIp", "identity.userArn", "authorizer.claims.sub", "routeKey"}
-    told |= {"status", "responseLatency", "integrationLatency", "integrationErrorMessage", "authorizer.error"}
+    told |= {
+        "httpMethod",
+        "path",
+        "status",
+        "responseLatency",
+        "integrationLatency",
+        "integrationErrorMessage",
+        "authorizer.error",
+    }
     assert {f"$context.{each}" for each in told} <= set(json.loads(form).values())

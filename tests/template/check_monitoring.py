@@ -11,7 +11,7 @@ from skillroute.core.observability import Metric
 
 from tests.template.check_functions import functions
 from tests.template.check_queues import MAX_RECEIVES
-from tests.template.stack import ROOT, Json, Stack
+from tests.template.stack import MONITORING, ROOT, Json, Stack, references
 
 _DIMENSIONS = [{"Name": "service", "Value": "skillroute"}]
 _OURS = "skillroute"  # the stack's name
@@ -80,7 +80,7 @@ class Rings(NamedTuple):
 
 def _expected(stack: Stack) -> dict[str, Rings]:
     given = stack.parameters
-    relay = stack.source["Mappings"]["Relay"][given["RelayEveryMinutes"]]
+    relay = stack.monitoring["Mappings"]["Relay"][given["RelayEveryMinutes"]]
     age, silence, failures = int(given["QueueAgeAlarmS"]), relay["SilenceS"], relay["FailuresS"]
     too_many, too_few, above = ">=", "<", ">"
     expected = {
@@ -185,6 +185,22 @@ def check_dashboard(stack: Stack) -> None:
         memory = {name: each["MemorySize"] for name, each in functions(stack).items()}
         for name, size in memory.items():
             assert f"{name.lower()}_ms * {size} / 1024 / 1000" in dashboard["DashboardBody"], name
+
+
+def check_what_monitoring_is_given(stack: Stack) -> None:
+    """The parameters are those that the nested template has, within what it takes; what is used of it exists."""
+    assert ("MonitoringStack" in stack.resources) == (stack.parameters["Monitoring"] == "true")
+    for each in stack.of_type("AWS::CloudFormation::Stack").values():
+        if each["TemplateURL"] != MONITORING:
+            continue
+        assert set(each["Parameters"]) == set(stack.monitoring["Parameters"])
+        for name, parameter in stack.monitoring["Parameters"].items():
+            value = each["Parameters"][name]
+            assert value in parameter.get("AllowedValues", [value]), name
+            # What has a name in this stack is called so in the other one, too.
+            assert not isinstance(value, dict) or next(references(value)).split(".")[0] == name, name
+    used = {each.rpartition(".")[2] for each in references(stack.translated) if each.startswith("MonitoringStack.")}
+    assert used == set(stack.monitoring["Outputs"])
 
 
 def check_outputs(stack: Stack) -> None:

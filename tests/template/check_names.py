@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.template.stack import Resolver, Stack
+from tests.template.stack import Stack, resources
 
 _MOST = {
     ("AWS::ApiGatewayV2::Api", "Name"): 128,
@@ -39,10 +39,10 @@ def check_names_fit_and_differ(stack: Stack) -> None:
 def _names(stack: Stack, called: str, number: str) -> dict[str, str]:
     """Return the names that the template gives, by logical id, in a stack that is called so."""
     arn = f"arn:aws:cloudformation:eu-central-1:123456789012:stack/{called}/{number}"
-    resolver = Resolver(stack.translated, {**stack.parameters, "AWS::StackName": called, "AWS::StackId": arn})
+    renamed = {**stack.parameters, "AWS::StackName": called, "AWS::StackId": arn}
     return {
-        name: resolver(resource["Properties"][attribute])
-        for name, resource in stack.translated["Resources"].items()
+        name: resource["Properties"][attribute]
+        for name, resource in resources(stack.translated, stack.monitoring, renamed).items()
         for kind, attribute in _MOST
-        if resource["Type"] == kind and name in stack.resources and attribute in resource["Properties"]
+        if resource["Type"] == kind and attribute in resource["Properties"]
     }

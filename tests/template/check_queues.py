@@ -62,8 +62,9 @@ def check_queues_are_encrypted_and_over_tls_only(stack: Stack) -> None:
                 continue
             assert statement["Principal"] == "*", targets
             assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}, targets
-            resource = statement["Resource"]
-            assert {resource.get("Ref", resource.get("Fn::GetAtt", [None])[0])} == targets
+            # Of a queue's policy "*" is the queue; a topic's names its topic.
+            assert statement["Resource"] in ["*" if "Queues" in policy else {"Ref": each} for each in targets]
+            assert statement["Action"] == ("sqs:*" if "Queues" in policy else "sns:Publish"), targets
             guarded |= targets
     queues = stack.of_type("AWS::SQS::Queue")
     topics = stack.of_type("AWS::SNS::Topic")

@@ -16,6 +16,7 @@ from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
 FUNCTIONS = ("Search", "Catalog", "Skills")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def key(method: str, path: str) -> str:

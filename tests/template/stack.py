@@ -1,4 +1,8 @@
-"""template.yaml as CloudFormation gets it: translated offline by SAM's own translator, then resolved for parameters."""
+"""template.yaml as CloudFormation gets it: translated offline by SAM's own translator, then resolved for parameters.
+
+With it what it nests of monitoring, as if its resources stood in the one template; what makes the database has tests of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
 ROOT = Path(__file__).parents[2]
+MONITORING = "infrastructure/monitoring.yaml"
 Json = dict[str, Any]
 
 _STACK_NUMBER = "1c2fa620-982a-11e3-aff7-50e2416294e0"
@@ -66,12 +71,15 @@ class Stack:
         As written, and as SAM made it of that.
     parameters : dict of str
         With the defaults of those that were not given.
+    monitoring : dict
+        The nested template, as written.
     resources, outputs : dict
-        Those whose conditions hold, resolved.
+        Those whose conditions hold, resolved; the resources of the nested template among them.
     """
 
     source: Json
     translated: Json
+    monitoring: Json
     parameters: dict[str, str]
     resources: Json
     outputs: Json
@@ -81,26 +89,51 @@ class Stack:
         return {name: each.get("Properties", {}) for name, each in self.resources.items() if each["Type"] == kind}
 
 
-def stack(parameters: Mapping[str, str], source: Json | None = None) -> Stack:
+def stack(parameters: Mapping[str, str], source: Json | None = None, monitoring: Json | None = None) -> Stack:
     """Return the stack of some parameters."""
-    source = source or parsed()
+    source, monitoring = source or parsed(), monitoring or parsed(MONITORING)
     result = translated(source, parameters)
-    values = {name: str(each["Default"]) for name, each in source["Parameters"].items() if "Default" in each}
-    values |= parameters
+    values = _defaults(source) | parameters
     resolver = Resolver(result, values)
     return Stack(
         source=source,
         translated=result,
+        monitoring=monitoring,
         parameters=values,
-        resources={name: resolver(each) for name, each in result["Resources"].items() if resolver.is_made(each)},
+        resources=resources(result, monitoring, values),
         outputs={name: resolver(each) for name, each in result["Outputs"].items() if resolver.is_made(each)},
     )
+
+
+def resources(translated: Json, monitoring: Json, values: Mapping[str, str]) -> Json:
+    """Return the resources that are made with these parameters and pseudo parameters, the nested ones among them."""
+    made = _made(Resolver(translated, values), translated)
+    for nested in [each for each in made.values() if each.get("Properties", {}).get("TemplateURL") == MONITORING]:
+        # A nested stack has a name and a number of its own.
+        own = {
+            "AWS::StackName": "nested",
+            "AWS::StackId": "arn:aws:cloudformation:eu-central-1:1:stack/nested/3c2fa620",
+        }
+        watching = _made(
+            Resolver(monitoring, _defaults(monitoring) | own | nested["Properties"]["Parameters"]), monitoring
+        )
+        assert not set(made) & set(watching), "names that stand in both"
+        made = made | watching
+    return made
+
+
+def _made(resolver: Resolver, template: Json) -> Json:
+    return {name: resolver(each) for name, each in template["Resources"].items() if resolver.is_made(each)}
+
+
+def _defaults(template: Json) -> dict[str, str]:
+    return {name: str(each["Default"]) for name, each in template["Parameters"].items() if "Default" in each}
 
 
 class Resolver:
     """Does what CloudFormation does with intrinsic functions, as far as parameters decide it."""
 
-    def __init__(self, template: Json, parameters: Mapping[str, str]) -> None:
+    def __init__(self, template: Json, parameters: Mapping[str, Any]) -> None:
         self._conditions = template.get("Conditions", {})
         self._mappings = template.get("Mappings", {})
         self._values = {**PSEUDO, **parameters}
@@ -165,7 +198,15 @@ class Resolver:
     def _sub(self, operand: Any) -> str:
         text, own = (operand, {}) if isinstance(operand, str) else (operand[0], self(operand[1]))
         values = {**self._values, **{name: each if isinstance(each, str) else str(each) for name, each in own.items()}}
-        return re.sub(r"\$\{([^}!]+)\}", lambda match: values.get(match[1], match[0]), text)
+        return re.sub(r"\$\{([^}!]+)\}", lambda match: _written(values.get(match[1], match[0])), text)
+
+
+def _written(value: Any) -> str:
+    """Return what stands in a text for a value, or for what a nested template was given a reference to."""
+    if not isinstance(value, dict):
+        return str(value)
+    (name,) = references(value)
+    return f"${{{name}}}"
 
 
 def references(value: Any) -> Iterator[str]:

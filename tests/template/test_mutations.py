@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from tests.template.mutate import Change, name, properties, put, variable
+from tests.template.mutate import Change, add, name, properties, put, variable
+from tests.template.mutations_of_monitoring import OF_MONITORING
 from tests.template.mutations_of_operation import OF_OPERATION
 from tests.template.parameter_sets import AURORA, AURORA_IAM, IAM, LEAST, PARAMETER_SETS, QUIET, TOKENS
-from tests.template.stack import parsed, stack
+from tests.template.stack import MONITORING, parsed, stack
 from tests.template.test_template import CHECKS
 
 _STATEMENT = "Policies/0/PolicyDocument/Statement"
 _SHARED = "PolicyDocument/Statement"
+_TLS = "check_queues_are_encrypted_and_over_tls_only"
 _ATTACHED = "ManagedPolicyArns"
+_SCOPES = "AuthorizationScopes/Fn::If/1"
+_LEADS = "check_routes_lead_to_the_function_that_has_the_path"
+_SPARE = {
+    "IntegrationType": "AWS_PROXY",
+    "PayloadFormatVersion": "2.0",
+    "IntegrationUri": {"Fn::Sub": "${SpareFunction.Arn}:live"},
+}
 
 MUTATIONS: list[tuple[str, str, Change]] = [
     # queues
@@ -47,18 +56,13 @@ MUTATIONS: list[tuple[str, str, Change]] = [
         AURORA,
         properties("AggregateFunction", "Events/Queue/Properties/ScalingConfig/MaximumConcurrency", 5),
     ),
-    ("check_queues_are_encrypted_and_over_tls_only", LEAST, put("Resources/AggregateDeadLettersPolicy")),
-    (
-        "check_queues_are_encrypted_and_over_tls_only",
-        LEAST,
-        properties("ClassifyQueuePolicy", f"{_SHARED}/0/Condition/Bool/aws:SecureTransport", "true"),
-    ),
-    ("check_queues_are_encrypted_and_over_tls_only", LEAST, properties("ClassifyQueue", "SqsManagedSseEnabled", False)),
-    (
-        "check_queues_are_encrypted_and_over_tls_only",
-        LEAST,
-        properties("AlarmsTopic", "KmsMasterKeyId", "alias/aws/sns"),
-    ),
+    (_TLS, LEAST, put("Resources/QueuesPolicy")),
+    (_TLS, LEAST, properties("QueuesPolicy", "Queues/3")),
+    (_TLS, LEAST, properties("QueuesPolicy", f"{_SHARED}/0/Condition/Bool/aws:SecureTransport", "true")),
+    (_TLS, LEAST, properties("QueuesPolicy", f"{_SHARED}/0/Action", "sqs:SendMessage")),
+    (_TLS, LEAST, properties("QueuesPolicy", f"{_SHARED}/0/Resource", {"Fn::GetAtt": ["ClassifyQueue", "Arn"]})),
+    (_TLS, LEAST, properties("NotificationsPolicy", f"{_SHARED}/0/Resource", {"Ref": "AlarmsTopic"})),
+    (_TLS, LEAST, properties("ClassifyQueue", "SqsManagedSseEnabled", False)),
     # routes
     ("check_no_route_is_open", LEAST, properties("HealthRoute", "AuthorizationType", "NONE")),
     (
@@ -66,29 +70,40 @@ MUTATIONS: list[tuple[str, str, Change]] = [
         TOKENS,
         properties("SearchRoute", "AuthorizationType", {"Fn::If": ["UsesJwt", "NONE", "AWS_IAM"]}),
     ),
-    ("check_no_route_is_open", TOKENS, properties("PutToolsRoute", "AuthorizerId")),
+    ("check_no_route_is_open", TOKENS, properties("CatalogRoute", "AuthorizerId")),
     ("check_no_route_is_open", LEAST, put("Resources/JwtAuthorizer/Condition")),
     ("check_no_route_is_open", TOKENS, properties("JwtAuthorizer", "JwtConfiguration/Audience", ["everybody"])),
     ("check_no_route_is_open", LEAST, properties("Api", "CorsConfiguration", {"AllowOrigins": ["*"]})),
     ("check_no_route_is_open", LEAST, properties("Api", "DisableExecuteApiEndpoint", True)),
-    ("check_scopes", TOKENS, properties("DeleteToolRoute", "AuthorizationScopes")),
+    ("check_scopes", TOKENS, properties("CatalogRoute", "AuthorizationScopes")),
+    ("check_scopes", TOKENS, properties("CatalogRoute", f"{_SCOPES}/1")),
+    ("check_scopes", TOKENS, properties("SkillsRoute", f"{_SCOPES}/0")),
+    ("check_scopes", TOKENS, properties("SkillsOfToolRoute", f"{_SCOPES}/0", "skillroute/catalog")),
     (
         "check_scopes",
         TOKENS,
         properties("VerifyRoute", "AuthorizationScopes", {"Fn::If": ["UsesJwt", ["search"], "x"]}),
     ),
     ("check_scopes", TOKENS, properties("ReadyRoute", "AuthorizationScopes", ["skillroute/admin"])),
-    ("check_routes_are_those_of_the_applications", LEAST, put("Resources/MergeSuggestionRoute")),
+    (_LEADS, LEAST, put("Resources/SkillsOfToolRoute")),
+    (_LEADS, LEAST, put("Resources/SearchMessagesToolRoute")),
+    (_LEADS, LEAST, put("Resources/SkillsRoute")),
+    (_LEADS, LEAST, put("Resources/HealthRoute")),
+    (_LEADS, LEAST, properties("CatalogRoute", "RouteKey", "GET /api/v1/{proxy+}")),
+    (_LEADS, LEAST, properties("CatalogRoute", "RouteKey", "ANY /api/v1/tools/{proxy+}")),
+    (_LEADS, LEAST, properties("SearchRoute", "RouteKey", "POST /api/v1/search")),
+    (_LEADS, LEAST, properties("CatalogRoute", "Target", {"Fn::Sub": "integrations/${SkillsIntegration}"})),
     (
-        "check_routes_are_those_of_the_applications",
+        _LEADS,
         LEAST,
-        properties("GetToolRoute", "RouteKey", "GET /api/v1/{proxy+}"),
+        add("SpareRoute", "AWS::ApiGatewayV2::Route", {"RouteKey": "ANY /spare", "Target": "integrations/x"}),
     ),
     (
-        "check_integrations",
+        "check_unknown_paths_reach_an_application",
         LEAST,
-        properties("GetToolRoute", "Target", {"Fn::Sub": "integrations/${SkillsIntegration}"}),
+        properties("CatalogRoute", "RouteKey", "ANY /api/v1/tools/{proxy+}"),
     ),
+    ("check_integrations", LEAST, add("SpareIntegration", "AWS::ApiGatewayV2::Integration", _SPARE)),
     (
         "check_integrations",
         LEAST,
@@ -235,5 +250,14 @@ def test_what_is_broken_is_seen(check: str, parameters: str, change: Change) -> 
         CHECKS[check](broken)
 
 
+@pytest.mark.parametrize(("check", "parameters", "change"), OF_MONITORING, ids=name)
+def test_what_is_broken_in_monitoring_is_seen(check: str, parameters: str, change: Change) -> None:
+    monitoring = parsed(MONITORING)
+    change(monitoring)
+    broken = stack(PARAMETER_SETS[parameters], monitoring=monitoring)
+    with pytest.raises(AssertionError):
+        CHECKS[check](broken)
+
+
 def test_every_check_is_seen_to_fail() -> None:
-    assert {check for check, _, _ in MUTATIONS} == set(CHECKS)
+    assert {check for check, _, _ in (*MUTATIONS, *OF_MONITORING)} == set(CHECKS)
