@@ -87,8 +87,9 @@ def compiled_runtime(folder: Path) -> Path | None:
 class Containers:
     """Runs functions in containers, one for each run."""
 
-    def __init__(self, image: str, environment: Mapping[str, str], *, on_host_network: bool) -> None:
+    def __init__(self, image: str, environment: Mapping[str, str], events: Path, *, on_host_network: bool) -> None:
         self._image = image
+        self._events = events
         self._environment = environment
         self._network = ["--network", "host"] if on_host_network else []
 
@@ -109,7 +110,7 @@ class Containers:
         volumes |= {} if function.runtime is None else {function.runtime: "/var/runtime"}
         for source, target in volumes.items():
             command += ["--volume", f"{source}:{target}:ro"]
-        command += ["--volume", f"{ROOT / 'events'}:/events:ro", "--entrypoint", "sh", self._image, "-c", _START, "sh"]
+        command += ["--volume", f"{self._events}:/events:ro", "--entrypoint", "sh", self._image, "-c", _START, "sh"]
         command += [*options, f"/events/{event}.json"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_RUN_WITHIN_S)
         if done.returncode:

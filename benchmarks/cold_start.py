@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import statistics
 import tempfile
 from collections import Counter
@@ -32,12 +33,13 @@ import pg8000.native
 from botocore.session import Session
 from cold_containers import BUILD, Containers, Function, built, compiled_runtime, image, without_bytecode
 from corpus import Corpus, Filler
-from harness import arguments, console, fresh_database, print_table, progress, save
+from harness import ROOT, arguments, console, fresh_database, print_table, progress, save
 from moto.server import ThreadedMotoServer
 from skillroute.core.postgres.address import Address
 from skillroute_local.commands.sam_env import UNSET
 from skillroute_local.docker_bridge import DESKTOP_HOST, host_for_containers
 from skillroute_local.errors import LocalError
+from skillroute_local.gateway import http_event, signed_by
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
 _TOOLS = 1000
@@ -163,6 +165,16 @@ def secret_of(url: str) -> Iterator[dict[str, str]]:
     server.stop()
 
 
+def events(folder: Path) -> Path:
+    """Lay the events of the cases into a folder: those that are kept, and one that is not."""
+    target = shutil.copytree(ROOT / "events", folder / "events")
+    built_event = http_event(
+        "GET /api/v1/tools/1/skills", None, signed_by("arn:aws:iam::123456789012:role/agent-gateway")
+    )
+    (target / "tool_skills_get.json").write_text(json.dumps(built_event), encoding="utf-8")
+    return target
+
+
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
     """Measure every case, as it is built and with more and less bytecode."""
     functions = built(dict.fromkeys(case.function for case in _CASES), folder)
@@ -176,8 +188,9 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
     }
     on_host_network = host_for_containers()[0] != DESKTOP_HOST
     with surroundings() as (environment, with_secret, sql), progress() as bar:
-        given = Containers(image(), environment, on_host_network=on_host_network)
-        told = Containers(image(), with_secret, on_host_network=on_host_network)
+        asked = events(folder)
+        given = Containers(image(), environment, asked, on_host_network=on_host_network)
+        told = Containers(image(), with_secret, asked, on_host_network=on_host_network)
 
         def run(
             function: Function, event: str, *options: str, containers: Containers = given

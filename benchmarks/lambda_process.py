@@ -1,4 +1,4 @@
-"""The search function's handler in a fresh process, with API Gateway events made from events/search.json.
+"""The search function's handler in a fresh process, with events as API Gateway sends them.
 
     python benchmarks/lambda_process.py REQUESTS.jsonl
 
@@ -9,21 +9,19 @@ and ``warm_ms`` (each answer after that). Settings come from the environment.
 
 from __future__ import annotations
 
-import copy
 import importlib
 import json
 import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 _ROOT = Path(__file__).resolve().parent.parent
+_CALLER = "arn:aws:iam::123456789012:role/agent-gateway"
 
 
 def main() -> None:
     bodies = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
-    template = json.loads((_ROOT / "events" / "search.json").read_text(encoding="utf-8"))
     sys.path.insert(0, str(_ROOT / "functions" / "search"))
     context = SimpleNamespace(
         function_name="skillroute-search",
@@ -35,12 +33,12 @@ def main() -> None:
     handler = importlib.import_module("app").handler
 
     import_ms = (time.perf_counter() - started) * 1000.0
+    from skillroute_local.gateway import http_event, signed_by  # not before: what it imports, the function imports too
+
     times_ms: list[float] = []
     totals_ms: list[float] = []
     for body in bodies:
-        event: dict[str, Any] = copy.deepcopy(template)
-        event["body"] = body
-        event["headers"]["content-length"] = str(len(body.encode()))
+        event = http_event("POST /api/v1/search", json.loads(body), signed_by(_CALLER))
         started = time.perf_counter()
         answer = handler(event, context)
         times_ms.append((time.perf_counter() - started) * 1000.0)

@@ -1,6 +1,6 @@
-"""Every event of events/ in an order that makes sense, from an empty database on, and what must come of each.
+"""Every event of tests/events.py in an order that makes sense, from an empty database on, and what must come of each.
 
-Run through the handlers in tests/component, and through `sam local invoke` in tests/sam: the one is cheap, the other
+Run through the handlers in tests/component, and through warm containers in tests/sam: the one is cheap, the other
 has the layers, the containers and Lambda's runtime around it. Both embed with the real model.
 """
 
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.events import message_id
 from tests.scenario_mail import MAIL, MAIL_GONE, MAIL_WITH_TOKENS
 from tests.scenario_step import Check, Step
 
 __all__ = ["OF_NO_ORGANISATION", "POISON", "SIGNED", "WITH_TOKENS", "Step"]
 
-POISON = "c3d4e5f6-a7b8-4c9d-8e0f-1a2b3c4d5e6f"
-"""The message of sqs_classify_mixed.json that fails for ever."""
+POISON = message_id(3)
+"""The message of sqs_classify_mixed that fails for ever."""
 
 
 def _names(items: list[dict[str, Any]]) -> set[str]:
@@ -76,7 +77,7 @@ def _is_401(answer: dict[str, Any]) -> bool:
 CALENDAR = {"create_event", "find_free_time"}
 KEPT = ("resolve-library-id", "get-library-docs")
 LIBRARY = (*KEPT, "list-library-versions")
-"""The tools of the server of servers_put.json; servers_put_fewer_tools.json keeps two."""
+"""The tools of the server of servers_put; servers_put_fewer_tools keeps two."""
 
 REGISTRY = (
     Step("catalog", "servers_put", 200, _written("created")),
@@ -125,7 +126,7 @@ SIGNED = (
     Step("classify", "sqs_classify_poisoned", None, lambda answer: len(answer["batchItemFailures"]) == 3),
     # One of the two skills does not exist, which is no failure: there is nothing to be done.
     Step("aggregate", "sqs_aggregate", None, _failed()),
-    Step("aggregate", "sqs_aggregate_mixed", None, _failed("2e1424d4-f796-459a-8184-9c92662be6da")),
+    Step("aggregate", "sqs_aggregate_mixed", None, _failed(message_id(1))),
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("search", "search", 200, _finds_the_event),

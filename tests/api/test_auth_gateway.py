@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from fastapi.testclient import TestClient
 from mangum import Mangum
 from skillroute.core.caller import Scope
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute_local.gateway import http_event, with_claims
 
 from tests.api.bad_tokens import BAD_CLAIMS, OURS
 from tests.api.one_app import app_over
@@ -23,24 +23,13 @@ from tests.conftest import fresh_database
 
 def through_gateway(app: FastAPI, route: Route, path: str, authorizer: Any, headers: Any = None) -> dict[str, Any]:
     """Ask as API Gateway does, with what its authorizer found."""
-    path, _, query = path.partition("?")
-    http = {"method": route[0], "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1", "userAgent": "test"}
-    body = BODIES.get(route)
-    event = {
-        "version": "2.0",
-        "routeKey": " ".join(route),
-        "rawPath": path,
-        "rawQueryString": query,
-        "headers": {"host": "api.test", "content-type": "application/json", **(headers or {})},
-        "requestContext": {"http": http, "authorizer": authorizer, "stage": "$default", "requestId": "1"},
-        "body": None if body is None else json.dumps(body),
-        "isBase64Encoded": False,
-    }
+    event = http_event(f"{route[0]} {path}", BODIES.get(route), authorizer)
+    event["headers"] |= headers or {}
     return Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type, return-value]
 
 
 def vouched(said: dict[str, Any]) -> dict[str, Any]:
-    return {"jwt": {"claims": as_gateway_says(said), "scopes": None}}
+    return with_claims(as_gateway_says(said))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from skillroute.core.http.app import create_app
 from skillroute.core.observability import counts
 from skillroute.core.settings import SearchSettings
 from skillroute.wiring import Parts
+from skillroute_local.gateway import http_event, with_claims
 
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
@@ -23,7 +23,6 @@ from tests.doubles import LogRecords
 from tests.integration.storage.rows import connected
 
 QUERY = "schedule a meeting with John"
-EVENTS = Path(__file__).parents[2] / "events"
 
 
 @pytest.fixture
@@ -499,13 +498,7 @@ VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
 
 
 def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
-    event = json.loads((EVENTS / "search.json").read_text())
-    event["requestContext"]["http"] |= {"method": method, "path": path}
-    event |= {"routeKey": f"{method} {path}", "rawPath": path, "body": None if body is None else json.dumps(body)}
-    event["headers"].pop("content-length", None)
-    event["requestContext"]["authorizer"] = (
-        {} if claims is None else {"jwt": {"claims": VOUCHED | claims, "scopes": None}}
-    )
+    event = http_event(f"{method} {path}", body, None if claims is None else with_claims(VOUCHED | claims))
     answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
     return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
 

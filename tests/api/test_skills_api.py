@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailabl
 from skillroute.core.http.app import create_app
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
+from skillroute_local.gateway import http_event, with_claims
 
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
@@ -31,7 +31,6 @@ CALENDAR = {
     "examples": ["create_event", "list_events"],
     "parent_domain": "productivity",
 }
-EVENTS = Path(__file__).parents[2] / "events"
 MOMENT = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 
@@ -706,13 +705,7 @@ VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
 
 
 def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
-    event = json.loads((EVENTS / "search.json").read_text())
-    event["requestContext"]["http"] |= {"method": method, "path": path}
-    event |= {"routeKey": f"{method} {path}", "rawPath": path, "body": None if body is None else json.dumps(body)}
-    event["headers"].pop("content-length", None)
-    event["requestContext"]["authorizer"] = (
-        {} if claims is None else {"jwt": {"claims": VOUCHED | claims, "scopes": None}}
-    )
+    event = http_event(f"{method} {path}", body, None if claims is None else with_claims(VOUCHED | claims))
     answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
     return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
 

@@ -1,4 +1,4 @@
-"""The Lambda handlers, called with every event of events/, as API Gateway, SQS and EventBridge Scheduler send them.
+"""The Lambda handlers, called with every event, as API Gateway, SQS and EventBridge Scheduler send them.
 
 Each logs in to the database as in a deployment: search with the rights of the reader, the others with the writer's
 (docs/adr/0031).
@@ -130,4 +130,4 @@ def secret(endpoint: str, content: dict[str, Any]) -> str:
 
 
 def test_every_event_is_used() -> None:
-    assert {step.event for step in (*SIGNED, *WITH_TOKENS)} == set(EVENTS)
+    assert {step.event for step in (*SIGNED, *WITH_TOKENS)} == EVENTS

@@ -1,4 +1,4 @@
-"""The handlers behind queues and the schedule, called with the events of events/, over real PostgreSQL and moto."""
+"""The handlers behind queues and the schedule, called with the scenario's events, over real PostgreSQL and moto."""
 
 from __future__ import annotations
 

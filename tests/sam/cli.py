@@ -17,7 +17,7 @@ from typing import Any
 
 from skillroute_local.loopback import HOST, free_port
 
-from tests.events import EVENTS, ROOT
+from tests.events import ROOT, write
 
 BUILD = ROOT / ".aws-sam" / "build"
 LOGS = ROOT / ".aws-sam" / "logs"
@@ -48,6 +48,7 @@ class Sam:
     """
 
     def __init__(self, directory: Path, variables: Mapping[str, str], *parameters: str) -> None:
+        self._folder = directory
         self._env_file = directory / "env.json"
         self._env_file.write_text(json.dumps({"Parameters": dict(variables)}), encoding="utf-8")
         self._env_file.chmod(0o600)
@@ -56,9 +57,9 @@ class Sam:
         self._last: dict[str, Path] = {}  # the log of the last run, by what ran
 
     def invoke(self, function: str, event: str) -> Any:
-        """Run a function in a container of its own with an event of events/, and return what it answered."""
+        """Run a function in a container of its own with an event, and return what it answered."""
         log = self._log(f"{function}-{event}")
-        command = self._command("invoke", logical_id(function), "--event", str(EVENTS[event]))
+        command = self._command("invoke", logical_id(function), "--event", str(write(event, self._folder)))
         try:
             with log.open("wb") as file:
                 done = subprocess.run(

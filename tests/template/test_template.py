@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
+from skillroute_local.gateway import route_of
 
+from tests.event_requests import OF_OTHERS, SIGNED
+from tests.events import event
 from tests.template import (
     check_api,
     check_functions,
@@ -18,8 +20,8 @@ from tests.template import (
     check_schedule,
 )
 from tests.template.parameter_sets import IMPOSSIBLE, PARAMETER_SETS
-from tests.template.routes import key, served
-from tests.template.stack import ROOT, Stack, parsed, stack
+from tests.template.routes import served
+from tests.template.stack import Stack, parsed, stack
 
 MODULES = (
     check_api,
@@ -63,6 +65,8 @@ def test_every_rule_is_seen_to_object() -> None:
 
 
 def test_every_route_has_its_event() -> None:
-    events = [json.loads(file.read_text(encoding="utf-8")) for file in (ROOT / "events").glob("*.json")]
-    asked = {key(*event["routeKey"].split(" ")) for event in events if "routeKey" in event}
-    assert asked == served() - {"GET /health", "GET /ready"}
+    routes = [each.replace("{}", "{id}") for each in served()]
+    http = [event(name)["requestContext"]["http"] for name in (*SIGNED, *OF_OTHERS)]
+    found = [route_of(each["method"], each["path"], routes) for each in http]
+    assert {each[0] for each in found if each} == set(routes) - {"GET /health", "GET /ready"}
+    assert None not in found

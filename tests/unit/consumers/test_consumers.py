@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from skillroute.core.time_left import at_most_s
 from skillroute.skills.aggregate_consumer import aggregate_consumer
 from skillroute.skills.classify_consumer import classify_consumer
 
-EVENTS = Path(__file__).parents[3] / "events"
+from tests.events import event as sent
 
 
 class Noted:
@@ -77,11 +76,6 @@ def event(field: str, *values: object, receives: int = 1) -> dict[str, Any]:
     }
 
 
-def named(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
-    return found
-
-
 def failures(answer: dict[str, Any]) -> list[str]:
     assert answer.keys() == {"batchItemFailures"}
     assert all(failure.keys() == {"itemIdentifier"} for failure in answer["batchItemFailures"])
@@ -97,7 +91,7 @@ class TestClassify:
     def test_a_batch_is_classified_together(self, noted: Noted) -> None:
         classify = Classify()
 
-        answer = classify_consumer(classify, noted)(named("sqs_classify"), None)  # type: ignore[arg-type]
+        answer = classify_consumer(classify, noted)(sent("sqs_classify"), None)  # type: ignore[arg-type]
 
         assert failures(answer) == []
         assert classify.calls == [[1, 2]]
@@ -114,7 +108,7 @@ class TestClassify:
 
     def test_poison_and_doubles_do_not_keep_the_others(self, noted: Noted) -> None:
         classify = Classify()
-        mixed = named("sqs_classify_mixed")
+        mixed = sent("sqs_classify_mixed")
         mixed["Records"].append({**mixed["Records"][0], "messageId": "the same tool again"})
 
         answer = classify_consumer(classify, noted)(mixed, None)  # type: ignore[arg-type]
@@ -201,10 +195,10 @@ class TestAggregate:
         done: list[str] = []
 
         consume = aggregate_consumer(self.aggregate(done, {}), noted, lambda: None)  # type: ignore[arg-type]
-        answer = consume(named("sqs_aggregate"), Context(60_000, 60_000, 9_999))
+        answer = consume(sent("sqs_aggregate"), Context(60_000, 60_000, 9_999))
 
         assert done == ["calendar_management"]
-        assert failures(answer) == [named("sqs_aggregate")["Records"][1]["messageId"]]
+        assert failures(answer) == [sent("sqs_aggregate")["Records"][1]["messageId"]]
         assert list(noted.reasons) == ["communication"]
 
     def test_nothing_is_published_for_a_batch_without_work(self, noted: Noted) -> None:
@@ -219,7 +213,7 @@ class TestAggregate:
 def test_the_relay_answers_with_its_report() -> None:
     report = RelayReport(published=2, depths=[OutboxDepth(QueueName.CLASSIFY, 1, 0, 0.5)])
 
-    answer = relay_consumer(lambda: report, list)(named("schedule_relay"), None)
+    answer = relay_consumer(lambda: report, list)(sent("schedule_relay"), None)
 
     assert json.loads(json.dumps(answer))["depths"] == [{"queue": "classify", "waiting": 1, "dead": 0, "oldest_s": 0.5}]
     assert answer["published"] == 2

@@ -1,0 +1,154 @@
+"""The requests of the scenario, by name, each to one of the routes: what is asked, and who asks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_PAGE = "limit=20&offset=0"
+_SKILL = "/api/v1/skills/calendar_management"
+_MEETING = "query=schedule%20a%20meeting%20with%20John%20tomorrow&limit=3&threshold=0.3"
+_FREE = (
+    "query=find%20a%20time%20next%20week%20when%20everyone%20is%20free&skill_ids=calendar_management%2Ccommunication"
+)
+
+SIGNED = {
+    "agents_delete": "DELETE /api/v1/agents/2",
+    "agents_disable": "POST /api/v1/agents/2/disable",
+    "agents_enable": "POST /api/v1/agents/2/enable",
+    "agents_get": "GET /api/v1/agents/2",
+    "agents_list": "GET /api/v1/agents?tag=dependencies&is_enabled=true&limit=20&offset=0",
+    "agents_put": "PUT /api/v1/agents",
+    "catalog_delete": "DELETE /api/v1/tools/1",
+    "catalog_get": "GET /api/v1/tools/1",
+    "catalog_list": "GET /api/v1/tools?server=calendar&type=tool&limit=20&offset=0",
+    "catalog_put": "PUT /api/v1/tools",
+    "mail_agents_delete": "DELETE /api/v1/mail/agents/3",
+    "mail_agents_get": "GET /api/v1/mail/agents/3",
+    "mail_agents_list": "GET /api/v1/mail/agents?project_id=2&limit=20&offset=0",
+    "mail_agents_put": "PUT /api/v1/mail/agents",
+    "mail_messages_acknowledge": "POST /api/v1/mail/messages/6/acknowledge",
+    "mail_messages_delete": "DELETE /api/v1/mail/messages/6",
+    "mail_messages_get": "GET /api/v1/mail/messages/6",
+    "mail_messages_list": f"GET /api/v1/mail/messages?project_id=2&thread_id=OPS-77&recipient=goldenreed&{_PAGE}",
+    "mail_messages_put": "PUT /api/v1/mail/messages",
+    "mail_messages_put_partly_bad": "PUT /api/v1/mail/messages",
+    "mail_products_delete": "DELETE /api/v1/mail/products/1",
+    "mail_products_get": "GET /api/v1/mail/products/1",
+    "mail_products_list": "GET /api/v1/mail/products?key=atlas",
+    "mail_products_put": "PUT /api/v1/mail/products",
+    "mail_projects_delete": "DELETE /api/v1/mail/projects/1",
+    "mail_projects_get": "GET /api/v1/mail/projects/1",
+    "mail_projects_list": "GET /api/v1/mail/projects?limit=20&offset=0",
+    "mail_projects_put": "PUT /api/v1/mail/projects",
+    "search": "POST /api/v1/search",
+    "search_messages": "POST /api/v1/search/messages",
+    "search_messages_explain": "POST /api/v1/search/messages",
+    "search_messages_filtered": "POST /api/v1/search/messages",
+    "search_messages_product_tool": "POST /api/v1/tools/search_messages_product",
+    "search_messages_tool": "POST /api/v1/tools/search_messages",
+    "search_registry": "POST /api/v1/search/registry",
+    "search_registry_disabled": "POST /api/v1/search/registry",
+    "search_skills": f"GET /api/v1/search/skills?{_MEETING}",
+    "search_tools": f"GET /api/v1/search/tools?{_FREE}&item_type=tool&limit=10&threshold=0.3",
+    "servers_delete": "DELETE /api/v1/servers/1",
+    "servers_disable": "POST /api/v1/servers/1/disable",
+    "servers_enable": "POST /api/v1/servers/1/enable",
+    "servers_get": "GET /api/v1/servers/1",
+    "servers_list": "GET /api/v1/servers?tag=documentation&is_enabled=all&limit=20&offset=0",
+    "servers_put": "PUT /api/v1/servers",
+    "servers_put_fewer_tools": "PUT /api/v1/servers",
+    "servers_tools": "GET /api/v1/tools?server=context7&type=tool",
+    "skills_classify": "POST /api/v1/skills/classify",
+    "skills_create": "POST /api/v1/skills",
+    "skills_delete": "DELETE /api/v1/skills/calendar_management",
+    "skills_describe": "POST /api/v1/skills/calendar_management/describe",
+    "skills_get": "GET /api/v1/skills/calendar_management",
+    "skills_list": "GET /api/v1/skills?is_active=all&limit=50",
+    "skills_patch": "PATCH /api/v1/skills/calendar_management",
+    "skills_put": "PUT /api/v1/skills/calendar_management",
+    "skills_tools": "GET /api/v1/skills/calendar_management/tools",
+    "suggestions_approve": "POST /api/v1/skills/suggestions/1/approve",
+    "suggestions_list": "GET /api/v1/skills/suggestions?status=pending",
+    "suggestions_merge": "POST /api/v1/skills/suggestions/1/merge",
+    "suggestions_reject": "POST /api/v1/skills/suggestions/1/reject",
+    "tool_skills_get": "GET /api/v1/tools/1/skills",
+    "tool_skills_put": "PUT /api/v1/tools/1/skills",
+    "verify": "GET /api/v1/verify",
+}
+"""Requests that are signed; the body is the one of the name, where there is one."""
+
+
+def _token(
+    scope: str, sub: str = "agent-gateway", org_id: str | None = "acme", agent: str | None = None
+) -> dict[str, str]:
+    """Return the claims that differ from token to token."""
+    return {name: each for name, each in (("agent", agent), ("org_id", org_id)) if each} | {"scope": scope, "sub": sub}
+
+
+_SEARCH = _token("search")
+_SEARCH_ELSEWHERE = _token("search", org_id="globex")
+_OF_BLUE_LAKE = _token("search", agent="BlueLake")
+_OF_AMBER_HILL = _token("search", agent="AmberHill")
+_REGISTERS = _token("catalog", "tool-registry")
+_REGISTERS_NOTHING = _token("search", "tool-registry")
+_DELIVERS = _token("catalog admin", "mail-gateway")
+_MESSAGES = f"GET /api/v1/mail/messages?{_PAGE}"
+_SERVERS = f"GET /api/v1/servers?{_PAGE}"
+_ASK_TOOL = "POST /api/v1/tools/search_messages"
+
+OF_OTHERS: dict[str, tuple[str, dict[str, str] | None]] = {
+    "agents_put_jwt": ("agents_put", _REGISTERS),
+    "catalog_list_jwt": ("catalog_list", _SEARCH),
+    "catalog_list_jwt_other_org": ("catalog_list", _SEARCH_ELSEWHERE),
+    "catalog_put_anonymous": ("catalog_put", None),
+    "catalog_put_jwt": ("catalog_put", _REGISTERS),
+    "catalog_put_jwt_missing_scope": ("catalog_put", _REGISTERS_NOTHING),
+    "mail_agents_put_jwt": ("mail_agents_put", _DELIVERS),
+    "mail_messages_list_jwt": (_MESSAGES, _OF_BLUE_LAKE),
+    "mail_messages_list_jwt_no_agent": (_MESSAGES, _SEARCH),
+    "mail_messages_put_jwt": ("mail_messages_put", _DELIVERS),
+    "mail_messages_put_jwt_missing_scope": ("mail_messages_put", _SEARCH),
+    "mail_projects_put_jwt": ("mail_projects_put", _DELIVERS),
+    "search_anonymous": ("search", None),
+    "search_jwt": ("search", _token("search profile")),
+    "search_jwt_missing_scope": ("search", _token("profile")),
+    "search_jwt_no_org": ("search", _token("search", org_id=None)),
+    "search_jwt_other_org": ("search", _SEARCH_ELSEWHERE),
+    "search_messages_jwt": ("search_messages", _OF_BLUE_LAKE),
+    "search_messages_jwt_missing_scope": ("search_messages", _token("catalog", agent="BlueLake")),
+    "search_messages_jwt_no_agent": ("search_messages", _SEARCH),
+    "search_messages_jwt_other_agent": ("search_messages", _OF_AMBER_HILL),
+    "search_messages_jwt_other_org": ("search_messages", _token("search", org_id="globex", agent="BlueLake")),
+    "search_messages_tool_jwt": (_ASK_TOOL, _OF_BLUE_LAKE),
+    "search_messages_tool_jwt_other_agent": (_ASK_TOOL, _OF_AMBER_HILL),
+    "search_registry_jwt": ("search_registry", _token("search profile")),
+    "search_registry_jwt_missing_scope": ("search_registry", _token("profile")),
+    "search_registry_jwt_other_org": ("search_registry", _SEARCH_ELSEWHERE),
+    "servers_list_jwt": (_SERVERS, _SEARCH),
+    "servers_list_jwt_other_org": (_SERVERS, _SEARCH_ELSEWHERE),
+    "servers_put_jwt": ("servers_put", _REGISTERS),
+    "servers_put_jwt_missing_scope": ("servers_put", _REGISTERS_NOTHING),
+    "skills_create_anonymous": ("skills_create", None),
+    "skills_create_jwt": ("skills_create", _token("skills search", "curator")),
+    "skills_create_jwt_missing_scope": ("skills_create", _token("search", "curator")),
+    "skills_list_jwt": ("skills_list", _SEARCH),
+    "verify_jwt": ("verify", _token("admin", "operator", org_id=None)),
+    "verify_jwt_missing_scope": ("verify", _token("search catalog skills", "operator")),
+}
+"""Requests with a token, by the claims that its authorizer passed on, and without any; each repeats a request."""
+
+_BODIES: dict[str, Any] = json.loads(Path(__file__).with_name("bodies.json").read_text(encoding="utf-8"))
+
+
+def body_of(name: str) -> Any:
+    """Return what a request of `SIGNED`, or one of its own in `OF_OTHERS`, carries; None where it carries nothing."""
+    if name == "servers_put_fewer_tools":
+        [server] = _BODIES["servers_put"]["servers"]
+        return {"servers": [{**server, "version": "1.0.32", "tools": server["tools"][:2]}]}
+    if name == "search_registry_disabled":
+        return {**_BODIES["search_registry"], "include_disabled": True, "explain": True}
+    if name == "skills_put":
+        return {field: value for field, value in _BODIES["skills_create"].items() if field != "id"}
+    return _BODIES.get(name)
