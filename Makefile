@@ -70,7 +70,7 @@ validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI ch
 	@for each in infrastructure/*.yaml; do $(SAM) validate --lint --template $$each || exit 1; done
 
 .PHONY: test-sam
-test-sam: $(VENV)/.dev ## Build, then call every function under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)
+test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)
 	@docker info >/dev/null 2>&1 || { echo "make test-sam needs Docker, and it does not answer: start it, or run 'docker info' to see why"; exit 2; }
 	@$(MAKE) --no-print-directory $(BUILT)
 	@$(BIN)/python -m pytest tests/sam -m sam -v

@@ -17,7 +17,7 @@ from typing import Any
 
 from skillroute_local.loopback import HOST, free_port
 
-from tests.events import ROOT, write
+from tests.events import FILES, KEPT, ROOT, write
 
 BUILD = ROOT / ".aws-sam" / "build"
 LOGS = ROOT / ".aws-sam" / "logs"
@@ -57,9 +57,13 @@ class Sam:
         self._last: dict[str, Path] = {}  # the log of the last run, by what ran
 
     def invoke(self, function: str, event: str) -> Any:
-        """Run a function in a container of its own with an event, and return what it answered."""
+        """Run a function in a container of its own with an event, and return what it answered.
+
+        The event is the file of events/ where there is one.
+        """
         log = self._log(f"{function}-{event}")
-        command = self._command("invoke", logical_id(function), "--event", str(write(event, self._folder)))
+        file = FILES / f"{event}.json" if event in KEPT else write(event, self._folder)
+        command = self._command("invoke", logical_id(function), "--event", str(file))
         try:
             with log.open("wb") as file:
                 done = subprocess.run(

@@ -78,11 +78,11 @@ def _sqs() -> Iterator[str]:
 MakeWorld = Callable[..., World]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_world(
-    postgres_server: EmbeddedPostgres, migrated_template: str, _sqs: str, tmp_path: Path
+    postgres_server: EmbeddedPostgres, migrated_template: str, _sqs: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., object]]:
-    """Return what makes a world: an empty database, empty queues, and `sam local` over them."""
+    """Return what makes a world: an empty database, empty queues, and `sam local` over them. One at a time."""
 
     @contextmanager
     def make(*parameters: str, **variables: str) -> Iterator[World]:
@@ -91,7 +91,7 @@ def make_world(
             settings = {"SKILLROUTE_DATABASE_URL": url} | queue_environment(_sqs, urls) | UNSET | variables
             with reachable_by_containers(settings) as (there, _):
                 try:
-                    yield World(Sam(tmp_path, there, *parameters), url, _sqs, urls)
+                    yield World(Sam(tmp_path_factory.mktemp("sam"), there, *parameters), url, _sqs, urls)
                 finally:
                     delete_queues(_sqs)
 

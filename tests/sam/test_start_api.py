@@ -1,4 +1,4 @@
-"""A session over HTTP through `sam local start-api`: nobody checks tokens there but the functions themselves."""
+"""Over HTTP through `sam local start-api`, by the template's routes; the functions check tokens, nobody else does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.api.routes import SCOPES, filled
+from tests.api.test_no_such_route import UNKNOWN, methods_of
 from tests.api.tokens import AUDIENCE, ISSUER, Signer, claims, key_set
 from tests.sam.world import World
 
@@ -55,7 +57,7 @@ class Api:
         self._http.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def api(make_world: Make) -> Iterator[Api]:
     signer = Signer("sam")
     parameters = ("AuthMode=jwt", f"JwtIssuer={ISSUER}", f"JwtAudience={AUDIENCE}")
@@ -116,16 +118,35 @@ def test_who_has_no_good_token_is_refused_by_every_function(api: Api, say: Calla
         strangers = Signer("stranger")
         bad = {
             "none": None,
-            "expired": api.token(scope, "acme", iat=now - 7200, nbf=now - 7200, exp=now - 3600),
-            "another audience": api.token(scope, "acme", aud="https://elsewhere.test"),
-            "another issuer": api.token(scope, "acme", iss="https://elsewhere.test"),
-            "another's key": strangers.sign(claims(scope, "acme")),
+            "expired": api.token(scope, "initech", iat=now - 7200, nbf=now - 7200, exp=now - 3600),
+            "another audience": api.token(scope, "initech", aud="https://elsewhere.test"),
+            "another issuer": api.token(scope, "initech", iss="https://elsewhere.test"),
+            "another's key": strangers.sign(claims(scope, "initech")),
             "of no organisation": api.token(scope),
         }
         for what, token in bad.items():
             response = api.ask(method, path, token, json=body)
             assert response.status_code == 401, f"{what}: {response.status_code} {response.text}"
             assert response.headers["www-authenticate"].startswith("Bearer"), what
-        lacking = api.ask(method, path, api.token("profile", "acme"), json=body)
+        lacking = api.ask(method, path, api.token("profile", "initech"), json=body)
         assert lacking.status_code == 403, lacking.text
-        assert api.ask(method, path, api.token(scope, "acme"), json=body).status_code < 300
+        assert api.ask(method, path, api.token(scope, "initech"), json=body).status_code < 300
+
+
+def test_greedy_routes_lead_each_path_to_the_function_that_has_it(api: Api, say: Callable[[str], None]) -> None:
+    """Of a path that it has a function says 405 to a method that it lacks, of another one 404."""
+    everything = api.token("admin", "umbrella")
+    # Of /skills/classify, which is a skill's path as well, only methods are missing that Flask answers itself.
+    for path in sorted({path for _, path in SCOPES if path.startswith("/api/")} - {"/api/v1/skills/classify"}):
+        asked = filled(path).partition("?")[0]
+        method = next(each for each in ("PATCH", "DELETE", "PUT", "POST") if each not in methods_of(path))
+        say(f"{method} {asked}")
+        api.answered(401, method, asked, None)
+        assert set(api.answered(405, method, asked, everything)) == {"detail"}
+    for path in (each for each in UNKNOWN if each.startswith("/api/v1/")):
+        say(path)
+        api.answered(401, "POST", path, None)
+        assert set(api.answered(404, "POST", path, everything)) == {"detail"}
+    for path in ("/health", "/ready"):
+        api.answered(401, "GET", path, None)
+        api.answered(200, "GET", path, everything)

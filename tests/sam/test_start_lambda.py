@@ -1,11 +1,14 @@
-"""Queues under `sam local start-lambda`: what a container queues, another one does, carried by the event pump."""
+"""Under `sam local start-lambda`: every event to warm containers, and the queues between them.
+
+What one container queues another one does, carried by the event pump.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -14,13 +17,15 @@ from skillroute_local.queue_server import queue_environment, sqs_client
 from skillroute_local.supervisor import Pump
 
 from tests.e2e.processes import eventually
-from tests.events import ADMIN_ROLE, answer, event
+from tests.events import ADMIN_ROLE, JWT, answer, event
 from tests.sam.cli import logical_id
+from tests.sam.walk import walk
 from tests.sam.world import World
+from tests.scenario import SIGNED, WITH_TOKENS, Step
 
 Make = Callable[..., AbstractContextManager[World]]
 
-SIGNED = ("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}")
+IAM = ("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}")
 _WITHIN_S = 150.0
 # Longer than a batch takes in a warm container on a busy machine, or its messages would come twice; so short that five
 # tries, 75 s of waiting, are over well before the test gives up. The real queues wait six minutes.
@@ -63,11 +68,29 @@ def put(client: Any, *names: str) -> list[int]:
     return [result["id"] for result in report["results"]]
 
 
+def walk_all(make_world: Make, say: Callable[[str], None], steps: Sequence[Step], *parameters: str) -> None:
+    with make_world(*parameters) as world, world.sam.serving("start-lambda") as endpoint:
+        client = lambda_client(endpoint)
+        walk(lambda function, name: invoke(client, function, event(name)), steps, say)
+        client.close()
+        started = _containers(world.sam.log("start-lambda"))
+        assert len(set(started)) == len({step.function for step in steps}), "each container stays warm"
+
+
+def test_every_event_when_aws_signatures_vouch(make_world: Make, say: Callable[[str], None]) -> None:
+    walk_all(make_world, say, SIGNED, *IAM)
+
+
+def test_every_event_when_tokens_vouch(make_world: Make, say: Callable[[str], None]) -> None:
+    issuer, audience = JWT["SKILLROUTE_JWT_ISSUER"], JWT["SKILLROUTE_JWT_AUDIENCE"]
+    walk_all(make_world, say, WITH_TOKENS, "AuthMode=jwt", f"JwtIssuer={issuer}", f"JwtAudience={audience}")
+
+
 def test_a_classification_that_one_container_queues_is_done_by_another(
     make_world: Make, say: Callable[[str], None]
 ) -> None:
     with (
-        make_world("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}") as world,
+        make_world(*IAM) as world,
         world.sam.serving("start-lambda") as endpoint,
         world.sql() as sql,
     ):
@@ -94,7 +117,7 @@ def test_a_message_that_always_fails_is_given_up_after_five_tries_and_the_nine_b
     make_world: Make, say: Callable[[str], None]
 ) -> None:
     with (
-        make_world("AuthMode=iam", f"AdminRoleArns={ADMIN_ROLE}") as world,
+        make_world(*IAM) as world,
         world.sam.serving("start-lambda") as endpoint,
         world.sql() as sql,
     ):
