@@ -4,7 +4,7 @@ What is counted: of how many texts a word is part, in tools (name, description, 
 by words) and in requests for tools. Both count one half, for a word that is common in requests alone ("please") says
 as little as one that is common in tools alone ("retrieve"); each set of requests counts alike, however large it is.
 
-    cd layers/common/python/skillroute/domain
+    cd layers/common/python/skillroute/core/documents
     python ../../../../../benchmarks/term_counts.py --data /path/to/data --output term_counts.txt
 """
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cfnlint.decode import cfn_yaml
+from skillroute.core import observability
 from skillroute.core.settings import LocalSettings
 
 ROOT = Path(__file__).parents[2]
@@ -58,9 +59,7 @@ def test_parameters_and_outputs_that_the_operators_pages_name_exist() -> None:
     # In backticks, in camel case, alone or with a value behind.
     pages = "".join(text(ROOT / "docs" / f"{name}.md") for name in ("operations", "deployment", "registry", "mail"))
     named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]*)+)(?:=[^`]*)?`", pages))
-    metrics = set(
-        re.findall(r"= \"([A-Z]\w+)\"", (ROOT / "layers/common/python/skillroute/observability.py").read_text("utf-8"))
-    )
+    metrics = set(re.findall(r"= \"([A-Z]\w+)\"", text(Path(observability.__file__))))
     known = set(TEMPLATE["Parameters"]) | set(TEMPLATE["Outputs"]) | metrics
     of_aws = {"DatabaseConnectionsCurrentlySessionPinned"}
     assert "DatabaseReaderSecretArn" in named

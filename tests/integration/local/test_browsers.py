@@ -140,7 +140,8 @@ class TestTheWebServer:
 
 class TestTheQueues:
     @pytest.fixture(scope="class")
-    def server(self) -> Iterator[QueueServer]:
+    @classmethod
+    def server(cls) -> Iterator[QueueServer]:
         with QueueServer() as server:
             ensure_queues(server.url)
             yield server

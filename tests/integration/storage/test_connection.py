@@ -374,13 +374,15 @@ class TestPool:
         # GIVEN a number that Python refuses to read, written by SQL, before a row that can be read
         ids = [insert_tool(sql, "long"), insert_tool(sql, "short")]
         sql(f"UPDATE mcp.tools SET input_schema = '{{\"n\": {'1' * 5_000}}}' WHERE id = {ids[0]}")
+        anything = dict.fromkeys(("org_id", "type", "server", "name", "tag", "skill_id"))
+        page: dict[str, object] = {**anything, "limit": 10, "max_bytes": 10**6}
         # WHEN
         with pytest.raises(ValueError, match="digits"):
-            getattr(pool, unit)(lambda connection: connection.run("item_schemas", ids=ids))
+            getattr(pool, unit)(lambda connection: connection.run("list_items", offset=0, **page))
         # THEN what is asked next gets its own answer, not the rest of that one
         assert pool._idle == []
         assert pool.read(count_skills) == 0
-        assert [row[0] for row in pool.read(lambda c: c.run("item_schemas", ids=ids[1:]))] == ids[1:]
+        assert [row[0] for row in pool.read(lambda c: c.run("list_items", offset=1, **page))] == ids[1:]
 
     def test_times_are_in_utc_whatever_the_zone_of_the_database(self, database_url: str, sql: Sql) -> None:
         # GIVEN

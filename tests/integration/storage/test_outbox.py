@@ -11,7 +11,7 @@ from skillroute.core.postgres.queries import statement
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import OutboxEntry, QueueName
 
-from tests.integration.storage.rows import INSERT_SKILL, INSERT_TOOL, Sql, connected
+from tests.integration.storage.rows import Sql, connected, insert_skill, insert_tool
 
 CLASSIFY, AGGREGATE = QueueName.CLASSIFY, QueueName.AGGREGATE
 
@@ -57,23 +57,22 @@ def turns(entries: list[OutboxEntry]) -> list[str | None]:
 
 def test_work_carries_the_organisation_of_its_tool_or_skill(database: Database, sql: Sql) -> None:
     # GIVEN
-    for name in ("a", "b"):
-        sql(INSERT_TOOL.format(name=name))
-        sql(INSERT_SKILL.format(name=name))
-    sql("DELETE FROM mcp.outbox")
+    for name, org in (("a", "acme"), ("b", None)):
+        insert_tool(sql, name)
+        insert_skill(sql, name, org)
     sql("UPDATE mcp.tools SET org_id = 'acme' WHERE name = 'a'")
-    sql("UPDATE mcp.skill_categories SET org_id = 'acme' WHERE id = 'a'")
+    sql("DELETE FROM mcp.outbox")
     # WHEN
-    for queue, keys in ((CLASSIFY, ["1", "2", "99"]), (AGGREGATE, ["a", "b", "gone"])):
+    for queue, keys in ((CLASSIFY, ["1", "2", "99"]), (AGGREGATE, ["a/acme", "b", "gone/acme"])):
         database.transact(lambda session, queue=queue, keys=keys: OutboxRepository(session).enqueue(queue, keys))  # type: ignore[misc]
     # THEN what is global, and what is gone meanwhile, is of no organisation
     assert {(entry.queue, entry.key): entry.org_id for entry in planned(database)} == {
         (CLASSIFY, "1"): "acme",
         (CLASSIFY, "2"): None,
         (CLASSIFY, "99"): None,
-        (AGGREGATE, "a"): "acme",
+        (AGGREGATE, "a/acme"): "acme",
         (AGGREGATE, "b"): None,
-        (AGGREGATE, "gone"): None,
+        (AGGREGATE, "gone/acme"): None,
     }
 
 

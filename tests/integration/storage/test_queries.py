@@ -23,7 +23,7 @@ def test_every_statement_is_used_by_the_code() -> None:
 
 
 def test_every_statement_that_the_code_names_exists() -> None:
-    code = "\n".join(path.read_text("utf-8") for path in (PACKAGE / "storage" / "postgres").glob("*.py"))
+    code = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     named = set(re.findall(r'(?:_run|\.run)\(\s*"([a-z_]+)"', code))
     assert len(named) > 20
     assert named - set(queries.names()) == set()

@@ -109,17 +109,18 @@ class TestAssign:
 
         # WHEN it is replaced, and another connection looks between all of its statements
         def replace(session: Session) -> None:
-            run = AssignmentRepository(session)._run
+            assignments = AssignmentRepository(session)
+            run = assignments._run
 
             def watched(name: str, /, **params: object) -> list[list[object]]:
                 rows = run(name, **params)
                 seen.append(stored(sql))
                 return rows
 
-            AssignmentRepository(session)._run = watched
-            AssignmentRepository(session).replace({1: ranked(("c", 0.9), ("b", 0.8))}, KEYS, LLM)
+            assignments._run = watched
+            assignments.replace({1: ranked(("c", 0.9), ("b", 0.8))}, KEYS, LLM)
 
-        database.transact(replace)  # type: ignore[arg-type]
+        database.transact(replace)
         # THEN it has the old ones until the commit, and the new ones after it
         assert seen == [old] * 3
         assert [row[0] for row in stored(sql)] == ["b", "c"]

@@ -25,7 +25,7 @@ def test_the_rarer_a_word_the_more_it_weighs(common: str, rare: str) -> None:
 
 
 def test_the_table_is_sorted_and_has_each_word_once() -> None:
-    file = files("skillroute.domain").joinpath("term_counts.txt")
+    file = files("skillroute.core.documents").joinpath("term_counts.txt")
     lines = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
     found = [int(count) for _, count in lines]
     assert found == sorted(found, reverse=True)

@@ -22,16 +22,22 @@ from tests.unit.services.desk import ACME, Desk, Renamed, statuses, tool
 T = TypeVar("T")
 
 
-class Overtaken(Database):
+class Overtaken:
     """A database in which something else happens before each transaction, once everything has been read."""
 
-    def __init__(self, pool: Pool, before: Callable[[], None]) -> None:
-        super().__init__(pool)
+    def __init__(self, database: Database, before: Callable[[], None]) -> None:
+        self._database = database
         self._before = before
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        return self._database.read(work)
+
+    def snapshot(self, work: Callable[[Session], T]) -> T:
+        return self._database.snapshot(work)
 
     def transact(self, work: Callable[[Session], T]) -> T:
         self._before()
-        return super().transact(work)
+        return self._database.transact(work)
 
 
 class TestWhatChanged:

@@ -49,5 +49,5 @@ def test_without_one_it_speaks_for_none(home: Home) -> None:
 
 def test_the_claim_is_called_as_both_sides_say(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLROUTE_JWT_AGENT_CLAIM", "mail_agent")
-    assert caller(home, "--agent", "BlueLake", jwt_agent_claim="mail_agent").agent == "BlueLake"
-    assert caller(home, "--agent", "BlueLake", jwt_agent_claim="agent").agent is None
+    assert caller(home, "--agent", "BlueLake", "--org", "acme", jwt_agent_claim="mail_agent").agent == "BlueLake"
+    assert caller(home, "--agent", "BlueLake", "--org", "acme", jwt_agent_claim="agent").agent is None

@@ -36,7 +36,7 @@ _VERBS = frozenset({
 # fmt: on
 _LONGEST_GIST = 200
 _LONGEST_WHOLE = 8_000
-"""Characters: no embedding model reads more (providers.embedding.wire)."""
+"""Characters: no embedding model reads more (core.embedding.wire)."""
 _LONGEST_WORDS = 64_000
 """Characters that BM25 counts words in: more than a description may have, and enough for any schema's arguments."""
 

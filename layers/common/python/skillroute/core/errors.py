@@ -9,7 +9,7 @@ SkillrouteError
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
-    ├── DatabaseUnavailable       PostgreSQL cannot be reached (storage/postgres/refusals.py tells the ways apart)
+    ├── DatabaseUnavailable       PostgreSQL cannot be reached (core/postgres/refusals.py tells the ways apart)
     │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
     ├── IndexUnavailable          the vector index failed
@@ -22,7 +22,7 @@ SkillrouteError
     ├── SecretUnavailable         a password or key cannot be read where it is kept
     └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
 
-Each is raised where it is known and translated once at the edge: `web/errors.py` for HTTP. Of the branch
+Each is raised where it is known and translated once at the edge: `core/http/errors.py` for HTTP. Of the branch
 `DependencyUnavailable` an edge shows its callers `told` and logs `str(error)`.
 """
 

@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from skillroute.core.errors import ConfigurationError
 
 _ON_LAMBDA = Path("/opt/models/all-minilm-l6-v2")
-_IN_REPOSITORY = Path(__file__).parents[3] / "inference" / "models" / "all-minilm-l6-v2"
+_IN_REPOSITORY = Path(__file__).parents[4] / "inference" / "models" / "all-minilm-l6-v2"
 
 
 def _default_model_dir() -> Path:

@@ -44,7 +44,7 @@ class RegistryScope:
     org_id : str or None
         The caller's organisation; global entities and its own are seen.
     tags : sequence of str
-        Keys of tags (`domain.registry.tag_key`) that an entity must have, all of them.
+        Keys of tags (`model.tag_key`) that an entity must have, all of them.
     include_disabled : bool
     """
 
@@ -269,7 +269,7 @@ class RegistryRepository:
         """Return the entities that contain a keyword, the best `limit` of each kind and their ties; None returns all.
 
         The best are those of the highest boost, or of the highest coverage. `names` are keys of names
-        (`domain.names.name_key`): what is called so comes as well.
+        (`names.name_key`): what is called so comes as well.
 
         Keywords are matched literally, as parts of words, in lower case.
         """

@@ -1,4 +1,4 @@
-"""Deadlines and retries for embedders: those of `providers.calls`, with an embedder's name and error."""
+"""Deadlines and retries for embedders: those of `remote.calls`, with an embedder's name and error."""
 
 from __future__ import annotations
 

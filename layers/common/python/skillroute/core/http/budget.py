@@ -13,7 +13,7 @@ _CONTEXT = "aws.context"
 
 
 class TimeLimit:
-    """ASGI middleware that limits every wait below it to what the invocation has left (`domain/time_left.py`)."""
+    """ASGI middleware that limits every wait below it to what the invocation has left (`core/time_left.py`)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

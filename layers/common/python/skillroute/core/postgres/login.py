@@ -16,7 +16,7 @@ import pg8000.native
 from skillroute.core.errors import DatabaseUnavailable, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.queries import statement
-from skillroute.core.postgres.refusals import BROKEN, NoAnswer, TookTooLong, refusal, unanswered
+from skillroute.core.postgres.refusals import BROKEN, NoAnswer, NotPermitted, TookTooLong, refusal, unanswered
 from skillroute.core.time_left import at_most_s
 
 _TLS_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL manual, section 54.7: SSLRequest
@@ -169,7 +169,7 @@ def _set_up(native: pg8000.native.Connection, statement_timeout_s: float) -> str
     try:
         rows = native.run(settings + statement("server_history"))
     except pg8000.native.DatabaseError as error:
-        if not isinstance(refusal(error), StatementRejected):
+        if not isinstance(refusal(error), NotPermitted | StatementRejected):
             raise
         # A service without access to the control file.
         rows = native.run(settings + statement("server_start"))

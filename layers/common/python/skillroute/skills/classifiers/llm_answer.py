@@ -38,7 +38,7 @@ class ReadAnswer:
 def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnswer:
     """Read an answer. What is wrong with one assignment costs only that one.
 
-    A confidence outside 0..1 is a number and stays: `domain.classification.settle` judges it. What the model called
+    A confidence outside 0..1 is a number and stays: `classification.settle` judges it. What the model called
     primary is not read, for the surest assignment is (decisions 15).
 
     Raises

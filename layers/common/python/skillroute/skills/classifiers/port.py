@@ -10,7 +10,7 @@ from skillroute.skills.model import AssignmentSource
 
 
 class Classifier(Protocol):
-    """Proposes skills for a tool. What becomes of a proposal `domain.classification.settle` decides."""
+    """Proposes skills for a tool. What becomes of a proposal `classification.settle` decides."""
 
     @property
     def name(self) -> str:

@@ -51,7 +51,7 @@ $$;
 -- lower case, with a blank between two: split by the application, so that they do not depend on a server's locale.
 CREATE TABLE mcp.registry_words (
     entity_id bigint NOT NULL REFERENCES mcp.registry_entities (id) ON DELETE CASCADE,
-    place     smallint NOT NULL,                         -- domain.registry_text.Place
+    place     smallint NOT NULL,                         -- registry.text.Place
     tool_id   bigint REFERENCES mcp.tools (id) ON DELETE CASCADE,
     words     text NOT NULL,
     -- The entity's own, so that a search need not look at it to know whether the caller may find it: a common word is

@@ -1,4 +1,4 @@
--- Groups and logins, as `migrate` sees to them (storage/postgres/roles).
+-- Groups and logins, as `migrate` sees to them (core/postgres/roles).
 
 -- name: group_names
 SELECT current_database() || '_reader', current_database() || '_writer'
