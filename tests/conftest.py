@@ -111,8 +111,8 @@ def database_url(postgres_server: EmbeddedPostgres, migrated_template: str) -> I
 
 @pytest.fixture(scope="session")
 def _reused_database(postgres_server: EmbeddedPostgres, migrated_template: str) -> Iterator[tuple[str, Empty]]:
-    with fresh_database(postgres_server, migrated_template) as url, _connected(postgres_server, url) as run:
-        yield url, lambda: run(_EMPTY)
+    with reusable_database(postgres_server, migrated_template) as reused:
+        yield reused
 
 
 @pytest.fixture
@@ -134,6 +134,13 @@ def edge_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeIndex
     edges = EdgeIndexes(tmp_path_factory.mktemp("edges"))
     yield edges
     edges.close()
+
+
+@contextmanager
+def reusable_database(server: EmbeddedPostgres, template: str) -> Iterator[tuple[str, Empty]]:
+    """Lend a copy of a template database, and what takes every row out of it."""
+    with fresh_database(server, template) as url, _connected(server, url) as run:
+        yield url, lambda: run(_EMPTY)
 
 
 @contextmanager

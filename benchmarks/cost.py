@@ -1,0 +1,183 @@
+"""What the largest and the most hostile request costs on every route, and that no route passes its bounds.
+
+Each route is asked for the largest page, sent the largest body and the longest query that it takes, texts that were
+made to be slow, and bodies that it must refuse, over a catalogue, a registry and a mailbox that are as large as one
+answer can show. Measured are the processor time of the process and of PostgreSQL, how far memory rises, and what the
+answer weighs on Lambda. A route that passes a bound, answers with a server error, or has no case ends this with
+status 1.
+
+The bounds are for finding what grows with the square of its input, or without end. They are generous, several times
+what is measured on two busy cores, so they say nothing about speed; `latency.py` and its like do.
+
+    python benchmarks/cost.py --json results/cost.json
+    python benchmarks/cost.py --only /search/registry    # some of it, to look into
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cost_cases import Case, Route, cases_of
+from cost_meter import Caller, Cost, Meter
+from cost_world import MadeUpVectors, World
+from fastapi import FastAPI
+from harness import arguments, console, fresh_database, print_table, progress, save
+from skillroute.bootstrap import Parts, make_embedder
+from skillroute.domain.answer_size import MAX_ANSWER_BYTES
+from skillroute.settings import LocalSettings
+from skillroute.web.app import create_app
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a request may cost at most; processor time of the process and of PostgreSQL together."""
+
+    cpu_s: float
+    memory_mib: float
+
+
+ONE = Bounds(cpu_s=2.0, memory_mib=256.0)
+"""Of a search, a page, or a single thing: the functions have 15 s and 29 s of one processor, and 1,769 MB."""
+BULK = Bounds(cpu_s=20.0, memory_mib=512.0)
+"""Of a bulk write."""
+ANSWER_MIB = MAX_ANSWER_BYTES / 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A case and what came of it."""
+
+    route: Route
+    case: Case
+    status: int
+    cost: Cost
+    broken: tuple[str, ...]
+
+    @property
+    def cpu_s(self) -> float:
+        """All processor time."""
+        return self.cost.cpu_s + self.cost.database_cpu_s
+
+
+class _Describer:
+    """Answers in the place of a language model, with all that it may say."""
+
+    name = "describer"
+
+    def answer(self, *_: Any, **__: Any) -> Mapping[str, Any]:
+        return {"description": "Water. " * 10_000}
+
+
+def routes_of(app: FastAPI) -> list[tuple[Route, bool]]:
+    """Return every route of the application, and whether it takes a body; those that delete come last."""
+    found = [
+        ((method.upper(), path), "requestBody" in operation)
+        for path, methods in app.openapi()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    return sorted(found, key=lambda each: (each[0][0] == "DELETE", each[0][1], each[0][0]))
+
+
+def broken_bounds(case: Case, status: int, cost: Cost) -> Iterator[str]:
+    """Yield what is wrong with an answer, none of it for what is as it should be."""
+    bounds = BULK if case.is_bulk else ONE
+    cpu_s = cost.cpu_s + cost.database_cpu_s
+    if status not in case.statuses:
+        yield f"answered {status}, not {' or '.join(map(str, case.statuses))}"
+    if cpu_s > bounds.cpu_s:
+        yield f"took {cpu_s:.1f} s of processor time, of {bounds.cpu_s:.0f}"
+    if cost.memory_mib is not None and cost.memory_mib > bounds.memory_mib:
+        yield f"took {cost.memory_mib:.0f} MiB of memory, of {bounds.memory_mib:.0f}"
+    if cost.answer_mib >= ANSWER_MIB:
+        yield f"answered {cost.answer_mib:.1f} MiB, of {ANSWER_MIB:.0f}"
+
+
+def measure(ask: Caller, meter: Meter, world: World, route: Route, case: Case) -> Measured:
+    """Ask once and return what it cost."""
+    world.settle()
+    body = case.body()
+    answer, cost = meter.measure(lambda: ask(route[0], case.target, body))
+    return Measured(route, case, answer.status, cost, tuple(broken_bounds(case, answer.status, cost)))
+
+
+def table(measured: list[Measured]) -> list[dict[str, Any]]:
+    """Return a row for each route: its slowest case, and the most of everything else."""
+    rows = []
+    for route in dict.fromkeys(each.route for each in measured):
+        of_route = [each for each in measured if each.route == route]
+        slowest = max(of_route, key=lambda each: each.cpu_s)
+        rows.append(
+            {
+                "route": " ".join(route),
+                "cases": len(of_route),
+                "cpu_s": round(slowest.cpu_s, 2),
+                "of_postgresql_s": round(slowest.cost.database_cpu_s, 2),
+                "slowest case": slowest.case.name,
+                "memory_mib": round(max(each.cost.memory_mib or 0.0 for each in of_route)),
+                "answer_mib": round(max(each.cost.answer_mib for each in of_route), 2),
+            }
+        )
+    return rows
+
+
+def run(only: str) -> tuple[list[Measured], list[str]]:
+    """Measure the routes whose path contains `only`; return what was measured and what is wrong."""
+    measured: list[Measured] = []
+    wrong: list[str] = []
+    with fresh_database() as url:
+        settings = LocalSettings(database_url=url)
+        embedder = MadeUpVectors(make_embedder(settings))
+        parts = Parts(settings, embedder=embedder, chat=_Describer())
+        app = create_app([*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()])
+        ask = Caller(app)
+        try:
+            world = World(ask, parts)
+            world.fill()
+            meter = Meter(url)
+            gc.collect()
+            routes = [each for each in routes_of(app) if only in each[0][1]]
+            if not routes:
+                wrong.append(f"the application has no route with {only!r}")
+            with progress() as bar:
+                for route, has_body in bar.track(routes, description="measuring"):
+                    before = len(measured)
+                    for case in cases_of(route, world, has_body=has_body):
+                        embedder.is_real = case.embeds
+                        measured.append(measure(ask, meter, world, route, case))
+                    if len(measured) == before:
+                        wrong.append(f"{' '.join(route)} has no case in cost_cases.py")
+        finally:
+            ask.close()
+            parts.close()
+    wrong += [f"{' '.join(m.route)} [{m.case.name}] {why}" for m in measured for why in m.broken]
+    return measured, wrong
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only routes whose path contains this")
+    parser.add_argument("--all", action="store_true", help="print every case, and not only the slowest of each route")
+    args = parser.parse_args()
+    measured, wrong = run(args.only)
+    if args.all:
+        for each in measured:
+            console.print(each.route, each.case.name, each.status, each.cost, soft_wrap=True)
+    rows = table(measured)
+    if rows:
+        print_table("The most that a request cost, by route", rows)
+    bounds = {"one": {"cpu_s": ONE.cpu_s, "memory_mib": ONE.memory_mib}}
+    bounds["bulk"] = {"cpu_s": BULK.cpu_s, "memory_mib": BULK.memory_mib}
+    save(args, "cost", {"bounds": bounds, "answer_mib": ANSWER_MIB, "rows": rows, "broken": wrong})
+    for each in wrong:
+        print(f"BROKEN: {each}")
+    print(json.dumps({"routes": len(rows), "cases": len(measured), "broken": len(wrong)}))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
