@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-_ELEMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)', re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ELEMENT = re.compile(r'"((?:[^"\\]++|\\.)*+)"|([^,{}"]+)', re.DOTALL)
 
 TIMESTAMPTZ = 1184
 TEXT_ARRAY = 1009
@@ -40,9 +39,16 @@ def text_array(text: str) -> list[str | None]:
         body = text[1:-1]
         return [None if element == "NULL" else element for element in body.split(",")] if body else []
     return [
-        (None if bare == "NULL" else bare) if bare else _ESCAPED.sub(r"\1", quoted)
-        for quoted, bare in _ELEMENT.findall(text)
+        (None if bare == "NULL" else bare) if bare else _unescaped(quoted) for quoted, bare in _ELEMENT.findall(text)
     ]
+
+
+def _unescaped(quoted: str) -> str:
+    # Whole texts at a time: a step for each character that is escaped was 4 µs, and a page can have a million. No text
+    # of PostgreSQL has a NUL, which stands for the backslashes that stay.
+    if "\\" not in quoted:
+        return quoted
+    return quoted.replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
 
 
 def array(elements: Sequence[str | int | None]) -> str:
