@@ -240,7 +240,11 @@ def _questions() -> Iterator[Request]:
     yield "POST", "/search/registry", {"query": "zebra #weather", "max_results": 50, "explain": True}
     for mode in ("lexical", "semantic", "hybrid"):
         for kind in ("message", "agent", "project"):
-            yield "POST", "/search/messages", {"text": "rain email 天气", "mode": mode, "doc_kind": kind, "explain": True}
+            yield (
+                "POST",
+                "/search/messages",
+                {"text": "rain email 天气", "mode": mode, "doc_kind": kind, "explain": True},
+            )
     yield "POST", "/search/messages", {"text": "", "ack_required": False, "sender_name": "email", "explain": True}
     yield "POST", "/tools/search_messages", {"project_key": "files", "query": "rain from:email"}
     yield "POST", "/tools/search_messages_product", {"product_key": "email", "query": "rain"}
