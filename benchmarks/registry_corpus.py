@@ -36,6 +36,8 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.documents.embed import claim_model
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.database import Session
@@ -208,10 +210,11 @@ class RegistryFiller:
             if rows:
                 ItemRepository(session).upsert(None, model, rows)
             refresh(session, list(ids))
-            tasks = RegistryRepository(session).tasks(list(ids))
+            documents = DocumentRepository(session, Collection.REGISTRY)
+            tasks = documents.tasks([str(id_) for id_ in ids])
             bases = [ids[int(task.id)] % self._corpus.families for task in tasks]
             vectors = self._vectors(self._entity_vectors[kind], bases, [task.texts[0] for task in tasks])
-            RegistryRepository(session).set_embeddings(model, list(zip(tasks, vectors, strict=True)))
+            documents.set_embeddings(model, list(zip(tasks, vectors, strict=True)))
 
         self._parts.database.transact(write)
 

@@ -12,7 +12,6 @@ from skillroute.catalogue import sync as sync_tools
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.core.caller import LAPTOP, Caller, Scope
-from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
@@ -30,6 +29,7 @@ from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skil
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestions import Suggestion, SuggestionStatus
 from skillroute.wiring import Parts
+from skillroute.wiring.index import make_feed
 
 from tests.doubles import (
     EdgeIndexes,
@@ -83,7 +83,7 @@ class System:
         self.pool = Pool(url)
         restricted: Any = RestrictedPool(self.pool)
         self.database = FaultyDatabase(restricted)
-        self.feed = FaultyFeed(PostgresFeed(restricted))
+        self.feed = FaultyFeed(make_feed(restricted))
         self.settings = LocalSettings(database_url=url, **settings)  # type: ignore[arg-type]
         self.classifier = ScriptedClassifier()
         self.chat = FakeChat()

@@ -10,6 +10,8 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.sync import indexed_text
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
@@ -79,9 +81,8 @@ class Registry:
                 ItemRepository(session).upsert(org, model, [_row(content, *tool) for tool in tools])
             refresh(session, [id_])
             if vector is not None:
-                RegistryRepository(session).set_embeddings(
-                    model, [(RegistryRepository(session).tasks([id_])[0], vector)]
-                )
+                documents = DocumentRepository(session, Collection.REGISTRY)
+                documents.set_embeddings(model, [(documents.tasks([str(id_)])[0], vector)])
             return id_
 
         return self.system.pool.transact(write)

@@ -10,7 +10,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
 
 from tests.integration.replica.world import ALL, World
-from tests.integration.storage.rows import EAST, MODEL, Sql
+from tests.integration.storage.rows import EAST, MODEL, Sql, put_document
 
 REGISTRY = Collection.REGISTRY
 _INSERT = (
@@ -21,6 +21,7 @@ _INSERT = (
 
 def insert(sql: Sql, path: str, *, kind: str = "server", org: str | None = None) -> int:
     entity_id: int = sql(_INSERT, path=path, kind=kind, org=org)[0][0]
+    put_document(sql, REGISTRY, str(entity_id))
     return entity_id
 
 

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from skillroute.catalogue.repository import ItemRepository
-from skillroute.core.documents.feed import PostgresFeed, SharedPosition
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
@@ -18,6 +17,7 @@ from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.wiring.index import SharedPosition, make_feed
 
 from tests.conftest import url_as
 from tests.doubles import EdgeIndexes
@@ -66,7 +66,7 @@ class WatchedFeed:
     """The real feed, with a count of its looks and hooks at the moments where others can come in between."""
 
     def __init__(self, pool: Pool) -> None:
-        self._inner = PostgresFeed(pool)
+        self._inner = make_feed(pool)
         self.polls = 0
         self.before_poll: Callable[[], None] = lambda: None
         self.before_load: Callable[[], None] = lambda: None

@@ -14,18 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.catalogue.repository import ItemRepository
-from skillroute.core.documents.embedded_rows import IndexedText
-from skillroute.core.hashing import text_hash
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.queries import statement
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
+from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import LONGEST_SHOWN, KeywordHit, KeywordHits, RegistryRepository, RegistryScope
 from skillroute.registry.search.model import BOOSTS
-from skillroute.registry.text import EntitySaid, Place, embedding_text, placed_words
+from skillroute.registry.text import EntitySaid, Place
 
 from tests.integration.storage.rows import EAST, MODEL, Sql, connected, item_row, waits_for_a_lock
 
 EVERYTHING = RegistryScope(("server", "agent"), None)
+
+DOCUMENTS = DocumentRepository.of(Collection.REGISTRY)
 
 
 @pytest.fixture
@@ -63,11 +66,7 @@ def put(
 
 
 def find_by_what_it_says(session: Session, entity_id: int) -> None:
-    said = RegistryRepository(session).said([entity_id])[entity_id]
-    text = embedding_text(said)
-    RegistryRepository(session).set_found_by(
-        entity_id, IndexedText((text,), "", text_hash(text)), list(placed_words(said))
-    )
+    refresh(session, [entity_id])
 
 
 def search(
@@ -175,16 +174,16 @@ class TestFoundBy:
             assert entity is not None
             return entity.is_embedded
 
-        [task] = database.read(lambda s: RegistryRepository(s).tasks([entity_id]))
-        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(task, EAST)]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert is_embedded()
-        assert database.read(lambda s: RegistryRepository(s).tasks([entity_id])) == []
+        assert database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)])) == []
         put(database, server("/a"))
         assert is_embedded()
         put(database, server("/a", description="Something else"))
         assert not is_embedded()
         # A vector of the old text comes too late.
-        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(task, EAST)]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert not is_embedded()
 
     def test_what_says_the_same_leaves_no_trace_in_the_change_feed(self, database: Database, sql: Sql) -> None:
@@ -218,7 +217,7 @@ class TestFoundBy:
         first = database.read(lambda s: RegistryRepository(s).to_embed(limit=2))
         assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
         assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 3
-        database.transact(lambda s: RegistryRepository(s).set_embeddings(MODEL, [(first[0], EAST)]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(first[0], EAST)]))
         assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 2
         left = database.read(lambda s: RegistryRepository(s).to_reembed(MODEL, after="", limit=9))
         assert [task.id for task in left] == [str(id_) for id_ in ids[1:]]

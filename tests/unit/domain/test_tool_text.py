@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from skillroute.catalogue import text as tool_text
 from skillroute.catalogue.text import (
     MAX_ARGUMENTS,
-    VIEW_WEIGHTS,
     ToolSaid,
     argument_descriptions,
     argument_names,
@@ -18,6 +17,7 @@ from skillroute.catalogue.text import (
     lexical_text,
     split_name,
 )
+from skillroute.core.documents.embed import VIEW_WEIGHTS
 
 texts = st.text(max_size=30)
 

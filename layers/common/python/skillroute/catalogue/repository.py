@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
+from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
-from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
+from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository, DocumentText
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
 
 
@@ -66,15 +69,16 @@ class LoadedSchemas:
 class ItemRepository:
     """Tools, prompts and resources. `org_id` is the caller's: it sees global items and its own, and writes its own."""
 
-    def __init__(self, connection: Session) -> None:
-        self._run = connection.run
+    def __init__(self, session: Session) -> None:
+        self._run = session.run
+        self._documents = DocumentRepository(session, Collection.TOOLS)
 
     def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
         """Return what is stored under the organisation's own keys; unknown keys are left out."""
         rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
         return {
-            ItemKey(server, type_, name): ItemState(id_, content_hash, text_hash, model is not None)
-            for server, type_, name, id_, content_hash, text_hash, model in rows
+            ItemKey(server, type_, name): ItemState(id_, content_hash, text_hash, is_embedded)
+            for server, type_, name, id_, content_hash, text_hash, is_embedded in rows
         }
 
     def upsert(
@@ -84,16 +88,18 @@ class ItemRepository:
 
         `model` is that of the rows' embeddings; None when no row has one.
         """
-        written = self._run(
-            "upsert_items",
-            org_id=org_id,
-            model=model.name if model else None,
-            dimension=model.dimension if model else None,
-            rows=json.dumps([_to_row(row) for row in rows], ensure_ascii=False),
-        )
+        as_json = json.dumps([_to_row(row) for row in rows], ensure_ascii=False)
+        stored = {ItemKey(*row[1:4]): row for row in self._run("upsert_items", org_id=org_id, rows=as_json)}
+        documents = [
+            DocumentText(str(stored[row.content.key][0]), row.text, row.embedding)
+            for row in rows
+            if row.content.key in stored
+        ]
+        put = self._documents.put(documents, model)
         return {
-            ItemKey(server, type_, name): Written(id_, created, embedded)
-            for id_, server, type_, name, created, embedded in written
+            key: Written(id_, created, put[str(id_)].is_embedded)
+            for key, (id_, *_, created, is_changed) in stored.items()
+            if is_changed or put[str(id_)].is_changed
         }
 
     def get(self, item_id: int, org_id: str | None) -> Item | None:
@@ -132,26 +138,6 @@ class ItemRepository:
             for id_, content_hash, size, fits, *texts in rows
         }
 
-    def count_to_reembed(self, model: EmbeddingModel) -> int:
-        """Return how many items have no vector of `model`."""
-        count: int = self._run("count_items_to_reembed", model=model.name, dimension=model.dimension)[0][0]
-        return count
-
-    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
-        """Return rows without any vector, by id: the first of each organisation before the second of any."""
-        return [to_task(row) for row in self._run("items_to_embed", limit=limit)]
-
-    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without a vector of `model`, by id."""
-        rows = self._run(
-            "items_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
-        )
-        return [to_task(row) for row in rows]
-
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
-        self._run("set_item_embeddings", model=model.name, dimension=model.dimension, rows=embeddings_as_json(vectors))
-
 
 def _to_schemas(texts: Sequence[str | None]) -> ItemSchemas:
     return ItemSchemas(*(None if text is None else json.loads(text) for text in texts))
@@ -164,23 +150,11 @@ def _memory_of(texts: Sequence[str | None]) -> int:
     return sum(map(len, there)) + 100 * (values + len(there) + 1)
 
 
-def to_task(row: list[Any]) -> EmbeddingTask:
-    """Read a row of the ..._to_embed and ..._to_reembed statements."""
-    id_, texts, text_hash = row
-    return EmbeddingTask(id_, tuple(texts), text_hash)
-
-
-def embeddings_as_json(vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> str:
-    """Return the rows that the set_..._embeddings statements take."""
-    return json.dumps(
-        [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(vector).hex()} for task, vector in vectors]
-    )
-
-
 def _to_row(row: ItemRow) -> dict[str, Any]:
     content = row.content
     return {
         **content.key._asdict(),
+        "name_key": name_key(content.key.name),
         "description": content.description,
         "input_schema": content.input_schema,
         "output_schema": content.output_schema,
@@ -188,10 +162,6 @@ def _to_row(row: ItemRow) -> dict[str, Any]:
         "tags": list(content.tags),
         "metadata": content.metadata,
         "content_hash": row.content_hash,
-        "text_hash": row.text.hash,
-        "embedding_texts": list(row.text.embedding_texts),
-        "lexical_text": row.text.lexical_text,
-        "embedding": None if row.embedding is None else to_bytes(row.embedding).hex(),
     }
 
 

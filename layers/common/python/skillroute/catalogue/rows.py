@@ -10,7 +10,9 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, 
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import Deadline, check_writable, claim_model, embed_committed, embed_within
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
+from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import content_hash, text_hash
@@ -121,18 +123,19 @@ class ItemWriter:
 
         False when that must wait for the relay.
         """
-        tasks = [
-            EmbeddingTask(str(written[row.content.key].id), row.text.embedding_texts, row.text.hash)
+        keys = [
+            str(written[row.content.key].id)
             for row in rows
             if row.content.key in written and not written[row.content.key].is_embedded
         ]
-        if not tasks:
+        if not keys:
             return True
+        documents = DocumentRepository.of(Collection.TOOLS)
         return embed_committed(
             self._database,
             self._embedder,
-            ItemRepository,
-            lambda: tasks,
+            documents,
+            lambda: self._database.read(lambda session: documents(session).tasks(keys)),
             deadline,
             what="items",
         ).complete

@@ -43,9 +43,6 @@ _LONGEST_WORDS = 64_000
 MAX_ARGUMENTS = 256
 """Arguments of a schema that are read, and characters of an argument's name."""
 
-VIEW_WEIGHTS = (1.0, 0.5, 0.5)
-"""How much each of `embedding_views` counts. The weights were chosen by measurement: docs/adr/0003."""
-
 
 def split_name(name: str) -> str:
     """Split a tool's or argument's name into lower-case words.
@@ -97,7 +94,7 @@ class ToolSaid:
 
 
 def embedding_views(said: ToolSaid) -> tuple[str, str, str]:
-    """Return the three texts whose vectors, weighted by `VIEW_WEIGHTS`, make a tool's vector.
+    """Return the three texts whose vectors, weighted by `embed.VIEW_WEIGHTS`, make a tool's vector.
 
     The whole: ``name: description (arguments). About them. server``. The subject: the name without its verbs. The gist:
     the description's first sentence. A long text dilutes what the tool is about, and the two short ones bring it back.

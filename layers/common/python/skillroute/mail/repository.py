@@ -11,7 +11,7 @@ from typing import Any
 
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.caller import Caller
-from skillroute.mail.document_repository import PostgresMailDocuments
+from skillroute.mail.document_repository import MailDocuments
 from skillroute.mail.model import (
     MailAgent,
     MailKind,
@@ -71,7 +71,7 @@ _STATES: dict[MailKind, str] = {
 }
 
 
-class MailRepository(PostgresMailDocuments):
+class MailRepository(MailDocuments):
     """Projects, products, agents and messages, and their documents."""
 
     def hold(self, org_id: str | None) -> None:

@@ -19,6 +19,8 @@ from skillroute.core.documents.embed import (
     embed_committed,
     embed_within,
 )
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.observability import Metric, count
@@ -146,11 +148,12 @@ class SyncMail:
         embedded = Embedded(complete=not done.made)
         try:
             if documents:
+                keys, mail_documents = [str(id_) for id_ in documents], DocumentRepository.of(Collection.MAIL)
                 embedded = embed_committed(
                     self._database,
                     self._embedder,
-                    MailRepository,
-                    lambda: self._database.read(lambda session: MailRepository(session).tasks(documents)),
+                    mail_documents,
+                    lambda: self._database.read(lambda session: mail_documents(session).tasks(keys)),
                     deadline,
                     what="mail",
                 )

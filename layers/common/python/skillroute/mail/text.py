@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.term_weights import weight
+from skillroute.core.hashing import text_hash
 from skillroute.core.normal_form import nfkc
 from skillroute.mail.secret_masking import both_without_secrets
 
@@ -89,6 +91,18 @@ class SearchText:
     def embedded(self) -> str:
         """What is embedded: all of it."""
         return f"{self.title}\n\n{self.body}".strip()
+
+
+def indexed_text(text: SearchText) -> IndexedText:
+    """Return what a text says to the index: all of it by meaning, and its words (`terms_of`)."""
+    title = " ".join(text.title.splitlines())
+    return IndexedText((text.embedded,), f"{title}\n{text.body}", text_hash(text.title, text.body))
+
+
+def terms_of(lexical_text: str) -> dict[str, float]:
+    """Return `impacts` of what `indexed_text` made of a text."""
+    title, _, body = lexical_text.partition("\n")
+    return impacts(SearchText(title, body))
 
 
 def impacts(text: SearchText) -> dict[str, float]:

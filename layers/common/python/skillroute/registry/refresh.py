@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from skillroute.core.documents.embed import Deadline, Embedded, embed_committed
 from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
@@ -23,8 +25,13 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
     """Derive, within a transaction, what entities are found by. What is the same stays untouched, its vector too."""
     if not entity_ids:
         return
-    for entity_id, said in RegistryRepository(session).said(entity_ids).items():
-        RegistryRepository(session).set_found_by(entity_id, indexed_text(said), list(placed_words(said)))
+    registry, documents = RegistryRepository(session), DocumentRepository(session, Collection.REGISTRY)
+    said = registry.said(entity_ids)
+    stored = documents.hashes([str(entity_id) for entity_id in said])
+    texts = [DocumentText(str(entity_id), indexed_text(each)) for entity_id, each in said.items()]
+    documents.put([each for each in texts if stored.get(each.key) != each.text.hash])
+    for entity_id, each in said.items():
+        registry.set_words(entity_id, list(placed_words(each)))
 
 
 def refresh_all(database: Database) -> None:
@@ -54,11 +61,12 @@ def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> l
         return []
     said = RegistryRepository(session).said(entity_ids)
     words = RegistryRepository(session).words(entity_ids)
-    hashes = RegistryRepository(session).text_hashes(entity_ids)
+    hashes = DocumentRepository(session, Collection.REGISTRY).hashes([str(entity_id) for entity_id in entity_ids])
     return [
         entity_id
         for entity_id, each in said.items()
-        if hashes.get(entity_id) != indexed_text(each).hash or set(words.get(entity_id, ())) != set(placed_words(each))
+        if hashes.get(str(entity_id)) != indexed_text(each).hash
+        or set(words.get(entity_id, ())) != set(placed_words(each))
     ]
 
 
@@ -79,11 +87,12 @@ class EmbedEntities:
         """Embed those of these entities that have no vector, as far as that goes. It never raises `SkillrouteError`."""
         if not entity_ids:
             return Embedded()
+        documents = DocumentRepository.of(Collection.REGISTRY)
         return embed_committed(
             self._database,
             self._embedder,
-            RegistryRepository,
-            lambda: self._database.read(lambda session: RegistryRepository(session).tasks(entity_ids)),
+            documents,
+            lambda: self._database.read(lambda session: documents(session).tasks([str(id_) for id_ in entity_ids])),
             deadline,
             what="entities",
         )

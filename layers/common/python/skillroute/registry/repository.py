@@ -10,10 +10,8 @@ from typing import Any
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
-from skillroute.catalogue.repository import embeddings_as_json, to_task
 from skillroute.core.answer_size import PAGE_BYTES
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
-from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.embedding.model import Vector, from_bytes
 from skillroute.core.postgres.converters import array
 from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
@@ -212,9 +210,8 @@ class RegistryRepository:
             for row in self._run("entities_said", ids=ids)
         }
 
-    def set_found_by(self, entity_id: int, text: IndexedText, words: Sequence[PlacedWords]) -> None:
-        """Store what an entity is found by. A text that changed takes the vector with it; the same one keeps it."""
-        self._run("set_entity_text", id=entity_id, text_hash=text.hash, texts=list(text.embedding_texts))
+    def set_words(self, entity_id: int, words: Sequence[PlacedWords]) -> None:
+        """Store the words that an entity is found by."""
         # Only what differs is sent: one tool of a server that has 500 is one row, not 500.
         stored, wanted = set(self.words([entity_id]).get(entity_id, ())), set(words)
         for query, rows in (("delete_stale_words", stored - wanted), ("insert_new_words", wanted - stored)):
@@ -227,35 +224,6 @@ class RegistryRepository:
         for entity_id, place, tool_id, words in self._run("entity_words", ids=list(entity_ids)):
             found.setdefault(entity_id, []).append(PlacedWords(Place(place), tool_id, words))
         return found
-
-    def text_hashes(self, entity_ids: Sequence[int]) -> dict[int, str]:
-        """Return the hashes of the texts that are stored; unknown ids are left out."""
-        return {row[0]: row[1] for row in self._run("entity_text_hashes", ids=list(entity_ids))}
-
-    def tasks(self, entity_ids: Sequence[int]) -> list[EmbeddingTask]:
-        """Return those of these entities that have no vector."""
-        return [to_task(row) for row in self._run("entity_tasks", ids=list(entity_ids))]
-
-    def count_to_reembed(self, model: EmbeddingModel) -> int:
-        """Return how many entities have no vector of `model`."""
-        count: int = self._run("count_entities_to_reembed", model=model.name, dimension=model.dimension)[0][0]
-        return count
-
-    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
-        """Return rows without any vector, by id: the first of each organisation before the second of any."""
-        return [to_task(row) for row in self._run("entities_to_embed", limit=limit)]
-
-    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without a vector of `model`, by id."""
-        rows = self._run(
-            "entities_to_reembed", model=model.name, dimension=model.dimension, after=after or "0", limit=limit
-        )
-        return [to_task(row) for row in rows]
-
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
-        rows = embeddings_as_json(vectors)
-        self._run("set_entity_embeddings", model=model.name, dimension=model.dimension, rows=rows)
 
     def keyword_search(
         self,

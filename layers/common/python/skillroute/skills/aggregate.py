@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
 from skillroute.core.observability import Metric, count
 from skillroute.core.postgres.database import Database, Session
@@ -46,7 +48,8 @@ class AggregateSkill:
         changed = False
         if model is not None:
             vector = self.vector(session, skill_key, model)
-            changed = vector is not None and SkillRepository(session).set_embedding(skill_key, model, vector)
+            documents = DocumentRepository(session, Collection.SKILLS)
+            changed = vector is not None and documents.derive(skill_key, model, vector)
         OutboxRepository(session).done(QueueName.AGGREGATE, versions)
         return changed
 
@@ -55,7 +58,7 @@ class AggregateSkill:
         tools = weighted_mean(SkillRepository(session).members(skill_key, model))
         if tools is not None and self._description_share == 0.0:
             return tools
-        description = SkillRepository(session).description_embedding(skill_key, model)
+        description = DocumentRepository(session, Collection.SKILLS).vector(skill_key, model)
         if tools is None or description is None:
             return tools or description
         share = self._description_share

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from skillroute.catalogue.repository import embeddings_as_json, to_task
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
-from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
+from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository, DocumentText
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.database import Session
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey
 
@@ -19,8 +20,9 @@ _MEMBER_PAGE = 500
 class SkillRepository:
     """Skills. A deleted one is not there, except for `is_deleted`."""
 
-    def __init__(self, connection: Session) -> None:
-        self._run = connection.run
+    def __init__(self, session: Session) -> None:
+        self._run = session.run
+        self._documents = DocumentRepository(session, Collection.SKILLS)
 
     def hold_skills_of(self, org_id: str | None) -> None:
         """Make others that create or delete a skill of this organisation, or a global one, wait until the end.
@@ -45,8 +47,10 @@ class SkillRepository:
 
         `model` is that of the embedding; None when there is none.
         """
-        columns = _columns(skill, text, model, embedding)
-        return bool(self._run("insert_skill", id=skill.id, org_id=skill.org_id, **columns))
+        created = self._run("insert_skill", id=skill.id, org_id=skill.org_id, **_columns(skill))
+        if created:
+            self._documents.put([DocumentText(skill.key, text, embedding)], model)
+        return bool(created)
 
     def change(
         self,
@@ -58,9 +62,14 @@ class SkillRepository:
         is_active: bool,
         seen: datetime,
     ) -> bool:
-        """Write a skill over; False when it is gone or has changed since `seen`, its `updated_at` as it was read."""
-        columns = _columns(skill, text, model, embedding)
-        return bool(self._run("change_skill", key=skill.key, is_active=is_active, seen=seen, **columns))
+        """Write a skill over; False when it is gone or has changed since `seen`, its `updated_at` as it was read.
+
+        With a new text and no vector for it, the skill keeps what it is found by until it is embedded.
+        """
+        changed = self._run("change_skill", key=skill.key, is_active=is_active, seen=seen, **_columns(skill))
+        if changed:
+            self._documents.put([DocumentText(skill.key, text, embedding)], model, keep_derived=True)
+        return bool(changed)
 
     def delete(self, skill_key: SkillKey) -> bool:
         """Delete a skill; False when there is none."""
@@ -118,56 +127,14 @@ class SkillRepository:
                 yield from_bytes(embedding), confidence
             after = page[-1][0]
 
-    def description_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
-        rows = self._run("description_embedding", key=skill_key, model=model.name, dimension=model.dimension)
-        # There is none while the vector of a new description is waited for.
-        return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
-    def set_embedding(self, skill_key: SkillKey, model: EmbeddingModel, vector: Vector) -> bool:
-        """Store what a skill is found by; False when it is that already, or the skill is gone."""
-        changed = self._run(
-            "set_skill_embedding",
-            key=skill_key,
-            model=model.name,
-            dimension=model.dimension,
-            embedding=to_bytes(vector).hex(),
-        )
-        return bool(changed)
-
-    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
-        """Return rows without any vector, by id: the first of each organisation before the second of any."""
-        return [to_task(row) for row in self._run("skills_to_embed", limit=limit)]
-
-    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without a vector of `model`, by id."""
-        rows = self._run("skills_to_reembed", model=model.name, dimension=model.dimension, after=after, limit=limit)
-        return [to_task(row) for row in rows]
-
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
-        self._run(
-            "set_description_embeddings",
-            model=model.name,
-            dimension=model.dimension,
-            rows=embeddings_as_json(vectors),
-        )
-
-
-def _columns(
-    skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
-) -> dict[str, Any]:
+def _columns(skill: NewSkill) -> dict[str, Any]:
     return {
         "name": skill.name,
         "description": skill.description,
         "keywords": list(skill.keywords),
         "examples": list(skill.examples),
         "parent_domain": skill.parent_domain,
-        "text_hash": text.hash,
-        "embedding_texts": list(text.embedding_texts),
-        "lexical_text": text.lexical_text,
-        "embedding": None if embedding is None else to_bytes(embedding).hex(),
-        "model": model.name if model else None,
-        "dimension": model.dimension if model else None,
     }
 
 

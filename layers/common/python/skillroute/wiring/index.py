@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SecretUnavailable
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from skillroute.core.documents.index.embedded import Built
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
+
+
+def make_feed(pool: Pool) -> ChangeFeed:
+    """Return the change feed, which knows how the words of each collection are cut."""
+    from skillroute.core.documents.feed import PostgresFeed
+    from skillroute.mail.text import terms_of
+
+    return PostgresFeed(pool, {Collection.MAIL: terms_of})
 
 
 def make_replica(
@@ -60,7 +69,7 @@ def make_replica(
     def make_optimised(model: EmbeddingModel) -> Built:
         from skillroute.core.documents.index.child_build import build_in_child
 
-        return build_in_child(address(), settings.index_dir, model)
+        return build_in_child(address(), settings.index_dir, model, make_feed=f"{__name__}:{make_feed.__name__}")
 
     return EmbeddedReplica(
         feed,

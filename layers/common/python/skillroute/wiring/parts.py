@@ -89,9 +89,9 @@ class CoreParts:
 
     @cached_property
     def feed(self) -> ChangeFeed:
-        from skillroute.core.documents.feed import PostgresFeed
+        from skillroute.wiring.index import make_feed
 
-        return PostgresFeed(self.pool)
+        return make_feed(self.pool)
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -19,14 +19,6 @@ class Finding:
     detail: str
 
 
-_ACTIVE = {
-    Collection.TOOLS: "active_tool_ids",
-    Collection.SKILLS: "active_skill_keys",
-    Collection.REGISTRY: "all_entity_ids",
-    Collection.MAIL: "all_mail_ids",
-}
-
-
 class CheckRepository:
     """Rows that break a rule, and what an index should hold."""
 
@@ -43,7 +35,7 @@ class CheckRepository:
 
     def active(self, collection: Collection) -> set[str]:
         """Return the keys of everything that an index should hold."""
-        return {row[0] for row in self._run(_ACTIVE[collection])}
+        return {row[0] for row in self._run("searchable_keys", collection=collection.value)}
 
     def mend_words(self) -> None:
         """Make the words of every server and agent belong to whom it belongs to, and be found when it is."""

@@ -6,19 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from skillroute.catalogue.repository import ItemRepository
-from skillroute.catalogue.text import VIEW_WEIGHTS
 from skillroute.core.clock import Clock
 from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
-from skillroute.mail.repository import MailRepository
-from skillroute.registry.repository import RegistryRepository
-from skillroute.skills.repository import SkillRepository
 
 BATCH = 64
 """Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
@@ -26,13 +23,11 @@ BATCH = 64
 Rows = Callable[[Session], EmbeddedRows]
 """Picks the repository whose rows are embedded."""
 
-ALL_ROWS: tuple[Rows, ...] = (
-    ItemRepository,
-    SkillRepository,
-    RegistryRepository,
-    MailRepository,
-)
-"""Everything that has vectors: items, skills, servers and agents, documents of mail."""
+ALL_ROWS: tuple[Rows, ...] = tuple(DocumentRepository.of(collection) for collection in Collection)
+"""The documents of all collections."""
+
+VIEW_WEIGHTS = (1.0, 0.5, 0.5)
+"""How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
 NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
@@ -106,7 +101,7 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     Parameters
     ----------
     views : sequence of texts
-        At least one text each; they count as `tool_text.VIEW_WEIGHTS` says.
+        At least one text each; they count as `VIEW_WEIGHTS` says.
 
     Raises
     ------

@@ -24,7 +24,8 @@ class IndexStateRepository:
 
     def claim(self, model: EmbeddingModel) -> None:
         """Make `model` the model of an empty database; without effect when there is one already."""
-        self._run("claim_model", name=model.name, dimension=model.dimension)
+        if self._run("claim_model", name=model.name, dimension=model.dimension):
+            self._run("await_vectors", name=model.name, dimension=model.dimension)
 
     def switch(self, model: EmbeddingModel) -> None:
         """Make `model` the model, and tell every index to read everything anew."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.documents.checks import CheckRepository
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database
 from skillroute.mail.refresh import refresh_mail
-from skillroute.mail.repository import MailRepository
 from skillroute.registry.refresh import refresh_all
-from skillroute.registry.repository import RegistryRepository
 from skillroute.skills.aggregate import AggregateSkill
 from skillroute.skills.repository import SkillRepository
 
@@ -57,8 +56,7 @@ class Reindex(EmbeddingJob):
         model = self._embedder.model
         return self._database.read(
             lambda session: sum(
-                rows.count_to_reembed(model)
-                for rows in (ItemRepository(session), RegistryRepository(session), MailRepository(session))
+                DocumentRepository(session, collection).count_to_reembed(model) for collection in Collection
             )
         )
 

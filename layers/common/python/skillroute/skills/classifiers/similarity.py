@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillroute.catalogue.text import VIEW_WEIGHTS
+from skillroute.core.documents.embed import VIEW_WEIGHTS
 from skillroute.core.embedding.model import weighted_mean
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable

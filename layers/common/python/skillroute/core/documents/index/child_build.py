@@ -18,13 +18,14 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from pkgutil import resolve_name
 
-from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index.edge import EdgeIndex
 from skillroute.core.documents.index.embedded import Built
 from skillroute.core.documents.index.projection import load_everything
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.core.documents.model import HEAD, FeedPage
+from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable
 from skillroute.core.postgres.address import Address, fixed
@@ -34,8 +35,13 @@ from skillroute.core.postgres.pool import Pool
 _TIMEOUT_S = 1800.0
 
 
-def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingModel) -> Built:
+def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingModel, *, make_feed: str) -> Built:
     """Build an optimised replica beside this process.
+
+    Parameters
+    ----------
+    make_feed : str
+        ``module:function`` of what makes a feed of a pool.
 
     Raises
     ------
@@ -43,7 +49,12 @@ def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingMo
         The child failed or took longer than half an hour; what it said last is in the message.
     """
     directory = new_replica_dir(parent_dir)
-    orders = {"address": asdict(address), "directory": str(directory), "dimension": model.dimension}
+    orders = {
+        "address": asdict(address),
+        "directory": str(directory),
+        "dimension": model.dimension,
+        "make_feed": make_feed,
+    }
     try:
         child = subprocess.run(  # noqa: S603 (our own interpreter and module)
             [sys.executable, "-m", __name__],
@@ -71,7 +82,7 @@ def _main() -> None:
     os.nice(10)  # searches come first
     orders = json.loads(sys.stdin.read())
     pool = Pool(fixed(Address(**orders["address"])), size=1, statement_timeout_s=300.0)
-    feed = PostgresFeed(pool)
+    feed: ChangeFeed = resolve_name(orders["make_feed"])(pool)
     page = feed.poll(HEAD)
     index = EdgeIndex(Path(orders["directory"]), orders["dimension"])
     load_everything(feed, index)

@@ -7,6 +7,7 @@ CREATE TABLE mcp.tools (
     server          text NOT NULL DEFAULT '',            -- '': the item belongs to no server
     type            text NOT NULL,
     name            text NOT NULL,
+    name_key        text NOT NULL DEFAULT '',            -- what the name is recognised by in a query
     description     text NOT NULL DEFAULT '',
     -- json, not jsonb: schemas are given back as they came, properties in their author's order
     input_schema    json,
@@ -16,29 +17,15 @@ CREATE TABLE mcp.tools (
     metadata        json NOT NULL DEFAULT '{}',
     is_active       boolean NOT NULL DEFAULT true,
     content_hash    text NOT NULL,                       -- of everything above that the owner says
-    text_hash       text NOT NULL,                       -- of what is embedded and indexed
-    embedding_texts text[] NOT NULL,                     -- its views, the whole of it first (docs/adr/0003)
-    lexical_text    text NOT NULL,
-    embedding       bytea,                               -- float32, little-endian; null until it could be made
-    embedding_model text,
-    embedding_dimension integer,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT tools_key UNIQUE NULLS NOT DISTINCT (org_id, server, type, name),
     CONSTRAINT tools_type_known CHECK (type IN ('tool', 'prompt', 'resource')),
     CONSTRAINT tools_name_length CHECK (char_length(name) BETWEEN 1 AND 256),
-    CONSTRAINT tools_org_not_blank CHECK (org_id <> ''),
-    CONSTRAINT tools_embedding_whole CHECK (
-        (embedding IS NULL AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        -- a CHECK lets NULL pass, so each column is asked for
-        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
-            AND embedding_dimension > 0 AND octet_length(embedding) = 4 * embedding_dimension)
-    )
+    CONSTRAINT tools_org_not_blank CHECK (org_id <> '')
 );
 -- Listing by server, and a server's tools. (Listing by name or type starts from tools_key.)
 CREATE INDEX tools_server ON mcp.tools (server, id);
--- What still has to be embedded; nearly always empty, so it costs nothing to keep and nothing to ask.
-CREATE INDEX tools_without_embedding ON mcp.tools (id) WHERE embedding IS NULL;
 
 CREATE TABLE mcp.skill_categories (
     id              varchar(64) NOT NULL,                -- unique within its organisation: what callers name it by
@@ -53,13 +40,6 @@ CREATE TABLE mcp.skill_categories (
     parent_domain   varchar(64),
     is_active       boolean NOT NULL DEFAULT true,
     deleted_at      timestamptz,                         -- soft delete
-    text_hash       text NOT NULL,
-    embedding_texts text[] NOT NULL,                     -- what description_embedding was made of
-    lexical_text    text NOT NULL,
-    description_embedding bytea,                         -- serves while the skill has no tools
-    embedding       bytea,                               -- the mean of its tools, or the description's
-    embedding_model text,
-    embedding_dimension integer,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT skill_categories_id_format CHECK (id ~ '^[a-z][a-z0-9_]*$'),
@@ -69,16 +49,7 @@ CREATE TABLE mcp.skill_categories (
     CONSTRAINT skill_categories_keywords_limit CHECK (cardinality(keywords) <= 20),
     CONSTRAINT skill_categories_examples_limit CHECK (cardinality(examples) <= 10),
     CONSTRAINT skill_categories_org_not_blank CHECK (org_id <> ''),
-    CONSTRAINT skill_categories_deleted_is_inactive CHECK (deleted_at IS NULL OR NOT is_active),
-    CONSTRAINT skill_categories_embedding_whole CHECK (
-        (embedding IS NULL AND description_embedding IS NULL
-            AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding IS NOT NULL AND description_embedding IS NOT NULL
-            AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
-            AND embedding_dimension > 0
-            AND octet_length(embedding) = 4 * embedding_dimension
-            AND octet_length(description_embedding) = 4 * embedding_dimension)
-    )
+    CONSTRAINT skill_categories_deleted_is_inactive CHECK (deleted_at IS NULL OR NOT is_active)
 );
 
 -- Which global skills an organisation has of its own by the same id, and whose they are.

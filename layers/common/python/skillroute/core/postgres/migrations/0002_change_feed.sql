@@ -6,8 +6,7 @@ CREATE TABLE mcp.index_changes (
     item_id    text NOT NULL,
     xid        xid8 NOT NULL DEFAULT pg_current_xact_id(),
     changed_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (collection, item_id),
-    CONSTRAINT index_changes_collection_known CHECK (collection IN ('mcp_skills', 'mcp_unified_search'))
+    PRIMARY KEY (collection, item_id)
 );
 -- Every search asks for the rows at or after its position.
 CREATE INDEX index_changes_xid ON mcp.index_changes (xid);
@@ -18,6 +17,7 @@ CREATE TABLE mcp.index_state (
     epoch               uuid NOT NULL DEFAULT gen_random_uuid(),
     embedding_model     text,
     embedding_dimension integer,
+    pruned_to           xid8 NOT NULL DEFAULT '0',       -- an index that has not read up to here must read everything
     CONSTRAINT index_state_only_row CHECK (only_row),
     CONSTRAINT index_state_model_whole CHECK ((embedding_model IS NULL) = (embedding_dimension IS NULL))
 );
@@ -41,96 +41,310 @@ LANGUAGE sql AS $$
     ON CONFLICT (collection, item_id) DO UPDATE SET xid = excluded.xid, changed_at = excluded.changed_at
 $$;
 
-CREATE FUNCTION mcp.log_tool_changes() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_unified_search', (SELECT array_agg(id::text) FROM changed));
-    RETURN NULL;
-END $$;
-
--- A skill that comes or goes. One of an organisation's own stands in the place of a global one of the same id, which says
--- so in the index, and so changes as well.
-CREATE FUNCTION mcp.log_skill_comings() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_skills', (
-        SELECT array_agg(logged.key) FROM (
-            SELECT key FROM changed
-            UNION ALL
-            SELECT g.key FROM changed JOIN mcp.skill_categories g ON g.key = changed.id WHERE changed.org_id IS NOT NULL
-        ) AS logged));
-    RETURN NULL;
-END $$;
-
-CREATE FUNCTION mcp.log_skill_changes() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_skills', (
-        SELECT array_agg(logged.key) FROM (
-            SELECT key FROM after
-            UNION ALL
-            SELECT g.key
-            FROM before JOIN after USING (key) JOIN mcp.skill_categories g ON g.key = after.id
-            WHERE after.org_id IS NOT NULL AND (before.deleted_at IS NULL) <> (after.deleted_at IS NULL)
-        ) AS logged));
-    RETURN NULL;
-END $$;
-
--- A tool names its active skills, so a skill that is switched off or on changes its tools as well.
-CREATE FUNCTION mcp.log_skill_activity() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_unified_search', (
-        SELECT array_agg(a.tool_id::text)
-        FROM before JOIN after USING (key) JOIN mcp.tool_skill_assignments a ON a.skill_key = after.key
-        WHERE before.is_active <> after.is_active));
-    RETURN NULL;
-END $$;
-
--- An assignment changes the tool, which names its skills; how many tools a skill has is counted when it is asked for.
-CREATE FUNCTION mcp.log_assignment_changes() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_unified_search', (SELECT array_agg(tool_id::text) FROM changed));
-    RETURN NULL;
-END $$;
-
-CREATE TRIGGER tools_inserted AFTER INSERT ON mcp.tools
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_changes();
-CREATE TRIGGER tools_updated AFTER UPDATE ON mcp.tools
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_changes();
-CREATE TRIGGER tools_deleted AFTER DELETE ON mcp.tools
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_tool_changes();
-
-CREATE TRIGGER skills_inserted AFTER INSERT ON mcp.skill_categories
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_comings();
-CREATE TRIGGER skills_updated AFTER UPDATE ON mcp.skill_categories
-    REFERENCING OLD TABLE AS before NEW TABLE AS after
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_changes();
-CREATE TRIGGER skills_deleted AFTER DELETE ON mcp.skill_categories
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_comings();
-CREATE TRIGGER skills_activity AFTER UPDATE ON mcp.skill_categories
-    REFERENCING OLD TABLE AS before NEW TABLE AS after
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_skill_activity();
-
-CREATE TRIGGER assignments_inserted AFTER INSERT ON mcp.tool_skill_assignments
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_assignment_changes();
-CREATE TRIGGER assignments_updated AFTER UPDATE ON mcp.tool_skill_assignments
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_assignment_changes();
-CREATE TRIGGER assignments_deleted AFTER DELETE ON mcp.tool_skill_assignments
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_assignment_changes();
-
 -- TRUNCATE names no rows, so everything is read anew.
 CREATE FUNCTION mcp.start_new_epoch() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE mcp.index_state SET epoch = gen_random_uuid();
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
     RETURN NULL;
 END $$;
 
+-- Searchable documents (docs/adr/0033): everything that is searched, of all kinds, one row each, and its vectors. Feed,
+-- indexes, embedding and upkeep go over these two tables and know no kinds. A collection says by a function
+-- `mcp.<collection>_documents(keys)` which of its rows are documents, whose, whether they are searched, and with what
+-- payload; its texts come from the application, which cuts them.
+CREATE TABLE mcp.documents (
+    collection    text COLLATE "C" NOT NULL,
+    key           text COLLATE "C" NOT NULL,
+    org_id        text,                                  -- null: global, seen by every organisation
+    is_searchable boolean NOT NULL,                      -- whether it is in the index
+    texts         text[] NOT NULL,                       -- what is embedded: the whole of it, then views (docs/adr/0003)
+    lexical_text  text NOT NULL,                         -- what words are looked for in
+    text_hash     text NOT NULL,                         -- of both
+    payload       jsonb NOT NULL,                        -- what the index filters by and answers with
+    PRIMARY KEY (collection, key),
+    CONSTRAINT documents_org_not_blank CHECK (org_id <> '')
+);
+
+-- One row for each document and model: of the current model, and of the next one while a change of model is under way.
+-- Searching vectors in PostgreSQL is one more column, or an index, of this table.
+CREATE TABLE mcp.document_vectors (
+    collection text COLLATE "C" NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    model      text NOT NULL,
+    dimension  integer NOT NULL,
+    text_hash  text NOT NULL,                            -- of the texts that the vector is of, or that wait for one
+    embedding  bytea,                                    -- float32, little-endian; null until it could be made
+    derived    bytea,                                    -- found by this instead: a skill by the mean of its tools
+    refusal    text,                                     -- why there is none: the model does not take these texts
+    PRIMARY KEY (collection, key, model, dimension),
+    FOREIGN KEY (collection, key) REFERENCES mcp.documents ON DELETE CASCADE,
+    CONSTRAINT document_vectors_whole CHECK (
+        dimension > 0
+        AND coalesce(octet_length(embedding), 4 * dimension) = 4 * dimension
+        AND coalesce(octet_length(derived), 4 * dimension) = 4 * dimension),
+    CONSTRAINT document_vectors_refused_has_none CHECK (refusal IS NULL OR embedding IS NULL)
+);
+-- What waits to be embedded, and what cannot be; both nearly always empty.
+CREATE INDEX document_vectors_waiting ON mcp.document_vectors (collection, key)
+    WHERE embedding IS NULL AND refusal IS NULL;
+CREATE INDEX document_vectors_refused ON mcp.document_vectors (collection, key) WHERE refusal IS NOT NULL;
+
+-- The model that takes over when all vectors of it are there (decisions 37).
+ALTER TABLE mcp.index_state
+    ADD COLUMN next_model text,
+    ADD COLUMN next_dimension integer,
+    ADD CONSTRAINT index_state_next_whole CHECK ((next_model IS NULL) = (next_dimension IS NULL));
+
+-- The models that vectors are kept of.
+CREATE FUNCTION mcp.models_in_use() RETURNS TABLE (model text, dimension integer)
+LANGUAGE sql STABLE AS $$
+    SELECT embedding_model, embedding_dimension FROM mcp.index_state WHERE embedding_model IS NOT NULL
+    UNION
+    SELECT next_model, next_dimension FROM mcp.index_state WHERE next_model IS NOT NULL
+$$;
+
+-- Documents are locked in the order of their keys, and only then read from their rows: what was committed while a
+-- transaction waited for a lock is seen by its next statement.
+CREATE FUNCTION mcp.lock_documents(of_collection text, keys text[]) RETURNS void
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    PERFORM FROM mcp.documents d
+    WHERE d.collection = of_collection AND d.key = ANY (keys) ORDER BY d.key FOR NO KEY UPDATE;
+END $$;
+
+-- Bring documents up to their rows.
+CREATE FUNCTION mcp.project_documents(of_collection text, keys text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF keys IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM mcp.lock_documents(of_collection, keys);
+    EXECUTE format('
+        UPDATE mcp.documents d SET org_id = r.org_id, is_searchable = r.is_searchable, payload = r.payload
+        FROM mcp.%I($2) r
+        WHERE d.collection = $1 AND d.key = r.key
+          AND (d.org_id, d.is_searchable, d.payload) IS DISTINCT FROM (r.org_id, r.is_searchable, r.payload)',
+        of_collection || '_documents') USING of_collection, keys;
+END $$;
+
+-- Write the texts of documents whose rows are there, with vectors of one model or without. A vector of the same texts
+-- stays; another one goes, unless `keep_derived`: then the document is found by it until the new one is there. Returns
+-- which documents or vectors changed, and which have a vector of the current model now.
+CREATE FUNCTION mcp.put_documents(
+    of_collection text, given json, of_model text, of_dimension integer, keep_derived boolean,
+    OUT document_key text, OUT is_changed boolean, OUT is_embedded boolean
+) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+    keys text[] := (SELECT array_agg(r.key) FROM json_to_recordset(given) AS r (key text));
+    same_texts text[];
+    written text[];
+    with_vector text[];
+BEGIN
+    PERFORM mcp.lock_documents(of_collection, keys);
+    same_texts := ARRAY(
+        SELECT d.key FROM json_to_recordset(given) AS r (key text, texts text[])
+        JOIN mcp.documents d ON d.collection = of_collection AND d.key = r.key AND d.texts = r.texts);
+    EXECUTE format('
+        WITH put AS (INSERT INTO mcp.documents AS d
+            (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload)
+        SELECT $1, r.key, v.org_id, v.is_searchable, r.texts, r.lexical_text, r.text_hash, v.payload
+        FROM json_to_recordset($2) AS r (key text, texts text[], lexical_text text, text_hash text)
+        JOIN mcp.%I($3) v ON v.key = r.key
+        ORDER BY r.key COLLATE "C"
+        ON CONFLICT (collection, key) DO UPDATE SET
+            org_id = excluded.org_id, is_searchable = excluded.is_searchable, payload = excluded.payload,
+            texts = excluded.texts, lexical_text = excluded.lexical_text, text_hash = excluded.text_hash
+        WHERE (d.org_id, d.is_searchable, d.payload, d.text_hash) IS DISTINCT FROM
+              (excluded.org_id, excluded.is_searchable, excluded.payload, excluded.text_hash)
+        RETURNING d.key)
+        SELECT array_agg(key) FROM put',
+        of_collection || '_documents') INTO written USING of_collection, given, keys;
+    WITH put AS (INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
+    SELECT d.collection, d.key, m.model, m.dimension, d.text_hash,
+           CASE WHEN (m.model, m.dimension) = (of_model, of_dimension) THEN decode(r.embedding, 'hex') END
+    FROM json_to_recordset(given) AS r (key text, embedding text)
+    JOIN mcp.documents d ON d.collection = of_collection AND d.key = r.key
+    CROSS JOIN mcp.models_in_use() m
+    ORDER BY d.key
+    ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
+        text_hash = excluded.text_hash,
+        embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
+                         WHEN v.key = ANY (same_texts) THEN v.embedding END,
+        derived = CASE WHEN keep_derived AND excluded.embedding IS NULL AND v.key <> ALL (same_texts)
+                       THEN coalesce(v.derived, v.embedding) ELSE v.derived END,
+        refusal = CASE WHEN excluded.embedding IS NULL AND v.key = ANY (same_texts) THEN v.refusal END
+    WHERE v.text_hash <> excluded.text_hash
+       OR (excluded.embedding IS NOT NULL AND excluded.embedding IS DISTINCT FROM v.embedding)
+    RETURNING v.key)
+    SELECT array_agg(put.key) INTO with_vector FROM put;
+    RETURN QUERY SELECT k, coalesce(k = ANY (written), false) OR coalesce(k = ANY (with_vector), false),
+                        mcp.has_vector(of_collection, k)
+                 FROM unnest(keys) AS k;
+END $$;
+
+-- Whether a document is found by meaning.
+CREATE FUNCTION mcp.has_vector(of_collection text, of_key text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM mcp.document_vectors v
+        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+        WHERE v.collection = of_collection AND v.key = of_key AND v.embedding IS NOT NULL)
+$$;
+
+-- Rows of a slice's table that changed, or are gone: arguments are the collection and the column that is the key.
+CREATE FUNCTION mcp.project_changed_rows() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    keys text[];
+BEGIN
+    EXECUTE format('SELECT array_agg(%I::text) FROM changed', TG_ARGV[1]) INTO keys;
+    PERFORM mcp.project_documents(TG_ARGV[0], keys);
+    RETURN NULL;
+END $$;
+CREATE FUNCTION mcp.delete_documents_of_rows() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    keys text[];
+BEGIN
+    EXECUTE format('SELECT array_agg(%I::text) FROM changed', TG_ARGV[1]) INTO keys;
+    PERFORM mcp.lock_documents(TG_ARGV[0], keys);
+    DELETE FROM mcp.documents d WHERE d.collection = TG_ARGV[0] AND d.key = ANY (keys);
+    RETURN NULL;
+END $$;
+CREATE FUNCTION mcp.delete_documents_of_table() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM mcp.documents d WHERE d.collection = TG_ARGV[0];
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';  -- it is quicker to read everything again
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION mcp.project_all_items() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.project_documents('mcp_unified_search', (SELECT array_agg(id::text) FROM mcp.tools));
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
+    RETURN NULL;
+END $$;
+
+-- Documents and vectors of the current model write the change feed.
+CREATE FUNCTION mcp.log_document_changes() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.log_change(c.collection, c.keys)
+    FROM (SELECT collection, array_agg(key) AS keys FROM changed GROUP BY collection ORDER BY collection) AS c;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION mcp.log_vector_changes() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.log_change(c.collection, c.keys)
+    FROM (
+        SELECT v.collection, array_agg(v.key) AS keys
+        FROM changed v
+        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+        GROUP BY v.collection
+        ORDER BY v.collection
+    ) AS c;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER documents_inserted AFTER INSERT ON mcp.documents
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_document_changes();
+CREATE TRIGGER documents_updated AFTER UPDATE ON mcp.documents
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_document_changes();
+CREATE TRIGGER documents_deleted AFTER DELETE ON mcp.documents
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_document_changes();
+CREATE TRIGGER documents_truncated AFTER TRUNCATE ON mcp.documents
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+CREATE TRIGGER vectors_inserted AFTER INSERT ON mcp.document_vectors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_vector_changes();
+CREATE TRIGGER vectors_updated AFTER UPDATE ON mcp.document_vectors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_vector_changes();
+CREATE TRIGGER vectors_truncated AFTER TRUNCATE ON mcp.document_vectors
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+
+-- Items as documents.
+CREATE FUNCTION mcp.mcp_unified_search_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT t.id::text, t.org_id, t.is_active, jsonb_build_object(
+        'db_id', t.id, 'type', t.type, 'name', t.name, 'name_key', t.name_key, 'description', t.description,
+        'server', t.server, 'org_id', coalesce(t.org_id, ''), 'content_hash', t.content_hash,
+        'skill_keys', coalesce(to_jsonb(t.skill_keys), '[]'), 'primary_skill_key', t.primary_skill_key)
+    FROM mcp.items_with_skills t WHERE t.id = ANY (keys::bigint[])
+$$;
+CREATE TRIGGER tools_updated AFTER UPDATE ON mcp.tools
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'id');
+CREATE TRIGGER tools_deleted AFTER DELETE ON mcp.tools
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_rows('mcp_unified_search', 'id');
 CREATE TRIGGER tools_truncated AFTER TRUNCATE ON mcp.tools
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
-CREATE TRIGGER skills_truncated AFTER TRUNCATE ON mcp.skill_categories
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_unified_search');
+
+-- An assignment changes the tool, which names its skills; how many tools a skill has is counted when it is asked for.
+CREATE TRIGGER assignments_inserted AFTER INSERT ON mcp.tool_skill_assignments
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
+CREATE TRIGGER assignments_updated AFTER UPDATE ON mcp.tool_skill_assignments
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
+CREATE TRIGGER assignments_deleted AFTER DELETE ON mcp.tool_skill_assignments
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
 CREATE TRIGGER assignments_truncated AFTER TRUNCATE ON mcp.tool_skill_assignments
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_all_items();
+
+-- Skills as documents, with the organisations that have a skill of their own by the id of a global one, which they do not
+-- see therefore.
+CREATE FUNCTION mcp.mcp_skills_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT c.key, c.org_id, c.is_active, jsonb_build_object(
+        'name', c.name, 'description', c.description, 'org_id', coalesce(c.org_id, ''),
+        'hidden_from', to_jsonb(ARRAY(
+            SELECT own.org_id FROM mcp.skill_categories own
+            WHERE c.org_id IS NULL AND own.id = c.id AND own.org_id IS NOT NULL AND own.deleted_at IS NULL ORDER BY 1)))
+    FROM mcp.skill_categories c WHERE c.key = ANY (keys) AND c.deleted_at IS NULL
+$$;
+
+-- A skill that comes or goes. One of an organisation's own stands in the place of a global one of the same id, which says
+-- so in the index, and so changes as well. A deleted one is no document any more.
+CREATE FUNCTION mcp.project_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    gone text[] := ARRAY(SELECT key FROM changed WHERE TG_OP = 'DELETE' OR deleted_at IS NOT NULL);
+BEGIN
+    PERFORM mcp.project_documents('mcp_skills', (
+        SELECT array_agg(c.key) FROM (
+            SELECT key FROM changed
+            UNION
+            SELECT g.key FROM changed JOIN mcp.skill_categories g ON g.key = changed.id WHERE changed.org_id IS NOT NULL
+        ) AS c));
+    DELETE FROM mcp.documents d WHERE d.collection = 'mcp_skills' AND d.key = ANY (gone);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER skills_inserted AFTER INSERT ON mcp.skill_categories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_updated AFTER UPDATE ON mcp.skill_categories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_deleted AFTER DELETE ON mcp.skill_categories
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_truncated AFTER TRUNCATE ON mcp.skill_categories
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_skills');
+
+-- A tool names its active skills, so a skill that is switched off or on changes its tools as well.
+CREATE FUNCTION mcp.project_tools_of_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.project_documents('mcp_unified_search', (
+        SELECT array_agg(DISTINCT a.tool_id::text)
+        FROM before JOIN after USING (key) JOIN mcp.tool_skill_assignments a ON a.skill_key = after.key
+        WHERE before.is_active <> after.is_active));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER skills_activity AFTER UPDATE ON mcp.skill_categories
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_tools_of_skills();

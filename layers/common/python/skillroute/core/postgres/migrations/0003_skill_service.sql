@@ -76,31 +76,8 @@ CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (s
 CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_key)
     WHERE status = 'pending' AND kind = 'description';
 
--- A skill whose description changed while the model was away keeps what it is found by until the new one is there.
-ALTER TABLE mcp.skill_categories
-    DROP CONSTRAINT skill_categories_embedding_whole,
-    ADD CONSTRAINT skill_categories_embedding_whole CHECK (
-        (embedding IS NULL AND description_embedding IS NULL
-            AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
-            AND embedding_dimension > 0
-            AND octet_length(embedding) = 4 * embedding_dimension
-            AND (description_embedding IS NULL OR octet_length(description_embedding) = 4 * embedding_dimension))
-    );
-CREATE INDEX skill_categories_to_embed ON mcp.skill_categories (key)
-    WHERE description_embedding IS NULL AND deleted_at IS NULL;
-
 -- An organisation's skills, and the global ones.
 CREATE INDEX skill_categories_org ON mcp.skill_categories (org_id, name, id) WHERE deleted_at IS NULL;
-
--- Changes of items that are gone are pruned; an index that has not read up to here must read everything anew.
-ALTER TABLE mcp.index_state ADD COLUMN pruned_to xid8 NOT NULL DEFAULT '0';
-CREATE OR REPLACE FUNCTION mcp.start_new_epoch() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
-    RETURN NULL;
-END $$;
 
 -- Triggers queue the work, so that no code path, and no operator at a prompt, can change something without it
 -- (docs/adr/0001, 0010).
@@ -119,9 +96,8 @@ END $$;
 CREATE TRIGGER tools_work_new AFTER INSERT ON mcp.tools
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_new_tools();
 
--- A tool that says something else of itself is classified again, and so is one that gets the vector it lacked: a
--- classifier that needs it may have given up meanwhile. One whose vector changed, or that is switched off or on, changes
--- the mean of its skills.
+-- A tool that says something else of itself is classified again; one that is switched off or on changes the mean of its
+-- skills.
 CREATE FUNCTION mcp.queue_changed_tools() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -129,14 +105,13 @@ BEGIN
         SELECT array_agg(after.id::text)
         FROM before JOIN after USING (id)
         WHERE (before.description, before.input_schema::text)
-              IS DISTINCT FROM (after.description, after.input_schema::text)
-           OR (before.embedding IS NULL AND after.embedding IS NOT NULL)));
+              IS DISTINCT FROM (after.description, after.input_schema::text)));
     PERFORM mcp.enqueue('aggregate', (
         SELECT array_agg(c.key)
         FROM before JOIN after USING (id)
         JOIN mcp.tool_skill_assignments a ON a.tool_id = after.id
         JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
-        WHERE before.embedding IS DISTINCT FROM after.embedding OR before.is_active <> after.is_active));
+        WHERE before.is_active <> after.is_active));
     RETURN NULL;
 END $$;
 CREATE TRIGGER tools_work_changed AFTER UPDATE ON mcp.tools
@@ -193,16 +168,32 @@ CREATE TRIGGER assignments_work_changed AFTER UPDATE ON mcp.tool_skill_assignmen
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_reweighted_skills();
 
--- A skill whose description has a new vector is made anew. Its own `embedding`, which the aggregation writes, does not
--- count: the aggregation would call for itself (skill-contract EC-004).
-CREATE FUNCTION mcp.queue_redescribed_skills() RETURNS trigger
+-- Vectors of the current model. A tool that gets the vector it lacked is classified again: a classifier that needs it may
+-- have given up meanwhile. One whose vector changed changes the mean of its skills, and so does the vector of a skill's
+-- description. What a skill is found by (`derived`), which the aggregation writes, does not count: the aggregation would
+-- call for itself (skill-contract EC-004).
+CREATE FUNCTION mcp.queue_changed_vectors() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM mcp.enqueue('classify', (
+        SELECT array_agg(after.key)
+        FROM before JOIN after USING (collection, key, model, dimension)
+        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (after.model, after.dimension)
+        WHERE after.collection = 'mcp_unified_search' AND before.embedding IS NULL AND after.embedding IS NOT NULL));
     PERFORM mcp.enqueue('aggregate', (
-        SELECT array_agg(after.key) FROM before JOIN after USING (key)
-        WHERE before.description_embedding IS DISTINCT FROM after.description_embedding));
+        SELECT array_agg(changed.key) FROM (
+            SELECT CASE after.collection WHEN 'mcp_skills' THEN after.key ELSE c.key END AS key
+            FROM before JOIN after USING (collection, key, model, dimension)
+            JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (after.model, after.dimension)
+            LEFT JOIN mcp.tool_skill_assignments a
+              ON a.tool_id = CASE after.collection WHEN 'mcp_unified_search' THEN after.key::bigint END
+            LEFT JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
+            WHERE after.collection IN ('mcp_skills', 'mcp_unified_search')
+              AND before.embedding IS DISTINCT FROM after.embedding
+        ) AS changed
+        WHERE changed.key IS NOT NULL));
     RETURN NULL;
 END $$;
-CREATE TRIGGER skills_work_changed AFTER UPDATE ON mcp.skill_categories
+CREATE TRIGGER vectors_work_changed AFTER UPDATE ON mcp.document_vectors
     REFERENCING OLD TABLE AS before NEW TABLE AS after
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_redescribed_skills();
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_changed_vectors();

@@ -15,29 +15,18 @@ CREATE TABLE mcp.registry_entities (
     document        json NOT NULL DEFAULT '{}',          -- all of it as it came; json keeps the order
     is_enabled      boolean NOT NULL DEFAULT true,
     content_hash    text NOT NULL,                       -- of everything above that the owner says
-    text_hash       text NOT NULL DEFAULT '',            -- of what is embedded; tools are part of a server's
-    embedding_texts text[] NOT NULL DEFAULT '{}',
-    embedding       bytea,                               -- float32, little-endian; null until it could be made
-    embedding_model text,
-    embedding_dimension integer,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT registry_entities_key UNIQUE NULLS NOT DISTINCT (org_id, kind, path),
     CONSTRAINT registry_entities_kind_known CHECK (kind IN ('server', 'agent')),
     CONSTRAINT registry_entities_path_format CHECK (path ~ '^/[^\s]+$' AND char_length(path) <= 256),
     CONSTRAINT registry_entities_name_not_blank CHECK (btrim(name) <> ''),
-    CONSTRAINT registry_entities_org_not_blank CHECK (org_id <> ''),
-    CONSTRAINT registry_entities_embedding_whole CHECK (
-        (embedding IS NULL AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
-            AND embedding_dimension > 0 AND octet_length(embedding) = 4 * embedding_dimension)
-    )
+    CONSTRAINT registry_entities_org_not_blank CHECK (org_id <> '')
 );
 CREATE INDEX registry_entities_name_key ON mcp.registry_entities (name_key);
 CREATE INDEX registry_entities_tag_keys ON mcp.registry_entities USING gin (tag_keys);
 -- Listing by path.
 CREATE INDEX registry_entities_path ON mcp.registry_entities (kind, path, id);
-CREATE INDEX registry_entities_without_embedding ON mcp.registry_entities (id) WHERE embedding IS NULL;
 
 -- Every three characters in a row within a word, once each, with the organisation behind them: what one says is never
 -- looked at for another. (PostgreSQL's pg_trgm pads words and is not everywhere.)
@@ -78,26 +67,23 @@ END $$;
 CREATE TRIGGER registry_enabled AFTER UPDATE ON mcp.registry_entities
     FOR EACH ROW WHEN (OLD.is_enabled <> NEW.is_enabled) EXECUTE FUNCTION mcp.enable_registry_words();
 
--- The change feed knows a third collection.
-ALTER TABLE mcp.index_changes
-    DROP CONSTRAINT index_changes_collection_known,
-    ADD CONSTRAINT index_changes_collection_known
-        CHECK (collection IN ('mcp_skills', 'mcp_unified_search', 'mcp_registry'));
-
-CREATE FUNCTION mcp.log_registry_changes() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_registry', (SELECT array_agg(id::text) FROM changed));
-    RETURN NULL;
-END $$;
-CREATE TRIGGER registry_inserted AFTER INSERT ON mcp.registry_entities
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+-- An entity as a document. Those that are disabled are in the index, too: a search may ask for them.
+CREATE FUNCTION mcp.mcp_registry_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT e.id::text, e.org_id, true, jsonb_build_object(
+        'entity_id', e.id::text, 'kind', e.kind, 'path', e.path, 'name', e.name, 'tags', to_jsonb(e.tag_keys),
+        'org_id', coalesce(e.org_id, ''), 'is_enabled', e.is_enabled::text)  -- filters compare texts
+    FROM mcp.registry_entities e WHERE e.id = ANY (keys::bigint[])
+$$;
 CREATE TRIGGER registry_updated AFTER UPDATE ON mcp.registry_entities
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_registry', 'id');
 CREATE TRIGGER registry_deleted AFTER DELETE ON mcp.registry_entities
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_registry_changes();
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_rows('mcp_registry', 'id');
 CREATE TRIGGER registry_truncated AFTER TRUNCATE ON mcp.registry_entities
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_registry');
 
 -- A server's state is that of the items of its organisation that name it: tools, prompts and resources are inactive, and
 -- in no search, while their server is disabled (docs/adr/0026). Triggers see to it, whoever writes either. Writers hold

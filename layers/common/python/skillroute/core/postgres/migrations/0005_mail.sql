@@ -14,13 +14,8 @@ CREATE TABLE mcp.mail_documents (
     importance     text,
     ack_required   boolean,
     created_ts     bigint NOT NULL,                      -- microseconds since the epoch
-    title          text NOT NULL,                        -- subject or name, without secrets
-    body           text NOT NULL,
     search_vector  tsvector NOT NULL,
-    text_hash      text NOT NULL,
-    embedding      bytea,                                -- float32, little-endian; null until it could be made
-    embedding_model text,
-    embedding_dimension integer,
+    text_hash      text NOT NULL,                        -- of the text that search_vector is of
     CONSTRAINT mail_documents_kind_known CHECK (kind IN ('message', 'agent', 'project')),
     CONSTRAINT mail_documents_org_not_blank CHECK (org_id <> ''),
     CONSTRAINT mail_documents_importance_known CHECK (importance IN ('low', 'normal', 'high', 'urgent')),
@@ -28,12 +23,7 @@ CREATE TABLE mcp.mail_documents (
         (kind = 'message') = (sender_key IS NOT NULL AND recipient_keys IS NOT NULL AND importance IS NOT NULL
                               AND ack_required IS NOT NULL)
         AND (kind = 'message' OR (sender_key IS NULL AND recipient_keys IS NULL AND importance IS NULL
-                                  AND ack_required IS NULL AND thread_id IS NULL))),
-    CONSTRAINT mail_documents_embedding_whole CHECK (
-        (embedding IS NULL AND embedding_model IS NULL AND embedding_dimension IS NULL)
-        OR (embedding IS NOT NULL AND embedding_model IS NOT NULL AND embedding_dimension IS NOT NULL
-            AND embedding_dimension > 0 AND octet_length(embedding) = 4 * embedding_dimension)
-    )
+                                  AND ack_required IS NULL AND thread_id IS NULL)))
 );
 -- Rows that GIN has not sorted in yet are read one by one by every search, so there must not be many.
 CREATE INDEX mail_documents_search_vector ON mcp.mail_documents USING gin (search_vector)
@@ -41,7 +31,6 @@ CREATE INDEX mail_documents_search_vector ON mcp.mail_documents USING gin (searc
 CREATE INDEX mail_documents_newest ON mcp.mail_documents (kind, created_ts DESC, id);
 CREATE INDEX mail_documents_project_ids ON mcp.mail_documents USING gin (project_ids) WITH (fastupdate = off);
 CREATE INDEX mail_documents_thread ON mcp.mail_documents (thread_id) WHERE thread_id IS NOT NULL;
-CREATE INDEX mail_documents_without_embedding ON mcp.mail_documents (id) WHERE embedding IS NULL;
 
 CREATE TABLE mcp.mail_projects (
     id           bigint PRIMARY KEY REFERENCES mcp.mail_documents (id) ON DELETE CASCADE,
@@ -127,26 +116,28 @@ CREATE TABLE mcp.mail_recipients (
 );
 CREATE INDEX mail_recipients_agent ON mcp.mail_recipients (agent_id);
 
--- The change feed knows a fourth collection.
-ALTER TABLE mcp.index_changes
-    DROP CONSTRAINT index_changes_collection_known,
-    ADD CONSTRAINT index_changes_collection_known
-        CHECK (collection IN ('mcp_skills', 'mcp_unified_search', 'mcp_registry', 'mcp_mail'));
-
-CREATE FUNCTION mcp.log_mail_changes() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM mcp.log_change('mcp_mail', (SELECT array_agg(id::text) FROM changed));
-    RETURN NULL;
-END $$;
-CREATE TRIGGER mail_inserted AFTER INSERT ON mcp.mail_documents
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_mail_changes();
+-- Messages, agents and projects as documents.
+CREATE FUNCTION mcp.mcp_mail_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT d.id::text, d.org_id, true,
+           jsonb_build_object('kind', d.kind, 'org_id', coalesce(d.org_id, ''),
+                              'project_ids', to_jsonb(d.project_ids::text[]), 'created_ts', d.created_ts)
+           || CASE WHEN d.kind = 'message' THEN jsonb_build_object(
+                  'sender', d.sender_key, 'recipients', to_jsonb(d.recipient_keys),
+                  'parties', to_jsonb(ARRAY(
+                      SELECT DISTINCT party COLLATE "C" FROM unnest(d.recipient_keys || d.sender_key) AS party ORDER BY 1)),
+                  'importance', d.importance, 'ack_required', d.ack_required::text)  -- filters compare texts
+              ELSE '{}' END
+           || CASE WHEN d.thread_id IS NULL THEN '{}' ELSE jsonb_build_object('thread_id', d.thread_id) END
+    FROM mcp.mail_documents d WHERE d.id = ANY (keys::bigint[])
+$$;
 CREATE TRIGGER mail_updated AFTER UPDATE ON mcp.mail_documents
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_mail_changes();
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_mail', 'id');
 CREATE TRIGGER mail_deleted AFTER DELETE ON mcp.mail_documents
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.log_mail_changes();
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_rows('mcp_mail', 'id');
 CREATE TRIGGER mail_truncated AFTER TRUNCATE ON mcp.mail_documents
-    FOR EACH STATEMENT EXECUTE FUNCTION mcp.start_new_epoch();
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_mail');
 
 -- The conditions of a search, in one place: PostgreSQL puts the body of this function into each statement that calls it.
 -- Null is no condition.

@@ -136,19 +136,10 @@ SELECT mcp.set_items_active(org_id, path, false) FROM disabled
 
 -- name: stored_skill_embedding
 -- None for a skill whose aggregation still waits: it may be behind.
-SELECT c.embedding FROM mcp.skill_categories c
-WHERE c.key = :key AND c.deleted_at IS NULL
-  AND (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
-  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = c.key)
+SELECT coalesce(v.derived, v.embedding) FROM mcp.document_vectors v
+WHERE v.collection = 'mcp_skills' AND v.key = :key AND (v.model, v.dimension) = (:model::text, :dimension::int)
+  AND coalesce(v.derived, v.embedding) IS NOT NULL
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = v.key)
 
--- name: active_tool_ids
-SELECT id::text FROM mcp.tools WHERE is_active
-
--- name: active_skill_keys
-SELECT key FROM mcp.skill_categories WHERE is_active
-
--- name: all_entity_ids
-SELECT id::text FROM mcp.registry_entities
-
--- name: all_mail_ids
-SELECT id::text FROM mcp.mail_documents
+-- name: searchable_keys
+SELECT key FROM mcp.documents WHERE collection = :collection AND is_searchable

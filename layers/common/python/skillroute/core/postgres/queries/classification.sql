@@ -2,14 +2,16 @@
 
 -- name: tools_to_classify
 -- `decided_by` is who decided last, or 'human' when a person assigned one of its skills.
-SELECT t.id, t.org_id, t.name, t.description, t.server, t.input_schema, t.embedding_texts,
-       CASE WHEN (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int) THEN t.embedding END,
+SELECT t.id, t.org_id, t.name, t.description, t.server, t.input_schema, coalesce(d.texts, '{}'), v.embedding,
        r.input_hash,
        CASE WHEN EXISTS (SELECT FROM mcp.tool_skill_assignments a
                          WHERE a.tool_id = t.id AND a.source IN ('human_manual', 'human_override'))
             THEN 'human' ELSE r.classifier END,
        r.classified_at, o.version
 FROM mcp.tools t
+LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
+LEFT JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = t.id::text
+    AND (v.model, v.dimension) = (:model::text, :dimension::int)
 LEFT JOIN mcp.tool_classifications r ON r.tool_id = t.id
 LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
 WHERE t.id = ANY (:ids::bigint[])
@@ -20,16 +22,20 @@ SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR NO KEY 
 -- name: skill_fingerprints
 -- Changes with whatever a classifier knows of a skill: its texts, their vector, and the tools that people gave it.
 SELECT c.key,
-       concat_ws(':', c.text_hash, c.embedding_model, c.description_embedding IS NOT NULL, p.fingerprint)
+       concat_ws(':', d.text_hash, v.model, v.embedding IS NOT NULL, p.fingerprint)
 FROM mcp.skills_seen_by(:org_id::text) c
+LEFT JOIN mcp.documents d ON d.collection = 'mcp_skills' AND d.key = c.key
+LEFT JOIN mcp.document_vectors v ON v.collection = 'mcp_skills' AND v.key = c.key
+    AND (v.model, v.dimension) = (:model::text, :dimension::int)
 LEFT JOIN (
     SELECT a.skill_key,
-           count(*) || ':' || sum(hashtextextended(concat_ws(':', t.id, t.text_hash, a.confidence), 0)::numeric)
+           count(*) || ':' || sum(hashtextextended(concat_ws(':', t.id, v.text_hash, a.confidence), 0)::numeric)
                AS fingerprint
     FROM mcp.skills_seen_by(:org_id::text) s
     JOIN mcp.tool_skill_assignments a ON a.skill_key = s.key AND a.owner IN ('', s.org_id)
     JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
-        AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
+    JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = t.id::text
+        AND (v.model, v.dimension) = (:model::text, :dimension::int) AND v.embedding IS NOT NULL
     WHERE a.source IN ('human_manual', 'human_override')
     GROUP BY a.skill_key
 ) p ON p.skill_key = c.key
@@ -37,10 +43,10 @@ WHERE c.is_active
 ORDER BY c.key
 
 -- name: skills_to_offer
-SELECT c.key, c.id::text, c.org_id, c.name, c.description, c.keywords, c.examples,
-       CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
-            THEN c.description_embedding END
+SELECT c.key, c.id::text, c.org_id, c.name, c.description, c.keywords, c.examples, v.embedding
 FROM mcp.skill_categories c
+LEFT JOIN mcp.document_vectors v ON v.collection = 'mcp_skills' AND v.key = c.key
+    AND (v.model, v.dimension) = (:model::text, :dimension::int)
 WHERE c.is_active AND c.key = ANY (:keys::text[])
 
 -- name: record_classifications

@@ -3,56 +3,62 @@
 -- name: item_states
 -- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
 -- items took 85 ms; with two, 0.3 ms.
-SELECT k.server, k.type, k.name, t.id, t.content_hash, t.text_hash, t.embedding_model
+SELECT k.server, k.type, k.name, t.id, t.content_hash, coalesce(d.text_hash, ''),
+       mcp.has_vector('mcp_unified_search', t.id::text)
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
 CROSS JOIN LATERAL (
-    SELECT id, content_hash, text_hash, embedding_model FROM mcp.tools
+    SELECT id, content_hash FROM mcp.tools
     WHERE org_id IS NULL AND :org_id::text IS NULL
       AND server = k.server AND type = k.type AND name = k.name
     UNION ALL
-    SELECT id, content_hash, text_hash, embedding_model FROM mcp.tools
+    SELECT id, content_hash FROM mcp.tools
     WHERE org_id = :org_id::text AND server = k.server AND type = k.type AND name = k.name
 ) t
+LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
 
 -- name: upsert_items
--- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. The old vector
--- stays only while the text is the one it was made of; else the item has none until it is embedded.
-INSERT INTO mcp.tools AS t (
-    org_id, server, type, name, description, input_schema, output_schema, annotations, tags, metadata,
-    content_hash, text_hash, embedding_texts, lexical_text, embedding, embedding_model, embedding_dimension)
-SELECT :org_id::text, r.server, r.type, r.name, r.description, r.input_schema, r.output_schema, r.annotations,
-       r.tags, r.metadata, r.content_hash, r.text_hash, r.embedding_texts, r.lexical_text, decode(r.embedding, 'hex'),
-       CASE WHEN r.embedding IS NOT NULL THEN :model::text END,
-       CASE WHEN r.embedding IS NOT NULL THEN :dimension::int END
-FROM json_to_recordset(:rows::json) AS r (
-    server text, type text, name text, description text, input_schema json, output_schema json, annotations json,
-    tags text[], metadata json, content_hash text, text_hash text, embedding_texts text[], lexical_text text,
-    embedding text)
-ORDER BY r.server, r.type, r.name
-ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
-    description = excluded.description,
-    input_schema = excluded.input_schema,
-    output_schema = excluded.output_schema,
-    annotations = excluded.annotations,
-    tags = excluded.tags,
-    metadata = excluded.metadata,
-    content_hash = excluded.content_hash,
-    text_hash = excluded.text_hash,
-    embedding_texts = excluded.embedding_texts,
-    lexical_text = excluded.lexical_text,
-    embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
-                     WHEN t.text_hash = excluded.text_hash THEN t.embedding END,
-    embedding_model = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_model
-                           WHEN t.text_hash = excluded.text_hash THEN t.embedding_model END,
-    embedding_dimension = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_dimension
-                               WHEN t.text_hash = excluded.text_hash THEN t.embedding_dimension END,
-    updated_at = now()
-WHERE t.content_hash <> excluded.content_hash OR t.text_hash <> excluded.text_hash OR excluded.embedding IS NOT NULL
-RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created, (t.embedding IS NOT NULL) AS embedded
+-- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
+-- same already are returned as well: what they say may be cut into other words, or has a vector now.
+WITH r AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(:rows::json) AS r (
+        server text, type text, name text, name_key text, description text, input_schema json, output_schema json,
+        annotations json, tags text[], metadata json, content_hash text)
+), written AS (
+    INSERT INTO mcp.tools AS t (
+        org_id, server, type, name, name_key, description, input_schema, output_schema, annotations, tags, metadata,
+        content_hash)
+    SELECT :org_id::text, r.server, r.type, r.name, r.name_key, r.description, r.input_schema, r.output_schema,
+           r.annotations, r.tags, r.metadata, r.content_hash
+    FROM r
+    ORDER BY r.server, r.type, r.name
+    ON CONFLICT ON CONSTRAINT tools_key DO UPDATE SET
+        name_key = excluded.name_key,
+        description = excluded.description,
+        input_schema = excluded.input_schema,
+        output_schema = excluded.output_schema,
+        annotations = excluded.annotations,
+        tags = excluded.tags,
+        metadata = excluded.metadata,
+        content_hash = excluded.content_hash,
+        updated_at = now()
+    WHERE t.content_hash <> excluded.content_hash
+    RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created
+)
+SELECT id, server, type, name, created, true FROM written
+UNION ALL
+SELECT t.id, t.server, t.type, t.name, false, false
+FROM r
+JOIN LATERAL (
+    SELECT id, server, type, name FROM mcp.tools
+    WHERE org_id IS NULL AND :org_id::text IS NULL AND server = r.server AND type = r.type AND name = r.name
+    UNION ALL
+    SELECT id, server, type, name FROM mcp.tools
+    WHERE org_id = :org_id::text AND server = r.server AND type = r.type AND name = r.name
+) t ON t.id NOT IN (SELECT id FROM written)
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), k.skill_ids, k.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active, mcp.has_vector('mcp_unified_search', t.id::text), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM mcp.tools t
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
@@ -61,7 +67,7 @@ WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
 -- name: list_items
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, (t.embedding IS NOT NULL), k.skill_ids, k.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active, mcp.has_vector('mcp_unified_search', t.id::text), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(
@@ -121,32 +127,3 @@ FROM (
     ) each
 ) sized
 JOIN mcp.tools t ON t.id = sized.id
-
--- name: items_to_embed
--- Written while the model was away: the first of each organisation before the second of any. (Ordered by t.id: a bare id
--- would be the text of the first column.)
-SELECT t.id::text, t.embedding_texts, t.text_hash
-FROM mcp.tools t
-WHERE t.embedding IS NULL
-ORDER BY row_number() OVER (PARTITION BY t.org_id ORDER BY t.id), t.id
-LIMIT :limit::int
-
--- name: items_to_reembed
--- Of another model, or of none: what a reindex has left to do.
-SELECT t.id::text, t.embedding_texts, t.text_hash
-FROM mcp.tools t
-WHERE t.id > :after::text::bigint
-  AND (t.embedding_model, t.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY t.id
-LIMIT :limit::int
-
--- name: set_item_embeddings
--- A text that changed meanwhile keeps its newer vector, or waits for its own.
-UPDATE mcp.tools t
-SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_dimension = :dimension::int
-FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
-WHERE t.id = r.id AND t.text_hash = r.text_hash
-
--- name: count_items_to_reembed
-SELECT count(*) FROM mcp.tools
-WHERE (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)

@@ -8,7 +8,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('mcp.mail:' || coalesce(:org_id::t
 SELECT nextval(pg_get_serial_sequence('mcp.mail_documents', 'id')) FROM generate_series(1, :count::int)
 
 -- name: project_states
-SELECT p.key, p.id, p.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids
+SELECT p.key, p.id, p.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids
 FROM mcp.mail_projects p JOIN mcp.mail_documents d USING (id)
 WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
 
@@ -19,14 +19,14 @@ FROM mcp.mail_products p
 WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: agent_states
-SELECT a.name_key, a.id, a.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids,
+SELECT a.name_key, a.id, a.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids,
        a.name, a.description, a.contact
 FROM mcp.mail_agents a JOIN mcp.mail_documents d USING (id)
 WHERE a.name_key = ANY (:keys::text[]) AND a.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: message_states
 -- Two branches, because "is not distinct from" finds no use for the index.
-SELECT m.key, m.id, m.content_hash, d.text_hash, (d.embedding IS NOT NULL), d.project_ids, d.sender_key
+SELECT m.key, m.id, m.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids, d.sender_key
 FROM (
     SELECT key, id, content_hash FROM mcp.mail_messages
     WHERE org_id IS NULL AND :org_id::text IS NULL AND key = ANY (:keys::text[])
@@ -36,28 +36,19 @@ FROM (
 
 -- name: put_mail_documents
 INSERT INTO mcp.mail_documents AS d (
-    id, kind, org_id, project_ids, sender_key, recipient_keys, thread_id, importance, ack_required, created_ts, title, body,
-    search_vector, text_hash, embedding, embedding_model, embedding_dimension)
+    id, kind, org_id, project_ids, sender_key, recipient_keys, thread_id, importance, ack_required, created_ts,
+    search_vector, text_hash)
 SELECT r.id, r.kind, :org_id::text, r.project_ids, r.sender_key, r.recipient_keys, r.thread_id, r.importance, r.ack_required,
-       coalesce(r.created_ts, (extract(epoch FROM now()) * 1000000)::bigint), r.title, r.body, r.search_vector::tsvector,
-       r.text_hash, decode(r.embedding, 'hex'),
-       CASE WHEN r.embedding IS NOT NULL THEN :model::text END,
-       CASE WHEN r.embedding IS NOT NULL THEN :dimension::int END
+       coalesce(r.created_ts, (extract(epoch FROM now()) * 1000000)::bigint), r.search_vector::tsvector, r.text_hash
 FROM json_to_recordset(:rows::json) AS r (
     id bigint, kind text, project_ids bigint[], sender_key text, recipient_keys text[], thread_id text, importance text,
-    ack_required boolean, created_ts bigint, title text, body text, search_vector text, text_hash text, embedding text)
+    ack_required boolean, created_ts bigint, search_vector text, text_hash text)
 ORDER BY r.id
 ON CONFLICT (id) DO UPDATE SET
     project_ids = excluded.project_ids, sender_key = excluded.sender_key, recipient_keys = excluded.recipient_keys,
     thread_id = excluded.thread_id, importance = excluded.importance, ack_required = excluded.ack_required,
     created_ts = CASE WHEN d.kind = 'message' THEN excluded.created_ts ELSE d.created_ts END,
-    title = excluded.title, body = excluded.body, search_vector = excluded.search_vector, text_hash = excluded.text_hash,
-    embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
-                     WHEN d.text_hash = excluded.text_hash THEN d.embedding END,
-    embedding_model = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_model
-                           WHEN d.text_hash = excluded.text_hash THEN d.embedding_model END,
-    embedding_dimension = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding_dimension
-                               WHEN d.text_hash = excluded.text_hash THEN d.embedding_dimension END
+    search_vector = excluded.search_vector, text_hash = excluded.text_hash
 
 -- name: put_projects
 INSERT INTO mcp.mail_projects (id, org_id, key, name, description, content_hash)
@@ -241,7 +232,7 @@ ORDER BY page.name_key COLLATE "C", page.id
 -- plan: custom
 -- The page is cut before its recipients are looked up; whoever has acknowledged a message is named twice.
 SELECT m.id, m.org_id, m.project_id, m.key, p.key, s.name, m.subject, m.body, d.created_ts, d.thread_id, d.importance,
-       d.ack_required, (d.embedding IS NOT NULL), m.updated_at, r.recipients
+       d.ack_required, mcp.has_vector('mcp_mail', d.id::text), m.updated_at, r.recipients
 FROM (
     SELECT d.id, row_number() OVER newest AS nth,
            sum(octet_length(m.subject) + octet_length(m.body) + 2 * octet_length(array_to_string(d.recipient_keys, ',')))
@@ -315,47 +306,14 @@ JOIN mcp.mail_product_projects l ON l.product_id = p.id
 WHERE p.id = :id::bigint AND (p.org_id IS NULL OR p.org_id = :org_id::text)
 ORDER BY 1
 
--- name: mail_tasks
-SELECT d.id::text, ARRAY[d.title || E'\n\n' || d.body], d.text_hash FROM mcp.mail_documents d
-WHERE d.id = ANY (:ids::bigint[]) AND d.embedding IS NULL
-ORDER BY d.id
-
--- name: mail_to_embed
-SELECT d.id::text, ARRAY[d.title || E'\n\n' || d.body], d.text_hash FROM mcp.mail_documents d
-WHERE d.embedding IS NULL
-ORDER BY row_number() OVER (PARTITION BY d.org_id ORDER BY d.id), d.id
-LIMIT :limit::int
-
--- name: mail_to_reembed
-SELECT d.id::text, ARRAY[d.title || E'\n\n' || d.body], d.text_hash FROM mcp.mail_documents d
-WHERE d.id > :after::text::bigint
-  AND (d.embedding_model, d.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY d.id
-LIMIT :limit::int
-
--- name: count_mail_to_reembed
-SELECT count(*) FROM mcp.mail_documents
-WHERE (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-
--- name: set_mail_embeddings
--- Held in the order of their ids, before they are written in the order of a join.
-WITH r AS (
-    SELECT * FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
-), held AS MATERIALIZED (
-    SELECT d.id FROM mcp.mail_documents d WHERE d.id IN (SELECT r.id FROM r) ORDER BY d.id FOR UPDATE
-)
-UPDATE mcp.mail_documents d
-SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_dimension = :dimension::int
-FROM r JOIN held ON held.id = r.id
-WHERE d.id = r.id AND d.text_hash = r.text_hash
-
 -- name: count_mail_documents
 SELECT count(*) FROM mcp.mail_documents
 
 -- name: mail_said
 SELECT d.id, coalesce(m.subject, a.name, p.name), coalesce(m.body, a.description, p.key || E'\n' || p.description),
-       d.title, d.body, d.text_hash
+       d.text_hash, s.text_hash
 FROM mcp.mail_documents d
+LEFT JOIN mcp.documents s ON s.collection = 'mcp_mail' AND s.key = d.id::text
 LEFT JOIN mcp.mail_messages m ON m.id = d.id
 LEFT JOIN mcp.mail_agents a ON a.id = d.id
 LEFT JOIN mcp.mail_projects p ON p.id = d.id
@@ -371,13 +329,9 @@ FROM json_to_recordset(:rows::json) AS r (id bigint, search_vector text, text_ha
 JOIN mcp.mail_documents d ON d.id = r.id AND d.text_hash = r.text_hash
 WHERE d.search_vector::text <> r.search_vector::tsvector::text
 
--- name: set_mail_texts
--- Where somebody has written something new in the meantime, that is what is searched.
-UPDATE mcp.mail_documents d
-SET title = r.title, body = r.body, search_vector = r.search_vector::tsvector, text_hash = r.text_hash,
-    embedding = CASE WHEN d.text_hash = r.text_hash THEN d.embedding END,
-    embedding_model = CASE WHEN d.text_hash = r.text_hash THEN d.embedding_model END,
-    embedding_dimension = CASE WHEN d.text_hash = r.text_hash THEN d.embedding_dimension END
-FROM json_to_recordset(:rows::json) AS r (
-    id bigint, old_hash text, title text, body text, search_vector text, text_hash text)
+-- name: set_mail_words
+-- Where somebody has written something new in the meantime, that is what is searched. Returns which ones were written.
+UPDATE mcp.mail_documents d SET search_vector = r.search_vector::tsvector, text_hash = r.text_hash
+FROM json_to_recordset(:rows::json) AS r (id bigint, old_hash text, search_vector text, text_hash text)
 WHERE d.id = r.id AND d.text_hash = r.old_hash
+RETURNING d.id

@@ -22,7 +22,8 @@ FROM (
     FROM mcp.mail_passing(:kind::text, :org_id::text, :project_ids::bigint[], :importance::text[], :sender::text,
                           :recipients::text[], :party::text, :thread_id::text, :ack_required::boolean, :min_ts::bigint,
                           :max_ts::bigint) d
-    WHERE (d.title || E'\n' || d.body) ILIKE ALL (:patterns::text[])
+    JOIN mcp.documents s ON s.collection = 'mcp_mail' AND s.key = d.id::text
+    WHERE s.lexical_text ILIKE ALL (:patterns::text[])
     ORDER BY d.id
     LIMIT :limit::int
 ) hits
@@ -128,4 +129,4 @@ JOIN mcp.mail_projects p ON p.id = s.id
 JOIN mcp.mail_documents d ON d.id = p.id
 
 -- name: mail_texts
-SELECT id, title || E'\n\n' || body FROM mcp.mail_documents WHERE id = ANY (:ids::bigint[])
+SELECT key::bigint, texts[1] FROM mcp.documents WHERE collection = 'mcp_mail' AND key = ANY (:ids::bigint[]::text[])

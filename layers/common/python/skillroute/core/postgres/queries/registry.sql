@@ -51,7 +51,7 @@ FOR UPDATE
 
 -- name: get_entity
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
-       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
@@ -61,7 +61,7 @@ WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = 
 -- name: list_entities
 -- Cut by rows, then by bytes, as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
-       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
@@ -127,13 +127,6 @@ DELETE FROM mcp.tools
 WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
 RETURNING id
 
--- name: set_entity_text
--- Only where it differs: a statement that changes nothing would tell every index that something did.
-UPDATE mcp.registry_entities
-SET text_hash = :text_hash, embedding_texts = :texts::text[],
-    embedding = NULL, embedding_model = NULL, embedding_dimension = NULL
-WHERE id = :id::bigint AND text_hash <> :text_hash
-
 -- name: delete_stale_words
 DELETE FROM mcp.registry_words w
 USING json_to_recordset(:rows::json) AS r (place smallint, tool_id bigint)
@@ -151,44 +144,3 @@ ON CONFLICT ON CONSTRAINT registry_words_key DO NOTHING
 SELECT entity_id, place, tool_id, words FROM mcp.registry_words
 WHERE entity_id = ANY (:ids::bigint[])
 ORDER BY entity_id, place, tool_id
-
--- name: entity_text_hashes
-SELECT id, text_hash FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
-
--- name: entity_tasks
-SELECT e.id::text, e.embedding_texts, e.text_hash FROM mcp.registry_entities e
-WHERE e.id = ANY (:ids::bigint[]) AND e.embedding IS NULL AND e.text_hash <> ''
-ORDER BY e.id
-
--- name: entities_to_embed
-SELECT e.id::text, e.embedding_texts, e.text_hash
-FROM mcp.registry_entities e
-WHERE e.embedding IS NULL AND e.text_hash <> ''
-ORDER BY row_number() OVER (PARTITION BY e.org_id ORDER BY e.id), e.id
-LIMIT :limit::int
-
--- name: entities_to_reembed
-SELECT e.id::text, e.embedding_texts, e.text_hash
-FROM mcp.registry_entities e
-WHERE e.id > :after::text::bigint AND e.text_hash <> ''
-  AND (e.embedding_model, e.embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY e.id
-LIMIT :limit::int
-
--- name: set_entity_embeddings
--- Held in the order that all hold them, before they are written in the order of a join.
-WITH r AS (
-    SELECT * FROM json_to_recordset(:rows::json) AS r (id bigint, text_hash text, embedding text)
-), held AS MATERIALIZED (
-    SELECT e.id FROM mcp.registry_entities e WHERE e.id IN (SELECT r.id FROM r)
-    ORDER BY e.path COLLATE "C", e.id
-    FOR UPDATE
-)
-UPDATE mcp.registry_entities e
-SET embedding = decode(r.embedding, 'hex'), embedding_model = :model, embedding_dimension = :dimension::int
-FROM r JOIN held ON held.id = r.id
-WHERE e.id = r.id AND e.text_hash = r.text_hash
-
--- name: count_entities_to_reembed
-SELECT count(*) FROM mcp.registry_entities
-WHERE text_hash <> '' AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)

@@ -80,9 +80,11 @@ JOIN mcp.tools t ON t.id = w.tool_id
 WHERE w.entity_id = ANY (:ids::bigint[]) AND w.tool_id IS NOT NULL
 
 -- name: inactive_vectors
-SELECT t.id, t.embedding
+SELECT t.id, v.embedding
 FROM mcp.tools t
-JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (t.embedding_model, t.embedding_dimension)
+CROSS JOIN mcp.index_state s
+JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = t.id::text
+    AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension AND v.embedding IS NOT NULL
 WHERE t.id = ANY (:ids::bigint[]) AND NOT t.is_active
 
 -- name: found_entities
@@ -91,7 +93,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name,
        CASE WHEN char_length(e.description) > :longest::int THEN left(e.description, :longest::int) || '…'
             ELSE e.description END,
        e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
-       e.is_enabled, (e.embedding IS NOT NULL), e.created_at, e.updated_at,
+       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL)
 FROM mcp.registry_entities e
 LEFT JOIN (

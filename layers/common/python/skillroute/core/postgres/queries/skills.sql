@@ -2,21 +2,11 @@
 
 -- name: insert_skill
 -- A deleted id can be created again; whatever it was is written over (decisions 13).
-INSERT INTO mcp.skill_categories AS c (
-    id, org_id, name, description, keywords, examples, parent_domain, text_hash, embedding_texts, lexical_text,
-    description_embedding, embedding, embedding_model, embedding_dimension)
-VALUES (
-    :id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text,
-    :text_hash, :embedding_texts::text[], :lexical_text,
-    decode(:embedding::text, 'hex'), decode(:embedding::text, 'hex'),
-    CASE WHEN :embedding::text IS NOT NULL THEN :model::text END,
-    CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int END)
+INSERT INTO mcp.skill_categories AS c (id, org_id, name, description, keywords, examples, parent_domain)
+VALUES (:id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text)
 ON CONFLICT ON CONSTRAINT skill_categories_pkey DO UPDATE SET
     name = excluded.name, description = excluded.description, keywords = excluded.keywords,
     examples = excluded.examples, parent_domain = excluded.parent_domain, is_active = true, deleted_at = NULL,
-    text_hash = excluded.text_hash, embedding_texts = excluded.embedding_texts, lexical_text = excluded.lexical_text,
-    description_embedding = excluded.description_embedding, embedding = excluded.embedding,
-    embedding_model = excluded.embedding_model, embedding_dimension = excluded.embedding_dimension,
     created_at = now(), updated_at = now()
 WHERE c.deleted_at IS NOT NULL
 RETURNING key
@@ -66,23 +56,10 @@ SELECT pg_advisory_xact_lock(hashtextextended('mcp.skill_categories', 0))
 SELECT count(*) FROM mcp.skill_categories WHERE deleted_at IS NULL AND org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: change_skill
--- With a new text and no vector for it, the skill keeps what it is found by until it is embedded. `seen` is when the
--- caller last saw it change: what somebody else wrote since is not written over.
+-- `seen` is when the caller last saw it change: what somebody else wrote since is not written over.
 UPDATE mcp.skill_categories c SET
     name = :name, description = :description, keywords = :keywords::text[], examples = :examples::text[],
-    parent_domain = :parent_domain::text, is_active = :is_active::boolean,
-    text_hash = :text_hash, embedding_texts = :embedding_texts::text[], lexical_text = :lexical_text,
-    description_embedding = CASE WHEN c.embedding_texts = :embedding_texts::text[] THEN c.description_embedding
-                                 ELSE decode(:embedding::text, 'hex') END,
-    embedding = CASE WHEN :embedding::text IS NOT NULL
-                          AND ((c.embedding_model, c.embedding_dimension)
-                                   IS DISTINCT FROM (:model::text, :dimension::int)
-                               OR NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a
-                                              WHERE a.skill_key = c.key AND a.owner IN ('', c.org_id)))
-                     THEN decode(:embedding::text, 'hex') ELSE c.embedding END,
-    embedding_model = CASE WHEN :embedding::text IS NOT NULL THEN :model::text ELSE c.embedding_model END,
-    embedding_dimension = CASE WHEN :embedding::text IS NOT NULL THEN :dimension::int ELSE c.embedding_dimension END,
-    updated_at = clock_timestamp()
+    parent_domain = :parent_domain::text, is_active = :is_active::boolean, updated_at = clock_timestamp()
 WHERE c.key = :key AND c.deleted_at IS NULL AND c.updated_at = :seen::timestamptz
 RETURNING key
 
@@ -99,35 +76,17 @@ SELECT EXISTS (
 -- name: member_embeddings
 -- A page of a skill's members. Those without a vector of the model are skipped (skill-contract BR-004), and so are
 -- tools that not everyone sees who sees the skill.
-SELECT a.tool_id::text, t.embedding, a.confidence
+SELECT a.tool_id::text, v.embedding, a.confidence
 FROM mcp.tool_skill_assignments a
 JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
 JOIN mcp.tools t ON t.id = a.tool_id
+JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = a.tool_id::text
+    AND (v.model, v.dimension) = (:model::text, :dimension::int) AND v.embedding IS NOT NULL
 -- The second bound keeps the planner from walking through all tools from the first one.
 WHERE a.skill_key = :key AND a.tool_id > :after::text::bigint AND t.id > :after::text::bigint AND t.is_active
-  AND (t.embedding_model, t.embedding_dimension) = (:model::text, :dimension::int)
   AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
   AND (:without::bigint IS NULL OR a.tool_id <> :without::bigint)
 ORDER BY a.tool_id
-LIMIT :limit::int
-
--- name: description_embedding
-SELECT description_embedding FROM mcp.skill_categories
-WHERE key = :key AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
-
--- name: set_skill_embedding
-UPDATE mcp.skill_categories
-SET embedding = decode(:embedding, 'hex')
-WHERE key = :key AND (embedding_model, embedding_dimension) = (:model::text, :dimension::int)
-  AND embedding IS DISTINCT FROM decode(:embedding, 'hex')
-RETURNING key
-
--- name: skills_to_reembed
-SELECT key, embedding_texts, text_hash
-FROM mcp.skill_categories
-WHERE deleted_at IS NULL AND key > :after
-  AND (embedding_model, embedding_dimension) IS DISTINCT FROM (:model::text, :dimension::int)
-ORDER BY key
 LIMIT :limit::int
 
 -- name: skill_keys
@@ -135,25 +94,6 @@ SELECT key FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY key
 
 -- name: lock_skill
 SELECT key FROM mcp.skill_categories WHERE key = :key AND deleted_at IS NULL FOR NO KEY UPDATE
-
--- name: skills_to_embed
-SELECT key, embedding_texts, text_hash
-FROM mcp.skill_categories
-WHERE description_embedding IS NULL AND deleted_at IS NULL
-ORDER BY row_number() OVER (PARTITION BY org_id ORDER BY key), key
-LIMIT :limit::int
-
--- name: set_description_embeddings
--- A skill with tools goes on being found by them, unless they are of another model too.
-UPDATE mcp.skill_categories c
-SET description_embedding = decode(r.embedding, 'hex'),
-    embedding = CASE WHEN (c.embedding_model, c.embedding_dimension) = (:model::text, :dimension::int)
-                          AND EXISTS (SELECT FROM mcp.tool_skill_assignments a
-                                      WHERE a.skill_key = c.key AND a.owner IN ('', c.org_id))
-                     THEN c.embedding ELSE decode(r.embedding, 'hex') END,
-    embedding_model = :model, embedding_dimension = :dimension::int
-FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
-WHERE c.key = r.id AND c.text_hash = r.text_hash
 
 -- name: count_skills
 SELECT count(*) FROM mcp.skill_categories WHERE is_active

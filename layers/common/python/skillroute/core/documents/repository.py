@@ -1,0 +1,148 @@
+"""The rows of mcp.documents and of mcp.document_vectors (docs/adr/0033)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
+from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
+from skillroute.core.postgres.database import Session
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """What a document says, and the vector of it where there is one; its row says everything else.
+
+    Attributes
+    ----------
+    key : str
+        The row's id as text, or the skill's key.
+    """
+
+    key: str
+    text: IndexedText
+    embedding: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PutDocument:
+    """Whether a document or its vector changed, and whether it has a vector of the current model now."""
+
+    is_changed: bool
+    is_embedded: bool
+
+
+class DocumentRepository:
+    """The documents of one collection."""
+
+    def __init__(self, session: Session, collection: Collection) -> None:
+        self._run = session.run
+        self._collection = collection.value
+
+    @classmethod
+    def of(cls, collection: Collection) -> Callable[[Session], DocumentRepository]:
+        """Return what makes the repository of a collection within a transaction."""
+        return lambda session: cls(session, collection)
+
+    def put(
+        self, documents: Sequence[DocumentText], model: EmbeddingModel | None = None, *, keep_derived: bool = False
+    ) -> dict[str, PutDocument]:
+        """Write the texts of rows that are there, and return what became of them, by key.
+
+        A vector of the same texts stays, another one goes.
+
+        Parameters
+        ----------
+        documents : sequence of DocumentText
+            Of distinct keys.
+        model : EmbeddingModel or None
+            That of their vectors; None when none has one.
+        keep_derived : bool
+            Whether a document is found by its former vector until there is one of the new text.
+        """
+        if not documents:
+            return {}
+        rows = self._run(
+            "put_documents",
+            collection=self._collection,
+            rows=json.dumps([_to_row(document) for document in documents], ensure_ascii=False),
+            model=model.name if model else None,
+            dimension=model.dimension if model else None,
+            keep_derived=keep_derived,
+        )
+        return {key: PutDocument(is_changed, is_embedded) for key, is_changed, is_embedded in rows}
+
+    def hashes(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the hashes of stored texts; unknown keys are left out."""
+        return dict(self._run("document_hashes", collection=self._collection, keys=list(keys)))
+
+    def tasks(self, keys: Sequence[str]) -> list[EmbeddingTask]:
+        """Return those of these documents that wait for a vector."""
+        return [_to_task(row) for row in self._run("document_tasks", collection=self._collection, keys=list(keys))]
+
+    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
+        """Return documents that wait for a vector: the first of each organisation before the second of any."""
+        return [_to_task(row) for row in self._run("documents_to_embed", collection=self._collection, limit=limit)]
+
+    def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
+        """Return documents without a vector of `model`, by key."""
+        rows = self._run("documents_to_reembed", **self._in(model), after=after, limit=limit)
+        return [_to_task(row) for row in rows]
+
+    def count_to_reembed(self, model: EmbeddingModel) -> int:
+        """Return how many documents have no vector of `model`."""
+        count: int = self._run("count_documents_to_reembed", **self._in(model))[0][0]
+        return count
+
+    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
+        """Store vectors where the text is still the one they were made of."""
+        rows = [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(v).hex()} for task, v in vectors]
+        self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))
+
+    def vector(self, key: str, model: EmbeddingModel) -> Vector | None:
+        """Return the vector of a document's own texts; None while it is waited for."""
+        rows = self._run("document_vector", **self._in(model), key=key)
+        return from_bytes(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def derive(self, key: str, model: EmbeddingModel, vector: Vector | None) -> bool:
+        """Let a document be found by this vector instead of its texts'; None ends that. False: it was so already."""
+        as_hex = None if vector is None else to_bytes(vector).hex()
+        return bool(self._run("derive_vector", **self._in(model), key=key, vector=as_hex))
+
+    def _in(self, model: EmbeddingModel) -> dict[str, Any]:
+        return {"collection": self._collection, "model": model.name, "dimension": model.dimension}
+
+
+ToTerms = Callable[[str], Mapping[str, float]]
+"""Cuts and weighs the words of a lexical text; for collections whose words the index does not cut itself."""
+
+
+def to_record(row: list[Any], to_terms: ToTerms | None) -> IndexRecord:
+    """Read a row of the load_documents statements."""
+    key, embedding, lexical_text, payload = row
+    return IndexRecord(
+        key=key,
+        vector=None if embedding is None else from_bytes(embedding),
+        text="" if to_terms else lexical_text,
+        payload=payload,
+        impacts=to_terms(lexical_text) if to_terms else None,
+    )
+
+
+def _to_row(document: DocumentText) -> dict[str, Any]:
+    return {
+        "key": document.key,
+        "texts": list(document.text.embedding_texts),
+        "lexical_text": document.text.lexical_text,
+        "text_hash": document.text.hash,
+        "embedding": None if document.embedding is None else to_bytes(document.embedding).hex(),
+    }
+
+
+def _to_task(row: list[Any]) -> EmbeddingTask:
+    key, texts, text_hash = row
+    return EmbeddingTask(key, tuple(texts), text_hash)

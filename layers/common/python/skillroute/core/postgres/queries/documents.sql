@@ -1,0 +1,101 @@
+-- Searchable documents of all collections and their vectors (docs/adr/0033).
+
+-- name: put_documents
+SELECT * FROM mcp.put_documents(:collection, :rows::json, :model::text, :dimension::int, :keep_derived::boolean)
+
+-- name: document_hashes
+SELECT key, text_hash FROM mcp.documents WHERE collection = :collection AND key = ANY (:keys::text[])
+
+-- name: document_tasks
+SELECT d.key, d.texts, d.text_hash
+FROM mcp.document_vectors v
+JOIN mcp.documents d USING (collection, key)
+JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+WHERE v.collection = :collection AND v.key = ANY (:keys::text[]) AND v.embedding IS NULL AND v.refusal IS NULL
+ORDER BY d.key
+
+-- name: documents_to_embed
+-- Those that wait for a vector of a model in use, the first of each organisation before the second of any.
+SELECT d.key, d.texts, d.text_hash
+FROM mcp.document_vectors v
+JOIN mcp.documents d USING (collection, key)
+JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+WHERE v.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
+ORDER BY row_number() OVER (PARTITION BY d.org_id ORDER BY d.key), d.key
+LIMIT :limit::int
+
+-- name: documents_to_reembed
+SELECT d.key, d.texts, d.text_hash
+FROM mcp.documents d
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
+WHERE d.collection = :collection AND d.key > :after AND v.embedding IS NULL AND v.refusal IS NULL
+ORDER BY d.key
+LIMIT :limit::int
+
+-- name: count_documents_to_reembed
+SELECT count(*)
+FROM mcp.documents d
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
+WHERE d.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
+
+-- name: set_document_vectors
+-- Where the text is still the one that they were made of.
+WITH r AS (
+    SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
+), held AS MATERIALIZED (
+    SELECT d.key, d.text_hash FROM mcp.documents d
+    WHERE d.collection = :collection AND d.key IN (SELECT r.id FROM r)
+    ORDER BY d.key
+    FOR NO KEY UPDATE
+)
+INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
+SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex')
+FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
+ORDER BY held.key
+ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
+    text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = NULL
+
+-- name: await_vectors
+-- Of documents that were written before anybody knew a model.
+INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash)
+SELECT d.collection, d.key, :name::text, :dimension::int, d.text_hash
+FROM mcp.documents d
+ORDER BY d.collection, d.key
+ON CONFLICT (collection, key, model, dimension) DO NOTHING
+
+-- name: load_documents
+SELECT d.key, coalesce(v.derived, v.embedding), d.lexical_text, d.payload
+FROM mcp.documents d
+CROSS JOIN mcp.index_state s
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key
+ AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND d.is_searchable
+
+-- name: load_documents_after
+-- All of them, a page at a time, by key.
+SELECT d.key, coalesce(v.derived, v.embedding), d.lexical_text, d.payload
+FROM mcp.documents d
+CROSS JOIN mcp.index_state s
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key
+ AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+WHERE d.collection = :collection AND d.key > :after AND d.is_searchable
+ORDER BY d.key
+LIMIT :limit::int
+
+-- name: count_documents
+SELECT count(*) FROM mcp.documents WHERE is_searchable
+
+-- name: document_vector
+SELECT embedding FROM mcp.document_vectors
+WHERE collection = :collection AND key = :key AND (model, dimension) = (:model::text, :dimension::int)
+
+-- name: derive_vector
+-- Null: found by its own texts.
+UPDATE mcp.document_vectors SET derived = nullif(decode(:vector::text, 'hex'), embedding)
+WHERE collection = :collection AND key = :key AND (model, dimension) = (:model::text, :dimension::int)
+  AND coalesce(derived, embedding) IS DISTINCT FROM coalesce(decode(:vector::text, 'hex'), embedding)
+RETURNING key
