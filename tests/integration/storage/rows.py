@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,10 +11,11 @@ import pg8000.native
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRow
 from skillroute.core.documents.embedded_rows import IndexedText
-from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.documents.model import Collection
+from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.address import Address
-from skillroute.skills.model import NewSkill
+from skillroute.skills.model import NewSkill, skill_key
 
 MODEL = EmbeddingModel("test", 2)
 OTHER_MODEL = EmbeddingModel("other", 2)
@@ -60,28 +62,46 @@ def connected(url: str) -> Iterator[Sql]:
         sql.close()
 
 
-INSERT_TOOL = (
-    "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-    "VALUES ('{name}', 'tool', 'c', 't', '{{e}}', 'l')"
-)
+INSERT_TOOL = "INSERT INTO mcp.tools (name, type, content_hash) VALUES ('{name}', 'tool', 'c')"
 INSERT_SKILL = (
-    "INSERT INTO mcp.skill_categories (id, name, description, text_hash, embedding_texts, lexical_text) "
-    "VALUES ('{name}', 'A name', 'A long description', 't', '{{e}}', 'l')"
+    "INSERT INTO mcp.skill_categories (id, name, description) VALUES ('{name}', 'A name', 'A long description')"
 )
+
+
+def put_document(sql: Sql, collection: Collection, key: str, text: str = "", vector: Vector | None = None) -> None:
+    """Write the text of a row that is there, and its vector of `MODEL`, as the repositories do."""
+    row = {
+        "key": key,
+        "texts": [text],
+        "lexical_text": text,
+        "text_hash": text_hash(text),
+        "embedding": None if vector is None else to_bytes(vector).hex(),
+    }
+    sql(
+        "SELECT mcp.put_documents(:collection, :rows, :model, :dimension, false)",
+        collection=collection.value,
+        rows=json.dumps([row]),
+        model=None if vector is None else MODEL.name,
+        dimension=None if vector is None else MODEL.dimension,
+    )
 
 
 def insert_tool(sql: Sql, name: str) -> int:
-    rows = sql(INSERT_TOOL.format(name=name) + " RETURNING id")
-    return int(rows[0][0])
+    """Insert a tool and its document; return its id."""
+    tool_id = int(sql(INSERT_TOOL.format(name=name) + " RETURNING id")[0][0])
+    put_document(sql, Collection.TOOLS, str(tool_id), "l")
+    return tool_id
 
 
 def insert_skill(sql: Sql, name: str, org: str | None = None) -> None:
+    """Insert a skill and its document."""
     sql(
-        "INSERT INTO mcp.skill_categories (id, org_id, name, description, text_hash, embedding_texts, lexical_text) "
-        "VALUES (:id, :org, 'A name', 'A long description', 't', '{e}', 'l')",
+        "INSERT INTO mcp.skill_categories (id, org_id, name, description) "
+        "VALUES (:id, :org, 'A name', 'A long description')",
         id=name,
         org=org,
     )
+    put_document(sql, Collection.SKILLS, skill_key(name, org), "l")
 
 
 def insert_assignment(sql: Sql, tool_id: int, skill_id: str, confidence: float = 0.5, primary: bool = False) -> None:
