@@ -14,6 +14,7 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder
@@ -273,10 +274,39 @@ class System:
         rows = self.rows("SELECT key FROM mcp.outbox WHERE queue = :queue ORDER BY key", queue=queue)
         return [row[0] for row in rows]
 
-    def vector(self, key: str, column: str = "embedding") -> Vector | None:
-        """Return what a skill is found by."""
-        [[stored]] = self.rows(f"SELECT {column} FROM mcp.skill_categories WHERE key = :key", key=key)
-        return None if stored is None else from_bytes(stored)
+    def vector(self, key: str, *, of_description: bool = False) -> Vector | None:
+        """Return what a skill is found by, or the vector of its description."""
+        column = "v.embedding" if of_description else "coalesce(v.derived, v.embedding)"
+        rows = self.rows(
+            f"SELECT {column} FROM mcp.document_vectors v "
+            "JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension) "
+            "WHERE v.collection = 'mcp_skills' AND v.key = :key",
+            key=key,
+        )
+        return None if not rows or rows[0][0] is None else from_bytes(rows[0][0])
+
+    def texts(self, collection: Collection, key: object) -> list[str]:
+        """Return what is embedded of a document."""
+        [[texts]] = self.rows(
+            "SELECT texts FROM mcp.documents WHERE collection = :collection AND key = :key",
+            collection=collection.value,
+            key=str(key),
+        )
+        return list(texts)
+
+    def models(self, collection: Collection) -> list[str]:
+        """Return the models that documents have vectors of, by name."""
+        rows = self.rows(
+            "SELECT DISTINCT model FROM mcp.document_vectors WHERE collection = :collection AND embedding IS NOT NULL "
+            "ORDER BY 1",
+            collection=collection.value,
+        )
+        return [row[0] for row in rows]
+
+    def is_embedded(self, collection: Collection, key: object) -> bool:
+        """Tell whether a document has a vector of the current model."""
+        [[found]] = self.rows("SELECT mcp.has_vector(:collection, :key)", collection=collection.value, key=str(key))
+        return bool(found)
 
     def suggestions(self, status: str | None = "pending", caller: Caller = LAPTOP) -> list[Suggestion]:
         """Return the suggestions of a status, by id."""

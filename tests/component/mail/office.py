@@ -79,8 +79,7 @@ class Office:
         return row
 
     def embedded(self, id_: int) -> bool:
-        [embedded] = self.document(id_, "embedding IS NOT NULL")
-        return bool(embedded)
+        return self.system.is_embedded(Collection.MAIL, id_)
 
     def payload(self, id_: int) -> dict[str, Any]:
         """Return what the index holds of a document."""

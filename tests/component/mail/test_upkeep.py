@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from skillroute.core.documents import verify
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
 from skillroute.core.postgres.database import Session
@@ -38,7 +39,7 @@ def test_a_reindex_moves_mail_to_the_new_model(office: Office, database_url: str
         assert other.parts.reindex.remaining() == 4
         assert other.parts.reindex() == ReindexReport(items=0, skills=0, entities=0, mail=4)
         assert other.parts.reindex.remaining() == 0
-        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.mail_documents") == [["other"]]
+        assert other.models(Collection.MAIL) == ["other", "table"]
         assert (other.parts.verify().findings, other.parts.verify().mail) == ([], 4)
 
 
@@ -55,12 +56,10 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex(write).mail == 5
-        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.mail_documents") == [["other"]]
+        assert other.models(Collection.MAIL) == ["other", "table"]
 
 
 CHANGED = [
-    ("title = 'x'", TEXT),
-    ("body = 'x'", TEXT),
     ("text_hash = 'x'", TEXT),
     ("search_vector = 'x'", TEXT),
     ("search_vector = strip(search_vector)", TEXT),
@@ -97,14 +96,22 @@ def test_a_document_without_what_it_is_of_is_named(office: Office) -> None:
     assert office.findings() == [(ORPHAN, str(id_))]
 
 
-@pytest.mark.parametrize("change", ["title = 'x', text_hash = 'old'", "body = 'x'", "search_vector = 'x'"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "mcp.mail_documents SET search_vector = 'x', text_hash = 'old' WHERE id = {}",
+        "mcp.mail_documents SET search_vector = 'x' WHERE id = {}",
+        "mcp.documents SET texts = '{{x}}', text_hash = 'old' WHERE collection = 'mcp_mail' AND key = '{}'",
+    ],
+)
 def test_a_reindex_mends_what_mail_is_found_by(office: Office, change: str) -> None:
     id_ = office.message()
-    [before] = [office.document(id_, "title, body, search_vector::text, text_hash")]
-    also = "" if change.startswith("search_vector") else "search_vector = 'x', "
-    office.system.sql(f"UPDATE mcp.mail_documents SET {also}{change} WHERE id = {id_}")
+    texts = office.system.texts(Collection.MAIL, id_)
+    [before] = [office.document(id_, "search_vector::text, text_hash")]
+    office.system.sql(f"UPDATE {change.format(id_)}")
     office.system.parts.reindex()
-    assert office.document(id_, "title, body, search_vector::text, text_hash") == before
+    assert office.document(id_, "search_vector::text, text_hash") == before
+    assert office.system.texts(Collection.MAIL, id_) == texts
     assert office.embedded(id_)
     assert office.findings() == []
 
@@ -120,7 +127,7 @@ def test_a_text_that_is_new_since_it_was_looked_at_is_not_overwritten_by_the_old
         MailRepository(session).set_texts([(id_, SearchText("stale", "stale"), "old")])
 
     office.system.pool.transact(mend)
-    assert office.document(id_, "body") == ["Newer."]
+    assert "Newer." in office.system.texts(Collection.MAIL, id_)[0]
     assert office.findings() == []
 
 
@@ -156,10 +163,13 @@ def test_of_very_many_documents_the_check_looks_at_a_part_and_a_reindex_at_all(
 @pytest.mark.parametrize(
     ("change", "detail"),
     [
-        ("UPDATE mcp.mail_documents SET importance = 'low' WHERE id = {}", "it differs in importance"),
         (
-            f"UPDATE mcp.mail_documents SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')"
-            " WHERE id = {}",
+            """UPDATE mcp.documents SET payload = payload || '{{"importance": "low"}}' WHERE key = '{}'""",
+            "it differs in importance",
+        ),
+        (
+            f"UPDATE mcp.document_vectors SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')"
+            " WHERE key = '{}'",
             "its vector is another one",
         ),
     ],

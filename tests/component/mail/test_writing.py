@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
@@ -398,9 +399,7 @@ def test_without_the_model_mail_is_stored_and_found_by_its_words_until_it_is_bac
 
 def test_products_embed_nothing_and_wait_for_no_vector(office: Office) -> None:
     # GIVEN a document of somebody else that waits for its vector, and has the id that the product gets
-    office.system.sql(
-        "UPDATE mcp.mail_documents SET embedding = NULL, embedding_model = NULL, embedding_dimension = NULL"
-    )
+    office.system.sql("UPDATE mcp.document_vectors SET embedding = NULL")
     office.system.embedder.calls.clear()
     for away in (False, True):
         office.system.embedder.away = away
@@ -416,7 +415,7 @@ def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(office: Of
     office.system.embedder.away = True
     assert office.put("message", message(body="Draws a unicorn.")).embedding_unavailable
     assert not office.embedded(id_)
-    assert office.document(id_, "body") == ["Draws a unicorn."]
+    assert "Draws a unicorn." in office.system.texts(Collection.MAIL, id_)[0]
 
 
 def test_a_model_that_leaves_after_the_commit_is_told(office: Office, log: LogRecords) -> None:
@@ -438,11 +437,14 @@ def test_texts_that_do_not_fit_into_the_time_are_left_to_the_relay(office: Offic
     sync = SyncMail(office.system.database, office.system.embedder, clock=office.system.clock, timeout_s=60.0)
     report = sync("message", [message(f"m{number}", body=f"Text {number}") for number in range(200)], LAPTOP)
     assert (report.count("created"), report.embedding_unavailable) == (200, True)
-    [[embedded]] = office.system.rows("SELECT count(embedding) FROM mcp.mail_documents WHERE kind = 'message'")
+    [[embedded]] = office.system.rows(
+        "SELECT count(v.embedding) FROM mcp.document_vectors v JOIN mcp.mail_messages m ON m.id::text = v.key "
+        "WHERE v.collection = 'mcp_mail'"
+    )
     assert 0 < embedded < 200
     office.system.embedder.takes_s = 0.0
     office.system.parts.embed_missing()
-    [[missing]] = office.system.rows("SELECT count(*) FROM mcp.mail_documents WHERE embedding IS NULL")
+    [[missing]] = office.system.rows("SELECT count(*) FROM mcp.document_vectors WHERE embedding IS NULL")
     assert missing == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.model import Collection
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.report import EntityOutcome, RegistryReport
 from skillroute.registry.text import Place
@@ -48,9 +49,7 @@ class Shelf:
 
     def text(self, entity_id: int | None) -> str:
         """Return what is embedded of an entity."""
-        [[texts]] = self.system.rows("SELECT embedding_texts FROM mcp.registry_entities WHERE id = :id", id=entity_id)
-        [text] = texts
-        assert isinstance(text, str)
+        [text] = self.system.texts(Collection.REGISTRY, entity_id)
         return text
 
     def words(self, entity_id: int | None, place: Place) -> list[str]:
@@ -65,14 +64,11 @@ class Shelf:
     def tools(self, server: str = "c7") -> dict[str, tuple[int, Any, bool]]:
         """Return a server's tools by name: id, when they changed, and whether they have a vector."""
         rows = self.system.rows(
-            "SELECT name, id, updated_at, embedding IS NOT NULL FROM mcp.tools "
+            "SELECT name, id, updated_at, mcp.has_vector('mcp_unified_search', id::text) FROM mcp.tools "
             "WHERE server = :server AND type = 'tool'",
             server=server,
         )
         return {name: (id_, updated_at, embedded) for name, id_, updated_at, embedded in rows}
 
     def embedded(self, entity_id: int | None) -> bool:
-        [[embedded]] = self.system.rows(
-            "SELECT embedding IS NOT NULL FROM mcp.registry_entities WHERE id = :id", id=entity_id
-        )
-        return bool(embedded)
+        return self.system.is_embedded(Collection.REGISTRY, entity_id)

@@ -130,8 +130,7 @@ def test_a_reindex_moves_servers_and_agents_to_the_new_model(
         assert other.parts.reindex.remaining() == 3
         assert other.parts.reindex() == ReindexReport(items=1, skills=0, entities=2, mail=0)
         assert other.parts.reindex.remaining() == 0
-        models = other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities")
-        assert models == [["other"]]
+        assert other.models(Collection.REGISTRY) == ["other", "table"]
         assert other.parts.verify().findings == []
         assert (Shelf(other).embedded(server), Shelf(other).embedded(agent)) == (True, True)
 
@@ -150,13 +149,13 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex(write) == ReindexReport(items=1, skills=0, entities=2, mail=0)
-        assert other.rows("SELECT DISTINCT embedding_model FROM mcp.registry_entities") == [["other"]]
+        assert other.models(Collection.REGISTRY) == ["other", "table"]
 
 
-BREAK_TEXT = "UPDATE mcp.registry_entities SET text_hash = 'x', embedding_texts = '{old}' WHERE id = 1"
+BREAK_TEXT = "UPDATE mcp.documents SET text_hash = 'x', texts = '{old}' WHERE collection = 'mcp_registry' AND key = '1'"
 BREAK_WORDS = "UPDATE mcp.registry_words SET words = 'old' WHERE entity_id = 1 AND place = 3"
 LOSE_WORDS = "DELETE FROM mcp.registry_words WHERE entity_id = 2"
-NEVER_DERIVED = "UPDATE mcp.registry_entities SET text_hash = '' WHERE id = 2"
+NEVER_DERIVED = "DELETE FROM mcp.documents WHERE collection = 'mcp_registry' AND key = '2'"
 BEHIND_ITS_BACK = "UPDATE mcp.tools SET description = 'Draws.'"
 
 
@@ -230,7 +229,9 @@ def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
     for start in range(0, 600, 100):
         shelf.put(*({"name": f"s{n}"} for n in range(start, start + 100)))
     assert shelf.system.parts.verify().entities == 600
-    shelf.system.sql("UPDATE mcp.registry_entities SET text_hash = 'x' WHERE id IN (500, 501, 600)")
+    shelf.system.sql(
+        "UPDATE mcp.documents SET text_hash = 'x' WHERE collection = 'mcp_registry' AND key IN ('500', '501', '600')"
+    )
     found = shelf.system.parts.verify().findings
     assert [each.subject for each in found if each.rule == RULE] == ["500", "501", "600"]
 
@@ -238,12 +239,11 @@ def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
 @pytest.mark.parametrize(
     ("statement", "detail"),
     [
-        ("UPDATE mcp.registry_entities SET name = 'Other' WHERE id = 1", "it differs in name"),
-        ("UPDATE mcp.registry_entities SET is_enabled = false WHERE id = 1", "it differs in is_enabled"),
-        (f"UPDATE mcp.registry_entities SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')", "vector"),
-        ("DELETE FROM mcp.registry_entities WHERE id = 1", "should not be"),
+        ("""UPDATE mcp.documents SET payload = payload || '{"name": "Other"}' WHERE key = '1'""", "it differs in name"),
+        (f"UPDATE mcp.document_vectors SET embedding = decode('{to_bytes(at(0.0, axis=7)).hex()}', 'hex')", "vector"),
+        ("DELETE FROM mcp.documents WHERE key = '1'", "should not be"),
     ],
-    ids=["name", "is_enabled", "vector", "gone"],
+    ids=["name", "vector", "gone"],
 )
 def test_an_index_that_says_something_else_is_found(shelf: Shelf, statement: str, detail: str) -> None:
     shelf.server()

@@ -17,8 +17,8 @@ def fill(system: System, skill_id: str, number: int, org: str | None) -> None:
     """Give a global skill a number of tools of an organisation, by SQL."""
     owner = "NULL" if org is None else f"'{org}'"
     system.sql(
-        "INSERT INTO mcp.tools (org_id, name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-        f"SELECT {owner}, 'filler_' || n, 'tool', 'c', 't', '{{e}}', 'l' FROM generate_series(1, {number}) n;"
+        "INSERT INTO mcp.tools (org_id, name, type, content_hash) "
+        f"SELECT {owner}, 'filler_' || n, 'tool', 'c' FROM generate_series(1, {number}) n;"
         "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, is_primary) "
         f"SELECT id, '{skill_id}', 0.6, true FROM mcp.tools "
         f"WHERE name LIKE 'filler_%' AND org_id IS NOT DISTINCT FROM {owner}"

@@ -14,8 +14,8 @@ from tests.builders import System, of_org
 from tests.doubles import at, in_threads
 
 FULL = f"""
-INSERT INTO mcp.skill_categories (id, name, description, text_hash, embedding_texts, lexical_text)
-SELECT 'filler_' || n, 'Filler', 'One of very many.', 't', '{{e}}', 'l' FROM generate_series(1, {MAX_SKILLS - 1}) n
+INSERT INTO mcp.skill_categories (id, name, description)
+SELECT 'filler_' || n, 'Filler', 'One of very many.' FROM generate_series(1, {MAX_SKILLS - 1}) n
 """
 
 
@@ -50,7 +50,7 @@ def test_br_001_the_initial_embedding_is_that_of_the_description(system: System)
     system.embedder._inner.table["Calendar: Managing calendars."] = at(0.6)  # type: ignore[attr-defined]
     system.create("calendar", name="Calendar", description="Managing calendars.")
     assert system.vector("calendar") == pytest.approx(at(0.6))
-    assert system.vector("calendar", "description_embedding") == pytest.approx(at(0.6))
+    assert system.vector("calendar", of_description=True) == pytest.approx(at(0.6))
 
 
 def test_br_001_it_is_in_the_index_of_the_very_next_search(system: System) -> None:

@@ -19,8 +19,8 @@ def skills(system: System) -> list[str]:
 def fill(system: System, skill_id: str, number: int) -> None:
     """Give a skill a number of tools by SQL."""
     system.sql(
-        "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-        f"SELECT 'filler_{skill_id}_' || n, 'tool', 'c', 't', '{{e}}', 'l' FROM generate_series(1, {number}) n"
+        "INSERT INTO mcp.tools (name, type, content_hash) "
+        f"SELECT 'filler_{skill_id}_' || n, 'tool', 'c' FROM generate_series(1, {number}) n"
     )
     system.sql(
         "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, source) "

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import Vector
 from skillroute.core.queue.memory import MemoryQueue
 
@@ -106,7 +107,7 @@ def test_br_004_a_changed_description_is_embedded_anew_and_found_by_while_there_
     system.create("mail")
     system.embedder._inner.table["mail: Sending letters."] = axis(2)  # type: ignore[attr-defined]
     system.change("mail", description="Sending letters.")
-    assert system.vector("mail", "description_embedding") == axis(2)
+    assert system.vector("mail", of_description=True) == axis(2)
     assert system.vector("mail") == axis(2)
 
 
@@ -115,7 +116,7 @@ def test_br_004_a_changed_description_leaves_a_skill_with_tools_where_its_tools_
     system.assign(system.tool("a", axis(1)), mail=0.7)
     system.embedder._inner.table["mail: Sending letters."] = axis(2)  # type: ignore[attr-defined]
     system.change("mail", description="Sending letters.")
-    assert (system.vector("mail"), system.vector("mail", "description_embedding")) == (axis(1), axis(2))
+    assert (system.vector("mail"), system.vector("mail", of_description=True)) == (axis(1), axis(2))
 
 
 def test_br_004_a_description_that_changes_while_the_model_is_away_is_embedded_later(system: System) -> None:
@@ -136,13 +137,12 @@ def test_br_004_a_new_description_in_place_of_another_models_leaves_no_vector_of
     with lent_system(database_url, edge_indexes, queue=MemoryQueue()) as system:
         system.create("mail")
         system.assign(system.tool("a", axis(1)), mail=0.7)
-        system.sql("UPDATE mcp.skill_categories SET embedding_model = 'another'")
+        system.sql("UPDATE mcp.document_vectors SET model = 'another' WHERE collection = 'mcp_skills'")
         # WHEN
         system.embedder._inner.table["mail: Sending letters."] = axis(2)  # type: ignore[attr-defined]
         system.change("mail", description="Sending letters.")
         # THEN what is said to be of this model is of this model
-        assert (system.vector("mail"), system.vector("mail", "description_embedding")) == (axis(2), axis(2))
-        assert system.rows("SELECT embedding_model FROM mcp.skill_categories") == [[system.embedder.model.name]]
+        assert (system.vector("mail"), system.vector("mail", of_description=True)) == (axis(2), axis(2))
 
 
 # Edge cases
@@ -153,7 +153,7 @@ def test_br_004_without_tools_it_is_the_descriptions(system: System) -> None:
     tool_id = system.tool("a", axis(1))
     system.assign(tool_id, mail=0.9)
     system.assign(tool_id)
-    assert system.vector("mail") == system.vector("mail", "description_embedding") == at(1.0)
+    assert system.vector("mail") == system.vector("mail", of_description=True) == at(1.0)
 
 
 def test_br_004_with_one_tool_it_is_the_tools(system: System) -> None:
@@ -183,7 +183,7 @@ def test_br_004_a_tool_that_gets_its_embedding_later_counts_from_then_on(system:
     system.assign(tool_id, mail=1.0)
     system.embedder.away = False
     system.embedder._inner.table = dict.fromkeys(  # type: ignore[attr-defined]
-        system.rows("SELECT embedding_texts FROM mcp.tools")[0][0], axis(6)
+        system.texts(Collection.TOOLS, tool_id), axis(6)
     )
     system.parts.relay()
     assert system.vector("mail") == pytest.approx(axis(6))
@@ -221,11 +221,13 @@ def test_br_004_ten_thousand_tools_are_aggregated_in_bounded_memory(system: Syst
     model = system.embedder.model
     one, other = (np.array(axis(n), dtype="<f4").tobytes().hex() for n in (1, 2))
     system.sql(
-        "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text, embedding, "
-        "embedding_model, embedding_dimension) "
-        f"SELECT 't' || n, 'tool', 'c', 't', '{{e}}', 'l', "
-        f"decode(CASE WHEN n % 2 = 0 THEN '{one}' ELSE '{other}' END, 'hex'), '{model.name}', {model.dimension} "
-        "FROM generate_series(1, 10000) n"
+        "INSERT INTO mcp.tools (name, type, content_hash) SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 10000) n"
+    )
+    system.sql(
+        "SELECT mcp.put_documents('mcp_unified_search', json_agg(json_build_object('key', id::text, 'texts', "
+        "ARRAY['e'], 'lexical_text', 'l', 'text_hash', 't', 'embedding', "
+        f"CASE WHEN id % 2 = 0 THEN '{one}' ELSE '{other}' END)), '{model.name}', {model.dimension}, false) "
+        "FROM mcp.tools"
     )
     system.sql(
         "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) SELECT id, 'mail', 0.5 FROM mcp.tools"

@@ -160,8 +160,8 @@ def test_skills_of_one_id_are_found_by_their_own_tools(system: System) -> None:
 def test_a_full_thousand_of_skills_is_full_for_its_organisation_alone(system: System) -> None:
     """skill-contract, Resource Limits: 1,000 skills."""
     system.sql(
-        "INSERT INTO mcp.skill_categories (id, org_id, name, description, text_hash, embedding_texts, lexical_text) "
-        "SELECT 's' || n, 'acme', 'n', 'A description.', '', '{}', '' FROM generate_series(1, 1000) n"
+        "INSERT INTO mcp.skill_categories (id, org_id, name, description) "
+        "SELECT 's' || n, 'acme', 'n', 'A description.' FROM generate_series(1, 1000) n"
     )
     with pytest.raises(Conflict, match="1000 skills"):
         system.create("one_more", ACME)

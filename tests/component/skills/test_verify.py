@@ -113,7 +113,7 @@ def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: Sy
             "maps",
         ),
         (
-            in_rows(f"UPDATE mcp.skill_categories SET embedding = decode('{OFF}', 'hex') WHERE id = 'mail'"),
+            in_rows(f"UPDATE mcp.document_vectors SET derived = decode('{OFF}', 'hex') WHERE key = 'mail'"),
             "a skill is found by the mean of its tools",
             "mail",
             "away from it",

@@ -10,6 +10,7 @@ from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows,
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.documents.upkeep import mend_documents
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database
 from skillroute.mail.refresh import refresh_mail
@@ -77,6 +78,7 @@ class Reindex(EmbeddingJob):
         self._database.transact(lambda session: CheckRepository(session).mend_words())
         self._database.transact(lambda session: CheckRepository(session).mend_items())
         refresh_mail(self._database)
+        mend_documents(self._database)
         before = self._embed_all(progress)
         self._database.transact(lambda session: IndexStateRepository(session).switch(model))
         # What was written on the old model between the last batch and the switch.

@@ -103,6 +103,20 @@ class DocumentRepository:
         rows = [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(v).hex()} for task, v in vectors]
         self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))
 
+    def keys(self, *, after: str, limit: int) -> list[str]:
+        """Return keys of documents, ascending."""
+        return [row[0] for row in self._run("document_keys", collection=self._collection, after=after, limit=limit)]
+
+    def stale(self, keys: Sequence[str]) -> list[str]:
+        """Return which of these documents say something else than their rows, or have none."""
+        return [row[0] for row in self._run("stale_documents", collection=self._collection, keys=list(keys))]
+
+    def project(self, keys: Sequence[str]) -> None:
+        """Bring documents up to their rows; those without one go."""
+        self._run("project_documents", collection=self._collection, keys=list(keys))
+        if gone := self.stale(keys):
+            self._run("delete_documents", collection=self._collection, keys=gone)
+
     def vector(self, key: str, model: EmbeddingModel) -> Vector | None:
         """Return the vector of a document's own texts; None while it is waited for."""
         rows = self._run("document_vector", **self._in(model), key=key)

@@ -13,6 +13,7 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
+from skillroute.core.documents.upkeep import stale_documents
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.refresh import not_found_by_what_was_written
@@ -87,6 +88,14 @@ class Verify:
         findings = self._database.read(lambda session: CheckRepository(session).broken_rules(MOST_FINDINGS))
         findings += self._embeddings()
         findings += self._found_by()
+        findings += [
+            Finding(
+                f"a document of {collection.value} is what its row says", key, "its organisation or payload differs"
+            )
+            for collection in Collection
+            for page in stale_documents(self._database, collection)
+            for key in page
+        ]
         checked = {}
         for collection in Collection:
             wrong, checked[collection] = self._compare(collection)

@@ -129,6 +129,19 @@ BEGIN
         of_collection || '_documents') USING of_collection, keys;
 END $$;
 
+-- Documents that say something else than their rows, or whose row is gone.
+CREATE FUNCTION mcp.stale_documents(of_collection text, keys text[]) RETURNS SETOF text
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('
+        SELECT d.key FROM mcp.documents d
+        LEFT JOIN mcp.%I($2) r ON r.key = d.key
+        WHERE d.collection = $1 AND d.key = ANY ($2)
+          AND (r.key IS NULL
+               OR (d.org_id, d.is_searchable, d.payload) IS DISTINCT FROM (r.org_id, r.is_searchable, r.payload))',
+        of_collection || '_documents') USING of_collection, keys;
+END $$;
+
 -- Write the texts of documents whose rows are there, with vectors of one model or without. A vector of the same texts
 -- stays; another one goes, unless `keep_derived`: then the document is found by it until the new one is there. Returns
 -- which documents or vectors changed, and which have a vector of the current model now.

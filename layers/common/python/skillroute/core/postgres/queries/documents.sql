@@ -99,3 +99,15 @@ UPDATE mcp.document_vectors SET derived = nullif(decode(:vector::text, 'hex'), e
 WHERE collection = :collection AND key = :key AND (model, dimension) = (:model::text, :dimension::int)
   AND coalesce(derived, embedding) IS DISTINCT FROM coalesce(decode(:vector::text, 'hex'), embedding)
 RETURNING key
+
+-- name: document_keys
+SELECT key FROM mcp.documents WHERE collection = :collection AND key > :after ORDER BY key LIMIT :limit::int
+
+-- name: stale_documents
+SELECT * FROM mcp.stale_documents(:collection, :keys::text[])
+
+-- name: project_documents
+SELECT mcp.project_documents(:collection, :keys::text[])
+
+-- name: delete_documents
+DELETE FROM mcp.documents WHERE collection = :collection AND key = ANY (:keys::text[])
