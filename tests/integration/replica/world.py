@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.feed import SharedPosition
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
@@ -17,7 +18,7 @@ from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
-from skillroute.wiring.index import SharedPosition, make_feed
+from skillroute.wiring.index import make_feed
 
 from tests.conftest import url_as
 from tests.doubles import EdgeIndexes
