@@ -144,8 +144,8 @@ def test_skills_are_listed_by_name_and_their_number_is_in_the_header(client: Tes
 
 def test_by_default_a_list_has_100_active_skills(client: TestClient, system: System) -> None:
     system.sql(
-        "INSERT INTO mcp.skill_categories (id, name, description, text_hash, embedding_texts, lexical_text) "
-        "SELECT 's' || n, 'S', 'One of many skills.', 't', '{e}', 'l' FROM generate_series(1, 101) n"
+        "INSERT INTO mcp.skill_categories (id, name, description) "
+        "SELECT 's' || n, 'S', 'One of many skills.' FROM generate_series(1, 101) n"
     )
     response = client.get("/api/v1/skills")
     assert (len(response.json()), response.headers["X-Total-Count"]) == (100, "101")

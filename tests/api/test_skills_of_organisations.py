@@ -81,8 +81,8 @@ def test_a_skill_that_one_organisation_has_filled_takes_the_tools_of_another(ask
     ask(None, "POST", "/skills", EMAIL)
     put_tool(ask, "acme", "own", "email")
     system.sql(
-        "INSERT INTO mcp.tools (org_id, name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-        "SELECT 'acme', 'filler_' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(2, 10000) n;"
+        "INSERT INTO mcp.tools (org_id, name, type, content_hash) "
+        "SELECT 'acme', 'filler_' || n, 'tool', 'c' FROM generate_series(2, 10000) n;"
         "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, is_primary) "
         "SELECT id, 'email', 0.6, true FROM mcp.tools WHERE name LIKE 'filler_%'"
     )

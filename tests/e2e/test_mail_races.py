@@ -200,7 +200,7 @@ def test_nobody_sees_an_error_and_afterwards_all_agree(home: Path, processes: Pr
 
 
 def waiting(sql: Sql) -> int:
-    [[number]] = sql("SELECT count(*) FROM mcp.mail_documents WHERE embedding IS NULL")
+    [[number]] = sql("SELECT count(*) FROM mcp.document_vectors WHERE embedding IS NULL")
     return int(number)
 
 
@@ -208,6 +208,7 @@ def wrongly_stored(sql: Sql) -> list[list[Any]]:
     """Return documents that do not say what the rows say, however the code would derive them."""
     return sql(
         "SELECT d.id, d.kind, d.project_ids, d.sender_key, d.recipient_keys FROM mcp.mail_documents d "
+        "LEFT JOIN mcp.documents t ON t.collection = 'mcp_mail' AND t.key = d.id::text "
         "LEFT JOIN mcp.mail_messages m ON m.id = d.id "
         "LEFT JOIN mcp.mail_agents a ON a.id = d.id "
         "LEFT JOIN mcp.mail_projects p ON p.id = d.id "
@@ -216,11 +217,11 @@ def wrongly_stored(sql: Sql) -> list[list[Any]]:
         "CROSS JOIN LATERAL (SELECT coalesce(array_agg(r.name_key ORDER BY r.name_key), '{}') AS keys "
         "  FROM mcp.mail_recipients o JOIN mcp.mail_agents r ON r.id = o.agent_id WHERE o.message_id = m.id) got "
         "WHERE num_nonnulls(m.id, a.id, p.id) <> 1 "
-        "   OR m.id IS NOT NULL AND (d.kind <> 'message' OR d.title <> m.subject OR d.body <> m.body "
+        "   OR m.id IS NOT NULL AND (d.kind <> 'message' OR t.lexical_text IS DISTINCT FROM m.subject || E'\\n' || m.body "
         "      OR d.project_ids <> ARRAY[m.project_id] "
         "      OR d.sender_key <> (SELECT s.name_key FROM mcp.mail_agents s WHERE s.id = m.sender_id) "
         "      OR (SELECT array_agg(key ORDER BY key) FROM unnest(d.recipient_keys) key) <> got.keys) "
-        "   OR a.id IS NOT NULL AND (d.kind <> 'agent' OR d.title <> a.name OR d.body <> a.description "
+        "   OR a.id IS NOT NULL AND (d.kind <> 'agent' OR t.lexical_text IS DISTINCT FROM a.name || E'\\n' || a.description "
         "      OR (SELECT coalesce(array_agg(i ORDER BY i), '{}') FROM unnest(d.project_ids) i) <> member.ids) "
-        "   OR p.id IS NOT NULL AND (d.kind <> 'project' OR d.title <> p.name OR d.project_ids <> ARRAY[p.id])"
+        "   OR p.id IS NOT NULL AND (d.kind <> 'project' OR starts_with(t.lexical_text, p.name || E'\\n') IS NOT TRUE OR d.project_ids <> ARRAY[p.id])"
     )

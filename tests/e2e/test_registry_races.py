@@ -205,17 +205,15 @@ def waits_for_a_lock(system: System) -> bool:
 
 
 def waiting(sql: Sql) -> bool:
-    [[count]] = sql(
-        "SELECT (SELECT count(*) FROM mcp.registry_entities WHERE embedding IS NULL)"
-        " + (SELECT count(*) FROM mcp.tools WHERE embedding IS NULL)"
-    )
+    [[count]] = sql("SELECT count(*) FROM mcp.document_vectors WHERE embedding IS NULL")
     return bool(count)
 
 
 def wrongly_worded(sql: Sql) -> list[list[Any]]:
     """Return the servers whose text or words do not say what their tools are, however the code would derive them."""
     return sql(
-        "SELECT e.path, e.embedding_texts, said.texts, said.ids, found.ids FROM mcp.registry_entities e "
+        "SELECT e.path, d.texts, said.texts, said.ids, found.ids FROM mcp.registry_entities e "
+        "JOIN mcp.documents d ON d.collection = 'mcp_registry' AND d.key = e.id::text "
         "CROSS JOIN LATERAL ("
         "  SELECT coalesce(array_agg(t.name || ': ' || rtrim(t.description, '.')), '{}') AS texts, "
         "         coalesce(array_agg(t.id ORDER BY t.id), '{}') AS ids "
@@ -224,7 +222,7 @@ def wrongly_worded(sql: Sql) -> list[list[Any]]:
         "  SELECT coalesce(array_agg(w.tool_id ORDER BY w.tool_id), '{}') AS ids "
         "  FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL) found "
         "WHERE found.ids <> said.ids "
-        "   OR EXISTS (SELECT FROM unnest(said.texts) AS text WHERE strpos(e.embedding_texts[1], text) = 0) "
+        "   OR EXISTS (SELECT FROM unnest(said.texts) AS text WHERE strpos(d.texts[1], text) = 0) "
         # No text of another tool, either: what is said of one ends with its edition.
-        "   OR regexp_count(e.embedding_texts[1], 'stands in \\w+\\. Edition') <> cardinality(said.ids)"
+        "   OR regexp_count(d.texts[1], 'stands in \\w+\\. Edition') <> cardinality(said.ids)"
     )

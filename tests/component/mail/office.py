@@ -11,7 +11,13 @@ from skillroute.mail.report import MailOutcome, MailReport
 
 from tests.builders import System
 
-DOCUMENT = "SELECT {} FROM mcp.mail_documents WHERE id = :id"
+DOCUMENT = """
+SELECT {} FROM (
+    SELECT d.*, split_part(s.lexical_text, E'\n', 1) AS title,
+           substr(s.lexical_text, strpos(s.lexical_text, E'\n') + 1) AS body
+    FROM mcp.mail_documents d JOIN mcp.documents s ON s.collection = 'mcp_mail' AND s.key = d.id::text
+) AS document WHERE id = :id
+"""
 
 
 def reader(agent: str | None, org: str | None = None, *scopes: Scope) -> Caller:

@@ -29,6 +29,7 @@ SELECT d.key, d.texts, d.text_hash
 FROM mcp.documents d
 LEFT JOIN mcp.document_vectors v
   ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
+ AND v.text_hash = d.text_hash
 WHERE d.collection = :collection AND d.key > :after AND v.embedding IS NULL AND v.refusal IS NULL
 ORDER BY d.key
 LIMIT :limit::int
@@ -38,6 +39,7 @@ SELECT count(*)
 FROM mcp.documents d
 LEFT JOIN mcp.document_vectors v
   ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
+ AND v.text_hash = d.text_hash
 WHERE d.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
 
 -- name: set_document_vectors
