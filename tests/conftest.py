@@ -49,7 +49,8 @@ BEGIN
     FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'mcp' LOOP
         PERFORM setval(format('mcp.%I', each.sequencename), 1, false);
     END LOOP;
-    UPDATE mcp.index_state SET epoch = gen_random_uuid(), embedding_model = NULL, embedding_dimension = NULL;
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), embedding_model = NULL, embedding_dimension = NULL,
+        next_model = NULL, next_dimension = NULL, pruned_to = '0';
 END $$
 """
 
