@@ -259,10 +259,14 @@ class FaultyFeed:
         self.down = False
         self.polls = 0
 
-    def poll(self, position: int) -> FeedPage:
+    def poll(self, position: str) -> FeedPage:
         self.polls += 1
         self._check()
         return self._inner.poll(position)
+
+    def lag(self, position: str) -> int:
+        self._check()
+        return self._inner.lag(position)
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
         self._check()

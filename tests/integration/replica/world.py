@@ -75,10 +75,13 @@ class WatchedFeed:
         self.before_load_all: Callable[[], None] = lambda: None
         self.after_load_all: Callable[[], None] = lambda: None
 
-    def poll(self, position: int) -> FeedPage:
+    def poll(self, position: str) -> FeedPage:
         self.before_poll()
         self.polls += 1
         return self._inner.poll(position)
+
+    def lag(self, position: str) -> int:
+        return self._inner.lag(position)
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
         self.before_load()

@@ -13,7 +13,7 @@ from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
-from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
+from skillroute.core.documents.model import HEAD, START, Change, Collection, FeedPage, IndexRecord
 from skillroute.core.documents.replica_port import IndexReplica, PositionCursor
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
@@ -63,9 +63,13 @@ class Feed:
         self.changes[collection, key] = self.position
         self.position += 1
 
-    def poll(self, position: int) -> FeedPage:
-        changes = [Change(c, key, xid) for (c, key), xid in self.changes.items() if xid >= position]
-        return FeedPage(epoch=self.epoch, model=self.model, position=self.position, changes=changes)
+    def poll(self, position: str) -> FeedPage:
+        seen = int(position.split(":")[1])
+        changes = [Change(c, key, xid) for (c, key), xid in self.changes.items() if xid >= seen]
+        return FeedPage(self.epoch, self.model, f"{self.position}:{self.position}:", changes)
+
+    def lag(self, position: str) -> int:
+        return len(self.poll(position).changes)
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
         return [self.rows[collection, key] for key in keys if (collection, key) in self.rows]
@@ -83,9 +87,9 @@ class Position:
 
     def __init__(self) -> None:
         self.epoch: str | None = None
-        self.position = 0
+        self.position = START
 
-    def advance(self, epoch: str, position: int) -> None:
+    def advance(self, epoch: str, position: str) -> None:
         self.epoch, self.position = epoch, position
 
     def exclusive(self) -> AbstractContextManager[PositionCursor]:
@@ -235,7 +239,7 @@ def test_an_index_that_is_built_in_a_child_process_tells_the_same(
     def build(model: EmbeddingModel) -> Built:
         index = make_edge()
         index.upsert(collection, feed.load(collection, ["1", "2"]))
-        return Built(index, feed.poll(0))
+        return Built(index, feed.poll(HEAD))
 
     feed.put(collection, "1", "2")
     replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL, make_optimised=build, optimise_above=2)

@@ -47,6 +47,7 @@ class Metric(StrEnum):
     NOTIFICATION_FAILED = "NotificationFailed"
     MESSAGES_GIVEN_UP = "MessagesGivenUp"
     RELAY_FAILED = "RelayFailed"
+    INDEX_FEED_RENUMBERED = "IndexFeedRenumbered"
     INDEX_LAG = "IndexLag"
     INDEX_REBUILD_START = "IndexRebuildStart"
     INDEX_REBUILD_COMPLETE = "IndexRebuildComplete"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.errors import DependencyUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, gauge, logger
 from skillroute.core.postgres.database import Database
@@ -124,6 +124,8 @@ class Relay:
         with _Step("catch up", report):
             if self._catch_up is not None:
                 report.index_lag = self._catch_up()
+        with _Step("renumber", report):
+            renumber(self._database)
         with _Step("prune", report):
             report.pruned = transact(
                 lambda session: IndexStateRepository(session).prune(older_than_s=self._prune_after_s)

@@ -32,17 +32,21 @@ class PostgresFeed:
         self._pool = pool
         self._terms = terms or {}
 
-    def poll(self, position: int) -> FeedPage:
-        rows = self._pool.read(lambda c: c.run("poll_changes", position=str(position)))
+    def poll(self, position: str) -> FeedPage:
+        rows = self._pool.read(lambda c: c.run("poll_changes", position=position))
         epoch, model, dimension, next_position, is_complete = rows[0][:5]
         return FeedPage(
             epoch=epoch,
             model=None if model is None else EmbeddingModel(model, dimension),
-            position=int(next_position),
+            position=next_position,
             # A collection that this version does not know is one that it does not search: migrations go first.
             changes=[Change(Collection(row[5]), row[6], int(row[7])) for row in rows if row[5] in _KNOWN],
             is_complete=is_complete,
         )
+
+    def lag(self, position: str) -> int:
+        number: int = self._pool.read(lambda c: c.run("count_changes", position=position))[0][0]
+        return number
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
         def read(connection: Connection, page: list[str]) -> list[list[Any]]:
@@ -73,11 +77,11 @@ _KNOWN = frozenset(collection.value for collection in Collection)
 
 
 class _Cursor:
-    def __init__(self, epoch: str | None, position: int) -> None:
+    def __init__(self, epoch: str | None, position: str) -> None:
         self.epoch = epoch
         self.position = position
 
-    def advance(self, epoch: str, position: int) -> None:
+    def advance(self, epoch: str, position: str) -> None:
         self.epoch = epoch
         self.position = position
 
@@ -107,11 +111,11 @@ class SharedPosition:
             connection.run("ensure_position", index_name=self._index_name)
             with _lost_commit_is_harmless(), connection.transaction():
                 epoch, position = connection.run("hold_position", index_name=self._index_name)[0]
-                cursor = _Cursor(epoch, int(position))
+                cursor = _Cursor(epoch, position)
                 yield cursor
                 connection.run(
                     "save_position",
                     index_name=self._index_name,
                     epoch=cursor.epoch,
-                    position=str(cursor.position),
+                    position=cursor.position,
                 )

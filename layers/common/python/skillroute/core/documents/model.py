@@ -9,8 +9,11 @@ from typing import Any
 
 from skillroute.core.embedding.model import EmbeddingModel
 
-HEAD = 2**63 - 1
+HEAD = f"{2**63 - 1}:{2**63 - 1}:"
 """A position that no transaction reaches: a look at the feed from here sees epoch and position, and no changes."""
+
+START = "1:1:"
+"""The position of who has seen nothing."""
 
 
 class Collection(StrEnum):
@@ -99,16 +102,17 @@ class FeedPage:
         Changes when everything must be read anew (a reindex); an index of another epoch rebuilds.
     model : EmbeddingModel or None
         The model of the stored vectors; None while nothing has been embedded.
-    position : int
-        Where to look from next time: the oldest transaction that was still open, or the next one.
+    position : str
+        Where to look from next time: the snapshot that this look had, as PostgreSQL writes one (docs/adr/0034).
     changes : sequence of Change
-        Every change at or after the position that was asked for, repeats included.
+        Every change that the position asked for did not see.
     is_complete : bool
-        False when changes after that position have been pruned: an index that stands there must read everything anew.
+        False when there may have been others: changes after that position have been pruned, or the database was
+        restored to a moment before it. An index that stands there must read everything anew.
     """
 
     epoch: str
     model: EmbeddingModel | None
-    position: int
+    position: str
     changes: Sequence[Change]
     is_complete: bool = True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.core.documents.checks import CheckRepository
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
-from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
@@ -81,6 +81,7 @@ class Reindex(EmbeddingJob):
         mend_documents(self._database)
         before = self._embed_all(progress)
         self._database.transact(lambda session: IndexStateRepository(session).switch(model))
+        renumber(self._database)
         # What was written on the old model between the last batch and the switch.
         late = self._embed_all(progress)
         # A skill's vector is the mean of its tools', so each is made anew once they are all there.

@@ -14,8 +14,12 @@ from skillroute.core.documents.model import Collection, FeedPage, IndexRecord
 class ChangeFeed(Protocol):
     """The change log of PostgreSQL and the rows behind it, as an index reads them (docs/adr/0001)."""
 
-    def poll(self, position: int) -> FeedPage:
-        """Return the changes at or after `position` that this moment's snapshot shows, and the next position."""
+    def poll(self, position: str) -> FeedPage:
+        """Return the changes that `position` did not see and this moment does, and this moment as the next position."""
+        ...
+
+    def lag(self, position: str) -> int:
+        """Return how many changes `poll` would return."""
         ...
 
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
@@ -43,9 +47,9 @@ class PositionCursor(Protocol):
     """The position while it is held. What `advance` sets is kept when the block ends without an error."""
 
     epoch: str | None
-    position: int
+    position: str
 
-    def advance(self, epoch: str, position: int) -> None: ...
+    def advance(self, epoch: str, position: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.index.projection import AppliedChanges, apply_changes, load_everything
-from skillroute.core.documents.model import HEAD, Collection, FeedPage
+from skillroute.core.documents.index.projection import apply_changes, load_everything
+from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SkillrouteError
@@ -48,8 +48,7 @@ class _Generation:
     index: VectorIndex
     epoch: str
     model: EmbeddingModel
-    position: int
-    applied: AppliedChanges = field(default_factory=AppliedChanges)
+    position: str
     users: int = 0
     retired: bool = False
     changes_since_optimised: int = 0
@@ -128,12 +127,12 @@ class EmbeddedReplica:
     def status(self) -> IndexStatus:
         with self._lock:
             generation = self._current
-            page = self._feed.poll(generation.position if generation else 0)
+            page = self._feed.poll(HEAD)
             return IndexStatus(
                 kind="embedded",
                 ready=generation is not None,
                 rebuilding=self._rebuilding(),
-                lag=len(generation.applied.fresh(page)) if generation else len(page.changes),
+                lag=self._feed.lag(generation.position if generation else START),
                 items=generation.index.count(Collection.TOOLS) if generation else 0,
                 skills=generation.index.count(Collection.SKILLS) if generation else 0,
                 entities=generation.index.count(Collection.REGISTRY) if generation else 0,
@@ -186,9 +185,9 @@ class EmbeddedReplica:
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
         model = model_of(page, self._configured_model)
-        # A database that was restored to an earlier moment counts from there; nothing else moves the position back.
-        # And whoever slept for so long that the changes it missed are pruned starts anew.
-        lost = generation is not None and (page.position < generation.position or not page.is_complete)
+        # Whoever slept for so long that the changes it missed are pruned starts anew, and so does an index of a
+        # database that was restored to an earlier moment.
+        lost = generation is not None and not page.is_complete
         if generation is None or generation.model != model or lost:
             generation = self._swap(self._built(model, self._build), model)
         else:
@@ -233,8 +232,7 @@ class EmbeddedReplica:
         old, page = self._current, built.seen
         new = _Generation(built.index, page.epoch, model, page.position)
         try:
-            # What the build read may be newer than the page, never older, so the page counts as applied only up to its
-            # position: everything after that is applied again.
+            # What the build read may be newer than the page, never older: everything after that is applied again.
             catch_up = self._feed.poll(page.position)
             _require_model(model, catch_up)
             self._apply(new, catch_up)
@@ -254,14 +252,12 @@ class EmbeddedReplica:
             generation.index.close()
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
-        fresh = generation.applied.fresh(page)
-        if fresh:
-            apply_changes(self._feed, generation.index, fresh)
-            _require_model(generation.model, self._feed.poll(page.position))
-            tell_batch(len(fresh))
-        generation.applied.remember(page)
+        if page.changes:
+            apply_changes(self._feed, generation.index, page.changes)
+            _require_model(generation.model, self._feed.poll(HEAD))
+            tell_batch(len(page.changes))
         generation.position = page.position
-        generation.changes_since_optimised += len(fresh)
+        generation.changes_since_optimised += len(page.changes)
 
     def _rebuilding(self) -> bool:
         return self._rebuild is not None and self._rebuild.is_alive()

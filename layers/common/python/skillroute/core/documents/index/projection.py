@@ -5,31 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Change, Collection, FeedPage, IndexFilter
+from skillroute.core.documents.model import Change, Collection, IndexFilter
 from skillroute.core.documents.replica_port import ChangeFeed
 
 # Larger than any index this serves; `match` wants a limit.
 _EVERYTHING = 10_000_000
-
-
-class AppliedChanges:
-    """Which changes at or after the position are in the index already.
-
-    The position cannot pass a transaction that is still open, so while one is, every look at the feed repeats what
-    has committed since. A change names the transaction that made it, and that one was whole when it was seen: the same
-    item with the same transaction is old news.
-    """
-
-    def __init__(self) -> None:
-        self._xids: dict[tuple[Collection, str], int] = {}
-
-    def fresh(self, page: FeedPage) -> list[Change]:
-        """Return the changes of a page that are not in the index."""
-        return [c for c in page.changes if self._xids.get((c.collection, c.key)) != c.xid]
-
-    def remember(self, page: FeedPage) -> None:
-        """Take note of a page that has been applied; what lies before its position will not come again."""
-        self._xids = {(c.collection, c.key): c.xid for c in page.changes if c.xid >= page.position}
 
 
 def apply_changes(feed: ChangeFeed, index: VectorIndex, changes: Iterable[Change]) -> None:

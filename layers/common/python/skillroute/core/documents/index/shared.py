@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.index.projection import AppliedChanges, apply_changes, refresh_everything
-from skillroute.core.documents.model import Collection, FeedPage
+from skillroute.core.documents.index.projection import apply_changes, refresh_everything
+from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus, PositionStore
 from skillroute.core.embedding.model import EmbeddingModel
 
@@ -33,13 +33,11 @@ class Opened:
     positions: PositionStore
     is_new: bool = False
     epoch: str | None = None
-    position: int = 0
-    applied: AppliedChanges = field(default_factory=AppliedChanges)
+    position: str = START
 
     def saw(self, page: FeedPage) -> None:
         """Take note of a look at the feed whose changes are all in the index."""
         self.is_new = False
-        self.applied.remember(page)
         self.epoch, self.position = page.epoch, page.position
 
 
@@ -73,12 +71,12 @@ class SharedReplica:
     def status(self) -> IndexStatus:
         with self._lock:
             opened = self._opened
-            page = self._feed.poll(opened.position if opened else 0)
+            page = self._feed.poll(HEAD)
             return IndexStatus(
                 kind="server",
                 ready=opened is not None,
                 rebuilding=False,
-                lag=len(opened.applied.fresh(page)) if opened else len(page.changes),
+                lag=self._feed.lag(opened.position if opened else START),
                 items=opened.index.count(Collection.TOOLS) if opened else 0,
                 skills=opened.index.count(Collection.SKILLS) if opened else 0,
                 entities=opened.index.count(Collection.REGISTRY) if opened else 0,
@@ -95,9 +93,9 @@ class SharedReplica:
     def _caught_up(self) -> Opened:
         with self._lock:
             while True:
-                page = self._feed.poll(self._opened.position if self._opened else 0)
+                page = self._feed.poll(self._opened.position if self._opened else START)
                 opened = self._open(page)
-                if page.epoch != opened.epoch or opened.applied.fresh(page) or not page.is_complete:
+                if page.epoch != opened.epoch or page.changes or not page.is_complete:
                     page = self._catch_up(opened)
                 # A reindex may have come between the two looks; then the other model's collections are caught up.
                 if self._model_of(page) == opened.model:
@@ -120,7 +118,7 @@ class SharedReplica:
         with opened.positions.exclusive() as cursor:
             page = self._feed.poll(cursor.position)
             if self._model_of(page) == opened.model:
-                followed = cursor.epoch == page.epoch and page.position >= cursor.position and page.is_complete
+                followed = cursor.epoch == page.epoch and page.is_complete
                 if followed and not opened.is_new:
                     apply_changes(self._feed, opened.index, page.changes)
                     tell_batch(len(page.changes))

@@ -6,10 +6,12 @@ CREATE TABLE mcp.index_changes (
     item_id    text NOT NULL,
     xid        xid8 NOT NULL DEFAULT pg_current_xact_id(),
     changed_at timestamptz NOT NULL DEFAULT now(),
+    is_deleted boolean,                                  -- the item is gone for good, and one day the change is pruned
     PRIMARY KEY (collection, item_id)
 );
 -- Every search asks for the rows at or after its position.
 CREATE INDEX index_changes_xid ON mcp.index_changes (xid);
+CREATE INDEX index_changes_deleted ON mcp.index_changes (changed_at) WHERE is_deleted;
 
 -- One row: the model of the stored vectors, and the epoch that tells every index to read everything anew.
 CREATE TABLE mcp.index_state (
@@ -27,18 +29,23 @@ INSERT INTO mcp.index_state DEFAULT VALUES;
 CREATE TABLE mcp.index_positions (
     index_name text PRIMARY KEY,
     epoch      uuid,
-    position   xid8 NOT NULL DEFAULT '0',
+    position   pg_snapshot NOT NULL DEFAULT '1:1:',
     updated_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- Rows are locked in key order: two transactions that touch the same items then wait instead of deadlocking.
-CREATE FUNCTION mcp.log_change(changed_collection text, changed_ids text[]) RETURNS void
+-- `are_gone` says of each whether it is gone for good; null, or no array at all, leaves that as it was.
+CREATE FUNCTION mcp.log_change(changed_collection text, changed_ids text[], are_gone boolean[] DEFAULT NULL) RETURNS void
 LANGUAGE sql AS $$
-    INSERT INTO mcp.index_changes (collection, item_id)
-    SELECT changed_collection, changed.item_id
-    FROM (SELECT DISTINCT unnest(changed_ids) AS item_id) AS changed
+    INSERT INTO mcp.index_changes AS logged (collection, item_id, is_deleted)
+    SELECT changed_collection, changed.item_id, bool_or(changed.is_gone)
+    FROM unnest(changed_ids, are_gone) AS changed (item_id, is_gone)
+    WHERE changed.item_id IS NOT NULL
+    GROUP BY changed.item_id
     ORDER BY changed.item_id
-    ON CONFLICT (collection, item_id) DO UPDATE SET xid = excluded.xid, changed_at = excluded.changed_at
+    ON CONFLICT (collection, item_id) DO UPDATE
+    SET xid = excluded.xid, changed_at = excluded.changed_at,
+        is_deleted = coalesce(excluded.is_deleted, logged.is_deleted)
 $$;
 
 -- TRUNCATE names no rows, so everything is read anew.
@@ -46,6 +53,9 @@ CREATE FUNCTION mcp.start_new_epoch() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
+    IF TG_TABLE_NAME = 'documents' THEN  -- all of them are gone for good
+        UPDATE mcp.index_changes SET is_deleted = true WHERE is_deleted IS NOT TRUE;
+    END IF;
     RETURN NULL;
 END $$;
 
@@ -246,8 +256,11 @@ END $$;
 CREATE FUNCTION mcp.log_document_changes() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM mcp.log_change(c.collection, c.keys)
-    FROM (SELECT collection, array_agg(key) AS keys FROM changed GROUP BY collection ORDER BY collection) AS c;
+    PERFORM mcp.log_change(c.collection, c.keys, c.are_gone)
+    FROM (
+        SELECT collection, array_agg(key) AS keys, array_agg(TG_OP = 'DELETE') AS are_gone
+        FROM changed GROUP BY collection ORDER BY collection
+    ) AS c;
     RETURN NULL;
 END $$;
 CREATE FUNCTION mcp.log_vector_changes() RETURNS trigger

@@ -1,13 +1,33 @@
 -- The change feed, as an index reads it.
 
 -- name: poll_changes
--- One snapshot answers all of it: what changed, and how far that look reached. The position stops at the oldest
--- transaction that is still open, so that what commits late is not passed over.
-SELECT s.epoch::text, s.embedding_model, s.embedding_dimension,
-       pg_snapshot_xmin(pg_current_snapshot())::text, :position::text::xid8 > s.pruned_to,
+-- plan: custom
+-- One snapshot answers all of it: what changed, and how far that look reached. The position is such a snapshot, and what
+-- it did not see is what has changed since: transactions that began after it, and those that were open in it. None of
+-- its two halves repeats what the position saw, however long a transaction stays open (docs/adr/0034).
+--
+-- A change from beyond this moment came with a dump of another server, whose transactions had higher numbers.
+SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, pg_current_snapshot()::text,
+       -- What was pruned had been seen, and the database was not restored to a moment before the position.
+       s.pruned_to < pg_snapshot_xmin(:position::text::pg_snapshot)
+           AND pg_snapshot_xmax(:position::text::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()),
        c.collection, c.item_id, c.xid::text
 FROM mcp.index_state s
-LEFT JOIN mcp.index_changes c ON c.xid >= :position::text::xid8
+LEFT JOIN (
+    SELECT collection, item_id, xid FROM mcp.index_changes
+    WHERE xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND xid < pg_snapshot_xmax(pg_current_snapshot())
+    UNION ALL
+    SELECT collection, item_id, xid FROM mcp.index_changes
+    WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot)))
+) c ON true
+
+-- name: count_changes
+-- plan: custom
+-- How many `poll_changes` would return.
+SELECT (SELECT count(*) FROM mcp.index_changes
+        WHERE xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND xid < pg_snapshot_xmax(pg_current_snapshot()))
+     + (SELECT count(*) FROM mcp.index_changes
+        WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot))))
 
 -- name: index_state
 -- Held until the transaction ends, so that a reindex cannot change the model under a writer.
@@ -35,26 +55,34 @@ INSERT INTO mcp.index_positions (index_name) VALUES (:index_name) ON CONFLICT DO
 SELECT epoch::text, position::text FROM mcp.index_positions WHERE index_name = :index_name FOR UPDATE
 
 -- name: save_position
-UPDATE mcp.index_positions SET epoch = :epoch::text::uuid, position = :position::text::xid8, updated_at = now()
+UPDATE mcp.index_positions SET epoch = :epoch::text::uuid, position = :position::text::pg_snapshot, updated_at = now()
 WHERE index_name = :index_name
 
 -- name: prune_changes
--- Changes of items that are long gone. Those of living items stay: each is one row, its latest change.
+-- plan: custom
+-- Changes of items that are long gone. Those of living items stay: each is one row, its latest change. An index of the
+-- deleted ones by time leads to what is deleted, and to nothing else.
 WITH pruned AS (
     DELETE FROM mcp.index_changes c
-    WHERE c.changed_at < now() - make_interval(secs => :older_than_s::float8)
-      -- Positions stop at the oldest open transaction. What lies beyond it is kept: else an index that has just read
-      -- everything would stand before it, and would have to do so again at every look.
+    WHERE c.is_deleted AND c.changed_at < now() - make_interval(secs => :older_than_s::float8)
+      -- A position is only known to have seen what was there before its oldest open transaction. What lies beyond is
+      -- kept: else an index that has just read everything would have to do so again at every look.
       AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
-      AND NOT EXISTS (SELECT FROM mcp.tools t WHERE c.collection = 'mcp_unified_search' AND t.id::text = c.item_id)
-      AND NOT EXISTS (SELECT FROM mcp.skill_categories s
-                      WHERE c.collection = 'mcp_skills' AND s.key = c.item_id AND s.deleted_at IS NULL)
-      AND NOT EXISTS (SELECT FROM mcp.registry_entities e
-                      WHERE c.collection = 'mcp_registry' AND e.id::text = c.item_id)
-      AND NOT EXISTS (SELECT FROM mcp.mail_documents d WHERE c.collection = 'mcp_mail' AND d.id::text = c.item_id)
     RETURNING c.xid
 ), moved AS (
     UPDATE mcp.index_state SET pruned_to = greatest(pruned_to, (SELECT max(xid) FROM pruned))
     WHERE EXISTS (SELECT FROM pruned)
 )
 SELECT count(*) FROM pruned
+
+-- name: renumber_changes
+-- plan: custom
+-- A dump that is restored into another server brings changes, and a mark of pruning, of that server's numbers. Those that
+-- this one has not reached yet can stand in no order with its own: they count as seen by all, and everything is read
+-- anew, once. Nearly always there is none, and one look at the end of an index says so.
+WITH renumbered AS (
+    UPDATE mcp.index_changes SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot()) RETURNING xid
+)
+UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0'
+WHERE EXISTS (SELECT FROM renumbered) OR pruned_to >= pg_snapshot_xmax(pg_current_snapshot())
+RETURNING (SELECT count(*) FROM renumbered)
