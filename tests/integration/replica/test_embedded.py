@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skillroute.core.documents.index.child_build import build_in_child
 from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 from skillroute.core.documents.model import START
 from skillroute.core.documents.reindex import Reindex
@@ -271,13 +272,15 @@ class TestRebuilding:
         embedded.put("b")
         # THEN the old one has it
         with replica.current() as old:
-            assert old is embedded.indexes[0]
+            assert isinstance(old, GuardedIndex)
+            assert old.inner is embedded.indexes[0]
             assert content(old) == {"a": "", "b": ""}
             # AND WHEN the new one is put in place while a search is still on the old one
             reading.go_on()
             replica.wait_for_rebuild()
             with replica.current() as new:
-                assert new is embedded.indexes[1]
+                assert isinstance(new, GuardedIndex)
+                assert new.inner is embedded.indexes[1]
                 assert content(new) == {"a": "", "b": ""}
             # THEN that search ends in peace, and only then the old one is closed
             assert content(old) == {"a": "", "b": ""}
@@ -441,7 +444,7 @@ class TestModels:
         with replica.current() as index:
             query = embedder.embed(["a"], timeout_s=1)[0]
             assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
-            assert {len(vector) for vector in index.vectors} == {4}
+            assert {len(vector) for vector in embedded.indexes[-1].vectors} == {4}
         assert [index.closed for index in embedded.indexes] == [True, False]
 
     def test_one_on_the_old_model_refuses_from_the_switch_on(self, embedded: World) -> None:
@@ -484,7 +487,7 @@ class TestModels:
         with replica.current() as index:
             # THEN the index that it lends has vectors of the new one only
             assert {hit.score for hit in index.search(TOOLS, NORTH, where=ALL, limit=9)} == {1.0}
-            assert set(index.vectors) == {tuple(NORTH)}
+            assert set(embedded.indexes[-1].vectors) == {tuple(NORTH)}
         assert all(index.closed for index in embedded.indexes[:-1])
 
     def test_an_index_that_was_built_for_another_model_meanwhile_is_not_put_in_place(
@@ -542,7 +545,8 @@ class TestChildBuild:
         assert seen(replica) == {"a": "old"}
         replica.wait_for_rebuild()
         with replica.current() as index:
-            assert index is built[0].index
+            assert isinstance(index, GuardedIndex)
+            assert index.inner is built[0].index
             assert content(index) == {"a": "new", "b": ""}
             assert index.search(TOOLS, EAST, where=ALL, limit=1)[0].key == str(first)
         replica.wait_for_rebuild()

@@ -13,7 +13,7 @@ from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.shared import Opened, SharedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexRecord
+from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
@@ -36,6 +36,7 @@ class WatchedIndex:
         self._on_close = on_close
         self.closed = False
         self.fault: Exception | None = None
+        self.search_fault: Exception | None = None
         self.upserts: list[str] = []
         self.deletes: list[str] = []
         self.vectors: list[tuple[float, ...]] = []
@@ -47,6 +48,12 @@ class WatchedIndex:
         self._inner.upsert(collection, records)
         self.upserts += [record.payload.get("name", record.key) for record in records]
         self.vectors += [tuple(record.vector) for record in records if record.vector is not None]
+
+    def search(self, *args: Any, **options: Any) -> list[IndexHit]:
+        assert not self.closed
+        if self.search_fault is not None:
+            raise self.search_fault
+        return self._inner.search(*args, **options)
 
     def delete(self, collection: Collection, keys: Sequence[str]) -> None:
         assert not self.closed

@@ -48,6 +48,7 @@ class Metric(StrEnum):
     MESSAGES_GIVEN_UP = "MessagesGivenUp"
     RELAY_FAILED = "RelayFailed"
     INDEX_FEED_RENUMBERED = "IndexFeedRenumbered"
+    INDEX_GIVEN_UP = "IndexGivenUp"
     INDEX_LAG = "IndexLag"
     INDEX_REBUILD_START = "IndexRebuildStart"
     INDEX_REBUILD_COMPLETE = "IndexRebuildComplete"

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
+from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch, tell_given_up
+from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.projection import apply_changes, load_everything
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
@@ -45,12 +46,13 @@ class Built:
 class _Generation:
     """One index with the number of searches that use it: it is closed when it is retired and the last has ended."""
 
-    index: VectorIndex
+    index: GuardedIndex
     epoch: str
     model: EmbeddingModel
     position: str
     users: int = 0
     retired: bool = False
+    given_up: bool = False
     changes_since_optimised: int = 0
 
 
@@ -66,6 +68,14 @@ def _require_model(model: EmbeddingModel, page: FeedPage) -> None:
 def _size(index: VectorIndex) -> int:
     """Return how large the larger of the collections is that grow without end: a graph is worth it for that one."""
     return max(index.count(Collection.TOOLS), index.count(Collection.MAIL))
+
+
+def _close(index: VectorIndex) -> None:
+    """Close an index that nobody uses any more; what is wrong with it is nobody's concern either."""
+    try:
+        index.close()
+    except IndexUnavailable as error:
+        logger.warning("index not closed", extra={"reason": str(error)})
 
 
 class EmbeddedReplica:
@@ -122,7 +132,7 @@ class EmbeddedReplica:
                 generation.users -= 1
                 unused = generation.retired and generation.users == 0
             if unused:
-                generation.index.close()
+                _close(generation.index)
 
     def status(self) -> IndexStatus:
         with self._lock:
@@ -177,11 +187,13 @@ class EmbeddedReplica:
                 logger.info("index read anew", extra={"reason": str(error)})
             except SkillrouteError as error:
                 self._failed = (started, error)
+                self._give_up_broken()
                 raise
         raise IndexUnavailable("the embedding model is being switched again and again")
 
     def _look(self) -> _Generation:
         polled_at = self._clock()
+        self._give_up_broken()
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
         model = model_of(page, self._configured_model)
@@ -203,6 +215,16 @@ class EmbeddedReplica:
         if self._should_optimise(generation):
             self._rebuild_beside(model)
         return generation
+
+    def _give_up_broken(self) -> None:
+        """Build another index when the engine of this one keeps failing; until it is there, searches go on trying."""
+        generation = self._current
+        if generation is None or generation.index.broken is None:
+            return
+        if not generation.given_up:
+            generation.given_up = True
+            tell_given_up(generation.index.broken)
+        self._rebuild_beside(generation.model)
 
     def _should_optimise(self, generation: _Generation) -> bool:
         return (
@@ -230,7 +252,7 @@ class EmbeddedReplica:
     def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
-        new = _Generation(built.index, page.epoch, model, page.position)
+        new = _Generation(GuardedIndex(built.index), page.epoch, model, page.position)
         try:
             # What the build read may be newer than the page, never older: everything after that is applied again.
             catch_up = self._feed.poll(page.position)
@@ -249,7 +271,7 @@ class EmbeddedReplica:
     def _retire(generation: _Generation) -> None:
         generation.retired = True
         if generation.users == 0:
-            generation.index.close()
+            _close(generation.index)
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
         if page.changes:
@@ -265,7 +287,8 @@ class EmbeddedReplica:
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
         if self._rebuilding() or self._clock() < self._rebuild_not_before:
             return
-        large = self._current is not None and _size(self._current.index) >= self._optimise_above
+        current = self._current
+        large = current is not None and not current.given_up and _size(current.index) >= self._optimise_above
         optimise = self._make_optimised if large else None
         self._rebuild = threading.Thread(
             target=self._rebuild_and_swap, args=(model, optimise), name="index-rebuild", daemon=True

@@ -47,6 +47,11 @@ def tell_batch(size: int) -> None:
         event("index.incremental.batch", Metric.INDEX_INCREMENTAL_BATCH, batch_size=size, engine=ENGINE)
 
 
+def tell_given_up(reason: object) -> None:
+    """Tell that an index whose engine keeps failing is built anew."""
+    event("index.given_up", Metric.INDEX_GIVEN_UP, reason=str(reason), engine=ENGINE)
+
+
 def tell_mismatch(expected: object, actual: object) -> None:
     """Tell that what is stored is not what this process is configured for."""
     event("index.schema.mismatch", Metric.INDEX_SCHEMA_MISMATCH, expected=str(expected), actual=str(actual))

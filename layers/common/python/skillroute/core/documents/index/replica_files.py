@@ -41,5 +41,7 @@ class ThrowawayEdgeIndex(EdgeIndex):
 
     def close(self) -> None:
         """Let go of the files and remove them."""
-        super().close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        try:
+            super().close()
+        finally:
+            shutil.rmtree(self._directory, ignore_errors=True)
