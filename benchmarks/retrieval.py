@@ -16,7 +16,8 @@ from typing import Any
 
 from harness import arguments, console, print_table, progress, save, words
 from judged import evaluate, imported, load, request
-from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, DEFAULT_TOOL_THRESHOLD
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
+from skillroute.search.model import DEFAULT_SKILL_THRESHOLD
 
 THRESHOLDS = {"default": (DEFAULT_SKILL_THRESHOLD, DEFAULT_TOOL_THRESHOLD), "none": (0.0, 0.0)}
 

@@ -11,9 +11,10 @@ from skillroute.catalogue.model import ItemFilter
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.postgres.database import Session
+from skillroute.core.search_run import SearchMode
 from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.search.model import Fusion
-from skillroute.search.model import SearchMode, Strategy
+from skillroute.search.model import Strategy
 from skillroute.skills.model import SkillFilter
 
 from tests.builders import System, of_org

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from skillroute.catalogue.model import Item, ItemType, JsonObject
 from skillroute.catalogue.schemas import ItemInput
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, SyncReport
-from skillroute.core.http.errors import shortened
-from skillroute.core.outcomes import Outcome, Report, Status
+from skillroute.core.http.bulk_answers import Result, UpsertCounts
 
 
 def _items_of(body: object) -> object:
@@ -24,11 +23,6 @@ def _items_of(body: object) -> object:
             if isinstance(listed, list) and len(body) == 1:
                 return {"items": [{"type": type_, **each} if isinstance(each, dict) else each for each in listed]}
     return body
-
-
-def bare_list_of(name: str) -> BeforeValidator:
-    """Return what accepts a bare list as a body beside ``{name: [...]}``."""
-    return BeforeValidator(lambda body: {name: body} if isinstance(body, list) else body)
 
 
 # Each item is checked on its own later, so that one that is wrong does not refuse the rest; the document says what one
@@ -45,37 +39,6 @@ class UpsertRequest(BaseModel):
 
 
 UpsertBody = Annotated[UpsertRequest, BeforeValidator(_items_of)]
-
-
-class ItemProblem(BaseModel):
-    """Why an item was not written."""
-
-    field: str
-    message: str
-
-    @classmethod
-    def of(cls, field: str, message: str) -> ItemProblem:
-        """Return what the API says is wrong; a field's name comes from the caller and may not even be encodable."""
-        return cls(field=shortened(field), message=shortened(message))
-
-
-class Result(BaseModel):
-    """What became of one thing that was written."""
-
-    index: int = Field(description="Its place in the request, from 0.")
-    status: Status
-    id: int | None
-    error: ItemProblem | None
-
-    @staticmethod
-    def shared(outcome: Outcome, kind: str) -> dict[str, Any]:
-        """Return what the API says of any outcome; where nothing else is named, `kind` is what is wrong."""
-        return {
-            "index": outcome.index,
-            "status": outcome.status,
-            "id": outcome.id,
-            "error": None if outcome.reason is None else ItemProblem.of(outcome.field or kind, outcome.reason),
-        }
 
 
 class ItemResult(Result):
@@ -95,24 +58,6 @@ class ItemResult(Result):
             type=key.type if key else None,
             name=key.name if key else None,
         )
-
-
-class UpsertCounts(BaseModel):
-    """How many of a call ended how."""
-
-    created: int
-    updated: int
-    unchanged: int
-    failed: int
-    degraded: list[Literal["embedding_unavailable"]] = Field(
-        description="embedding_unavailable: stored, but found by words only until the model is back."
-    )
-
-    @staticmethod
-    def counted(report: Report[Outcome]) -> dict[str, Any]:
-        """Return what the API says of any report."""
-        degraded = ["embedding_unavailable"] if report.embedding_unavailable else []
-        return {status: report.count(status) for status in get_args(Status)} | {"degraded": degraded}
 
 
 class UpsertResponse(UpsertCounts):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from skillroute.catalogue.access import own_item, visible_item
 from skillroute.catalogue.model import Item, ItemFilter
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
-from skillroute.owned import own_item, visible_item
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
 

@@ -11,6 +11,9 @@ ItemType = Literal["tool", "prompt", "resource"]
 
 JsonObject = Mapping[str, Any]
 
+DEFAULT_TOOL_THRESHOLD = 0.3
+"""The least cosine similarity at which a tool matches, where a search asks for no other (search-contract BR-003)."""
+
 
 class ItemKey(NamedTuple):
     """What makes an item one item within an organisation. A `server` of "" means none."""

@@ -14,7 +14,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
-from skillroute.search.model import Text
+from skillroute.core.text_fields import Text
 
 
 def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> APIRouter:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from skillroute.catalogue.answers import Result, UpsertCounts, bare_list_of
+from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject
 from skillroute.mail.report import MailOutcome, MailReport
 from skillroute.mail.schemas import AgentName, MailAgentInput, MailInput, MessageInput, ProductInput, ProjectInput

@@ -13,6 +13,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.text_fields import Text
 from skillroute.mail.answers import (
     AcknowledgeRequest,
     MailAgentOut,
@@ -28,7 +29,6 @@ from skillroute.mail.answers import (
 from skillroute.mail.model import Importance, MailKind, MessageFilter, agent_key
 from skillroute.mail.read import Mail
 from skillroute.mail.sync import SyncMail
-from skillroute.search.model import Text
 
 _MAX_ID = 2**63 - 1
 ProjectFilter = Annotated[int | None, Query(ge=1, le=_MAX_ID, description="The id of a project.")]

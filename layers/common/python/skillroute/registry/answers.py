@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from skillroute.catalogue.answers import Result, UpsertCounts, bare_list_of
 from skillroute.catalogue.model import JsonObject
+from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.registry.model import Entity
 from skillroute.registry.report import EntityOutcome, RegistryReport
 from skillroute.registry.schemas import MAX_ENTITIES

@@ -8,7 +8,7 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
-from skillroute.owned import own_entity, visible_entity
+from skillroute.registry.access import own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.repository import RegistryRepository
 

@@ -10,6 +10,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
     AgentOut,
     ServerOut,
@@ -21,7 +22,6 @@ from skillroute.registry.answers import (
 from skillroute.registry.manage import Registry
 from skillroute.registry.model import EntityFilter, EntityKind
 from skillroute.registry.sync import SyncRegistry
-from skillroute.search.model import Text
 
 ServerId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The server's id.")]
 AgentId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The agent's id.")]

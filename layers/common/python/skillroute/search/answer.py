@@ -14,7 +14,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.search.enrich import Schemas
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch, ToolMatch
 from skillroute.search.retrieve import Candidate
-from skillroute.search.run import SearchRun
+from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import unseen
 from skillroute.skills.model import SkillKey, id_in_key
 
@@ -142,7 +142,7 @@ def _descriptions(hits: Sequence[Hit]) -> tuple[list[str], bool]:
     return shown, shown != texts
 
 
-def response(run: SearchRun, request: SearchRequest, found: Found, shown: Enriched) -> SearchResponse:
+def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: Enriched) -> SearchResponse:
     """Put the answer together, with all metadata of search-contract BR-007."""
     watch, tools = run.watch, shown.tools
     metadata = SearchMetadata(

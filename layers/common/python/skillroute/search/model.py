@@ -6,31 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from skillroute.catalogue.model import ItemType, JsonObject
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
+from skillroute.core.search_run import Degradation, SearchMode
+from skillroute.core.text_fields import without_nul
 
 Strategy = Literal["hierarchical", "direct", "hybrid"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
-SearchMode = Literal["semantic", "lexical", "lexical-only"]
 FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed", "skill_search_timeout"]
-Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
-
-
-def without_nul(text: str) -> str:
-    if "\x00" in text:
-        raise ValueError("NUL characters are not allowed")
-    return text
-
-
-Text = Annotated[str, AfterValidator(without_nul)]
-"""Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
-
 Query = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(without_nul)
 ]
 Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 
 DEFAULT_SKILL_THRESHOLD = 0.4
-DEFAULT_TOOL_THRESHOLD = 0.3
 
 
 class SearchRequest(BaseModel):

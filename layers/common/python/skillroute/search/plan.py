@@ -9,6 +9,7 @@ from typing import Any, Literal
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
+from skillroute.core.documents.visibility import visible_to
 from skillroute.core.errors import InvalidInput
 from skillroute.search.model import Mode, SearchRequest
 from skillroute.skills.model import SkillKey
@@ -26,11 +27,6 @@ def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
     if mode in ("semantic", "lexical"):
         return mode
     raise InvalidInput("mode", f"{mode!r} is not available yet; use 'semantic' or 'lexical'")
-
-
-def visible_to(caller: Caller) -> IndexFilter:
-    """Return the condition of decisions 26: global items and those of the caller's own organisation."""
-    return IndexFilter({"org_id": ["" if org is None else org for org in caller.visible_orgs]})
 
 
 def skills_where(caller: Caller) -> IndexFilter:

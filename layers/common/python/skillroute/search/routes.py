@@ -6,23 +6,22 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 from fastapi import Query as QueryParameter
 
-from skillroute.catalogue.model import ItemType
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
+from skillroute.core.text_fields import Text
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
-    DEFAULT_TOOL_THRESHOLD,
     Mode,
     Query,
     SearchRequest,
     SearchResponse,
     SkillMatch,
-    Text,
     ToolMatch,
 )
-from skillroute.search.run import SearchRun
+from skillroute.search.run import ToolSearchRun
 from skillroute.search.search import ToolSearch
 
 MODE_HEADER = "X-Search-Mode"
@@ -105,7 +104,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
     return router
 
 
-def _tell(response: Response, run: SearchRun) -> None:
+def _tell(response: Response, run: ToolSearchRun) -> None:
     response.headers[MODE_HEADER] = run.search_mode
     if run.degraded:
         response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)

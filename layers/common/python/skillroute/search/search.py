@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.catalogue.model import ItemType
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
@@ -18,7 +19,6 @@ from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
-    DEFAULT_TOOL_THRESHOLD,
     Mode,
     SearchRequest,
     SearchResponse,
@@ -27,7 +27,7 @@ from skillroute.search.model import (
 )
 from skillroute.search.plan import SearchPlan, skills_where, tools_where
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
-from skillroute.search.run import IndexLease, SearchRun
+from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import keys_of_skills, tool_count
 from skillroute.skills.model import SkillKey
 
@@ -67,7 +67,7 @@ class ToolSearch:
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Answer `POST /api/v1/search`."""
-        run = SearchRun(caller)
+        run = ToolSearchRun(caller)
         search_plan = plan.plan(request, self._default_ranking)
         try:
             with IndexLease(self._replica, run.watch) as index:
@@ -89,9 +89,9 @@ class ToolSearch:
         limit: int = 5,
         threshold: float = DEFAULT_SKILL_THRESHOLD,
         mode: Mode | None = None,
-    ) -> tuple[list[SkillMatch], SearchRun]:
+    ) -> tuple[list[SkillMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/skills`: stage 1 alone, and how it went."""
-        run = SearchRun(caller)
+        run = ToolSearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:
@@ -113,9 +113,9 @@ class ToolSearch:
         limit: int = 10,
         threshold: float = DEFAULT_TOOL_THRESHOLD,
         mode: Mode | None = None,
-    ) -> tuple[list[ToolMatch], SearchRun]:
+    ) -> tuple[list[ToolMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
-        run = SearchRun(caller)
+        run = ToolSearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:
@@ -131,7 +131,7 @@ class ToolSearch:
         tools, run.descriptions_cut = answer.tool_matches(hits)
         return tools, run
 
-    def _ranking(self, run: SearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
+    def _ranking(self, run: ToolSearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
         run.search_mode = wanted
         if wanted == "semantic":
@@ -143,7 +143,7 @@ class ToolSearch:
                 run.degrade("embedding_unavailable", error)
         return LexicalRanking(index, query)
 
-    def _find(self, run: SearchRun, index: VectorIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
+    def _find(self, run: ToolSearchRun, index: VectorIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
         ranking = self._ranking(run, index, request.query, search_plan.ranking)
         skills = self._stage1(run, index, ranking, request) if search_plan.match_skills else []
         try:
@@ -156,7 +156,7 @@ class ToolSearch:
         return Found(skills, len(candidates), hits)
 
     def _stage1(
-        self, run: SearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest
+        self, run: ToolSearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest
     ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
@@ -173,7 +173,7 @@ class ToolSearch:
 
     def _stage2(
         self,
-        run: SearchRun,
+        run: ToolSearchRun,
         index: VectorIndex,
         ranking: Ranking,
         request: SearchRequest,
@@ -197,7 +197,7 @@ class ToolSearch:
         skill_scores = {skill.key: skill.said.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 
-    def _load_schemas(self, run: SearchRun, hits: Sequence[Hit]) -> Schemas:
+    def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit]) -> Schemas:
         try:
             with run.watch.stage("schema_load"):
                 wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
@@ -208,7 +208,7 @@ class ToolSearch:
 
 
 def _matching_skills(
-    run: SearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
+    run: ToolSearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
 ) -> list[MatchedSkill]:
     with run.watch.stage("skill_search"):
         candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from skillroute.catalogue.access import own_item, visible_item
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
-from skillroute.owned import own_item, visible_item
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import HUMAN
 from skillroute.skills.classification_repository import ClassificationRepository

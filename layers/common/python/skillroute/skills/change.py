@@ -14,7 +14,7 @@ from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.owned import own_skill
+from skillroute.skills.access import own_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, PrepareSkill
 from skillroute.skills.model import NewSkill, Skill, SkillFields

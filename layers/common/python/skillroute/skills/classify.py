@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
+from skillroute.catalogue.access import own_item
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
@@ -14,7 +15,6 @@ from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.owned import own_item
 from skillroute.skills.classification import HUMAN, MIN_CONFIDENCE, Decision, Outcome
 from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
 from skillroute.skills.classifiers.port import Classifier

@@ -14,7 +14,7 @@ from skillroute.core.chat.port import ChatModel
 from skillroute.core.errors import ClassifierAnswerInvalid, Conflict, NotFound
 from skillroute.core.notification.port import Notifier
 from skillroute.core.postgres.database import Database, Session
-from skillroute.owned import own_skill
+from skillroute.skills.access import own_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillMember
 from skillroute.skills.repository import SkillRepository

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Database, Session
-from skillroute.owned import visible_skill
+from skillroute.skills.access import visible_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import Skill, SkillFilter, SkillMember
 from skillroute.skills.repository import SkillRepository

@@ -10,7 +10,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
-from skillroute.search.model import Text
+from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillCreate, SkillOut, SkillPatch, SkillPut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill

@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI
 from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BodyLimit
-from skillroute.core.http.budget import TimeLimit
 from skillroute.core.http.errors import add_error_handlers
+from skillroute.core.http.time_limit import TimeLimit
 
 
 def create_app(

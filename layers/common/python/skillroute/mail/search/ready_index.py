@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
+from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.errors import IndexNotReady, SkillrouteError
 from skillroute.core.observability import logger
 from skillroute.core.timing import Stopwatch
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, Budget
-from skillroute.search.run import IndexLease
 
 
 class ReadyIndex:

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Depends, Response
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.budget import budget_of
 from skillroute.core.http.docs import ERRORS
-from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.search import MessageSearch
 
@@ -26,9 +25,7 @@ def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
         response_model_exclude_none=True,
         summary="Find messages, agents and projects",
     )
-    def search_messages(
-        request: MessageSearchRequest, caller: AsCaller, budget: Annotated[Budget, Depends(budget_of)]
-    ) -> Response:
+    def search_messages(request: MessageSearchRequest, caller: AsCaller, budget: InvocationBudget) -> Response:
         """Search by words, by meaning, or by both, within filters, page by page.
 
         Whatever is away, the model, the index or the reranker, the answer is what can be found without it: `mode` and

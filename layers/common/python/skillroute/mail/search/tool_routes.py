@@ -13,15 +13,13 @@ from fastapi.responses import JSONResponse
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.budget import budget_of
 from skillroute.core.http.docs import ERRORS
-from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool
 from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
 from skillroute.mail.search.tool_search import MessageTools
 
 Arguments = Annotated[dict[str, Any], Body()]
-InvocationBudget = Annotated[Budget, Depends(budget_of)]
 
 
 def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:

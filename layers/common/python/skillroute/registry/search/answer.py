@@ -10,6 +10,7 @@ from typing import cast
 from skillroute.core.answer_size import SEARCH_BYTES
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.search_run import SearchRun
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.repository import RegistryRepository, ToolDetails
 from skillroute.registry.search.candidates import Candidates
@@ -31,7 +32,6 @@ from skillroute.registry.search.model import (
 from skillroute.registry.search.plan import RegistryPlan
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
-from skillroute.search.run import SearchRun
 
 MATCHING_TOOLS = 10
 """The most tools that a server names."""

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.catalogue.model import JsonObject
+from skillroute.core.text_fields import without_nul
 from skillroute.registry.model import EntityKind
 from skillroute.registry.text import Place
-from skillroute.search.model import without_nul
 
 EntityType = Literal["mcp_server", "tool", "a2a_agent"]
 Fusion = Literal["boost", "rrf", "coverage"]

@@ -11,12 +11,14 @@ from typing import TypeVar
 
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.postgres.database import Database
+from skillroute.core.search_run import SearchRun
 from skillroute.registry.repository import KeywordHits, RegistryRepository, ToolHit
 from skillroute.registry.search import answer, tools
 from skillroute.registry.search.answer import Found
@@ -25,7 +27,6 @@ from skillroute.registry.search.model import Fusion, RegistrySearchRequest, Regi
 from skillroute.registry.search.plan import RegistryPlan, plan
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
-from skillroute.search.run import IndexLease, SearchRun
 
 T = TypeVar("T")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import Vector, dot
 from skillroute.registry.repository import ToolHit
 from skillroute.registry.search import scoring
@@ -14,8 +16,6 @@ from skillroute.registry.search.model import BOOSTS
 from skillroute.registry.search.plan import RegistryPlan
 from skillroute.registry.search.scoring import Score, Scored
 from skillroute.registry.text import Place
-from skillroute.search.model import DEFAULT_TOOL_THRESHOLD
-from skillroute.search.plan import visible_to
 
 _EVERY_TOOL = 100_000  # of 150 servers at most; counting them would take as long as searching
 

@@ -6,7 +6,6 @@ from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillroute.core.time_left import ending_with
-from skillroute.mail.search.budget import Budget
 
 _CONTEXT = "aws.context"
 """Where Mangum puts Lambda's context; callers cannot."""
@@ -23,11 +22,8 @@ class TimeLimit:
             await self._app(scope, receive, send)
 
 
-async def budget_of(request: Request) -> Budget:
-    """Return the time that Lambda gives this invocation yet; where no Lambda counts, there is no end of it.
-
-    A dependency: ``budget: Annotated[Budget, Depends(budget_of)]``.
-    """
+def left_ms(request: Request) -> float | None:
+    """Return the milliseconds that Lambda gives this invocation yet; None where no Lambda counts."""
     context = request.scope.get(_CONTEXT)
-    left_ms = getattr(context, "get_remaining_time_in_millis", None)
-    return Budget(None if left_ms is None else float(left_ms()))
+    remaining_ms = getattr(context, "get_remaining_time_in_millis", None)
+    return None if remaining_ms is None else float(remaining_ms())

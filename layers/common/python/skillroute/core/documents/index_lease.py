@@ -1,0 +1,26 @@
+"""The index, borrowed for the length of a search."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.timing import Stopwatch
+
+
+class IndexLease:
+    """Borrows the index for a block; the time until it is there counts as bringing it up to date."""
+
+    def __init__(self, replica: IndexReplica, watch: Stopwatch) -> None:
+        self._lease = replica.current()
+        self._watch = watch
+
+    def __enter__(self) -> VectorIndex:
+        with self._watch.stage("index_sync"):
+            return self._lease.__enter__()
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        return self._lease.__exit__(exc_type, exc, traceback)

@@ -1,0 +1,29 @@
+"""One search while it runs: who asks, how long each stage takes, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from skillroute.core.caller import Caller
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.timing import Stopwatch
+
+SearchMode = Literal["semantic", "lexical", "lexical-only"]
+Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
+
+
+@dataclass(slots=True)
+class SearchRun:
+    """What a search gathers for its metadata. Whatever fails also goes to the log and becomes a metric."""
+
+    caller: Caller
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    search_mode: SearchMode = "semantic"
+    degraded: list[Degradation] = field(default_factory=list)
+
+    def degrade(self, what: Degradation, error: Exception) -> None:
+        """Note that a part failed and the search goes on without it."""
+        self.degraded.append(what)
+        count(Metric.SEARCH_DEGRADED)
+        logger.warning("search degraded", extra={"degradation": what, "reason": str(error)})

@@ -1,0 +1,18 @@
+"""Texts in what callers send, as request models declare them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+
+def without_nul(text: str) -> str:
+    """Return a text without NUL. Raises `ValueError`."""
+    if "\x00" in text:
+        raise ValueError("NUL characters are not allowed")
+    return text
+
+
+Text = Annotated[str, AfterValidator(without_nul)]
+"""Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
