@@ -84,9 +84,10 @@ def drop(queue: Queue = None) -> None:
 @contextmanager
 def _dead_letters() -> Iterator[DeadLetters]:
     from skillroute.core.queue.dead_letters import DeadLetters  # noqa: PLC0415
+    from skillroute.skills.tool_names import tool_names  # noqa: PLC0415
 
     with parts_here() as parts:
-        yield DeadLetters(parts.database, parts.queue, parts.dispatch)
+        yield DeadLetters(parts.database, parts.queue, parts.dispatch, tool_names)
 
 
 def _names(queue: QueueName | None) -> list[QueueName]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pytest
-from skillroute.catalogue import sync as sync_tools
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable
 from skillroute.core.postgres.connection import Connection
+from skillroute.registry import servers as registered_servers
 from skillroute.registry import sync as sync_registry
 from skillroute.registry.refresh import refresh
 from skillroute.registry.sync import SyncRegistry
@@ -49,7 +49,8 @@ class Writer:
 
     def tools(self, *names: str, **fields: Any) -> Report:
         """Put tools of the server c7."""
-        sync = SyncTools(self.system.database, self.system.embedder, **self._parts())
+        servers = self.system.parts.servers
+        sync = SyncTools(self.system.database, self.system.embedder, servers, **self._parts())
         return sync([item(name, **{"server": "c7", **fields}) for name in names], LAPTOP)
 
     def servers(self, *servers: Any) -> Report:
@@ -101,7 +102,7 @@ class Refreshed:
 @pytest.fixture
 def refreshed(monkeypatch: pytest.MonkeyPatch) -> Refreshed:
     watched = Refreshed()
-    monkeypatch.setattr(sync_tools, "refresh", watched)
+    monkeypatch.setattr(registered_servers, "refresh", watched)
     monkeypatch.setattr(sync_registry, "refresh", watched)
     return watched
 

@@ -11,6 +11,7 @@ from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.relay import Relay
+from skillroute.skills.lost_tools import QueueLostTools
 
 from tests.builders import System
 from tests.doubles import FakeClock
@@ -61,7 +62,8 @@ def relay(system: System, **options: Any) -> Relay:
     queue = options.pop("queue", None)
     dispatch = parts.dispatch if queue is None else dispatch_over(system, queue)
     options |= {} if queue is None else {"clock": queue.clock}
-    return Relay(system.database, dispatch, parts.failed_work, approve, embed_missing, **options)
+    lost = QueueLostTools(system.database)
+    return Relay(system.database, dispatch, parts.failed_work, lost, approve, embed_missing, **options)
 
 
 def dispatch_over(system: System, queue: Clocked) -> Dispatch:

@@ -26,6 +26,7 @@ from skillroute.core.queue.work import QueueName
 from skillroute.core.settings import LocalSettings
 from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.classify_consumer import classify_consumer
+from skillroute.skills.tool_names import tool_names
 from skillroute.wiring import Parts
 from skillroute_local.pump import Loop, QueueLoop, RelayLoop
 from skillroute_local.queue_server import QueueServer, ensure_queues, find_queues, queue_environment, sqs_client
@@ -59,7 +60,7 @@ class World:
             aggregate_delay_s=0,
         )
         self.parts = Parts(settings, queue=self.queue)
-        self.failed_work = FailedWork(self.parts.database, LogNotifier())
+        self.failed_work = FailedWork(self.parts.database, LogNotifier(), tool_names)
         self.classified: list[int] = []
         self._stop = threading.Event()
         self._loops: list[Loop] = []
@@ -196,7 +197,7 @@ class TestQueues:
         assert (noted.attempts, noted.last_error) == (5, "the classifier is throttled")
         assert noted.dead_at is not None
         assert world.classified == [good]
-        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch)
+        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch, tool_names)
         [shown] = dead_letters.given_up(CLASSIFY)
         assert (shown.key, shown.tool_name) == (str(bad), "garden/bad")
 
@@ -217,7 +218,7 @@ class TestQueues:
         eventually(lambda: world.depth().dead, "it lies in the dead-letter queue")
 
         assert counts()["MessagesGivenUp"] == before + 1
-        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch)
+        dead_letters = DeadLetters(world.parts.database, world.queue, world.parts.dispatch, tool_names)
         [dropped] = dead_letters.drop(CLASSIFY)
         assert dropped.reason == "it cannot be read: body: is not JSON"
         assert world.dead() == []

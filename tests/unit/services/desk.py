@@ -14,6 +14,7 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.dispatch import Dispatch
+from skillroute.registry.servers import RegisteredServers
 from skillroute.skills.aggregate import AggregateSkill
 from skillroute.skills.assign import AssignSkills
 from skillroute.skills.change import ChangeSkill
@@ -62,12 +63,13 @@ class Desk:
         # Without a queue, skills are aggregated right after the commit.
         self.dispatch = Dispatch(self.database, None, self.aggregate)
         committed = {"after_commit": self.after_commit}
-        self.sync = SyncTools(self.database, self.embedder, **committed)
+        self.servers = RegisteredServers(self.database, self.embedder)
+        self.sync = SyncTools(self.database, self.embedder, self.servers, **committed)
         self.prepare_skill = PrepareSkill(self.embedder)
         self.create_skill = CreateSkill(self.database, self.prepare_skill, **committed)
         self.change_skill = ChangeSkill(self.database, self.prepare_skill, **committed)
         self.read_skills = ReadSkills(self.database)
-        self.catalogue = Catalogue(self.database, **committed)
+        self.catalogue = Catalogue(self.database, self.servers, **committed)
         self.assign = AssignSkills(self.database, **committed)
         self.reindex = Reindex(self.database, self.embedder, self.aggregate, **committed)
         self.embed_missing = EmbedMissing(self.database, self.embedder, **committed)

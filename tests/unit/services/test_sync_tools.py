@@ -13,6 +13,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
+from skillroute.registry.servers import RegisteredServers
 from skillroute.skills.model import Assignment, AssignmentSource
 
 from tests.doubles import in_threads, once
@@ -128,7 +129,7 @@ class TestWhatIsWrong:
 
     def test_without_a_database_nothing_is_reported_as_written(self, desk: Desk) -> None:
         unreachable = Pool("postgresql://u:p@127.0.0.1:1/db")
-        away = SyncTools(unreachable, desk.embedder)
+        away = SyncTools(unreachable, desk.embedder, RegisteredServers(unreachable, desk.embedder))
         with pytest.raises(DatabaseUnavailable):
             away([tool("a")], ACME)
 
@@ -229,7 +230,9 @@ class TestOvertaken:
     def overtaken(self, desk: Desk, other: Desk) -> SyncTools:
         """Return the use case, and another process that writes a newer text after its look and before its write."""
         write = once(lambda: other.put(tool("a", "Draws a unicorn.")))
-        return SyncTools(Overtaken(desk.pool, write), desk.embedder, after_commit=desk.after_commit)
+        database = Overtaken(desk.pool, write)
+        servers = RegisteredServers(database, desk.embedder)
+        return SyncTools(database, desk.embedder, servers, after_commit=desk.after_commit)
 
     def test_a_vector_that_another_one_s_newer_text_threw_away_is_made_again(self, desk: Desk, other: Desk) -> None:
         # GIVEN an item in a skill, and a writer that changes what is not embedded

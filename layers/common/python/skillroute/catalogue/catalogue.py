@@ -7,18 +7,26 @@ from collections.abc import Callable
 from skillroute.catalogue.access import own_item, visible_item
 from skillroute.catalogue.model import Item, ItemFilter
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.refresh import refresh
-from skillroute.registry.repository import RegistryRepository
 
 
 class Catalogue:
-    """`GET /api/v1/tools` and what lies under it."""
+    """`GET /api/v1/tools` and what lies under it.
 
-    def __init__(self, database: Database, *, after_commit: Callable[[], object] = lambda: None) -> None:
+    Parameters
+    ----------
+    servers : ServersOfItems
+        Has what a server is found by follow when one of its items is deleted.
+    """
+
+    def __init__(
+        self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
+    ) -> None:
         self._database = database
+        self._servers = servers
         self._after_commit = after_commit
 
     def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
@@ -44,14 +52,13 @@ class Catalogue:
         Forbidden
             It is global and the caller belongs to an organisation.
         """
-        self._database.transact(lambda session: _delete(session, item_id, caller))
+        self._database.transact(lambda session: self._delete(session, item_id, caller))
         self._after_commit()
 
-
-def _delete(session: Session, item_id: int, caller: Caller) -> None:
-    """Delete an item, and derive anew what a server that no longer offers it is found by."""
-    server, type_, _ = own_item(session, item_id, caller).content.key
-    servers = RegistryRepository(session).hold_servers(caller.org_id, [server]) if type_ == "tool" and server else []
-    if not ItemRepository(session).delete(item_id, caller.org_id):
-        raise NotFound(f"no item with id {item_id}")  # somebody else was faster
-    refresh(session, servers)
+    def _delete(self, session: Session, item_id: int, caller: Caller) -> None:
+        """Delete an item, and derive anew what a server that no longer offers it is found by."""
+        server, type_, _ = own_item(session, item_id, caller).content.key
+        servers = self._servers.hold(session, caller.org_id, [server]) if type_ == "tool" and server else []
+        if not ItemRepository(session).delete(item_id, caller.org_id):
+            raise NotFound(f"no item with id {item_id}")  # somebody else was faster
+        self._servers.refresh(session, servers)

@@ -10,6 +10,7 @@ from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States, indexed_text
 from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.bulk_write import refused
 from skillroute.core.caller import Caller
 from skillroute.core.clock import Clock
@@ -19,8 +20,6 @@ from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.refresh import EmbedEntities, refresh
-from skillroute.registry.repository import RegistryRepository
 
 __all__ = ["MAX_ITEMS", "ItemOutcome", "SyncReport", "SyncTools", "indexed_text"]
 
@@ -64,6 +63,8 @@ class SyncTools:
     Parameters
     ----------
     database, embedder
+    servers : ServersOfItems
+        Told which items are written, and has what their servers are found by follow.
     after_commit : callable
         Called once something was written; sends the work that this made, and brings an index server up to date.
     timeout_s : float
@@ -74,6 +75,7 @@ class SyncTools:
         self,
         database: Database,
         embedder: Embedder,
+        servers: ServersOfItems,
         *,
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
@@ -81,7 +83,7 @@ class SyncTools:
     ) -> None:
         self._database = database
         self._writer = ItemWriter(database, embedder)
-        self._embed_entities = EmbedEntities(database, embedder)
+        self._servers = servers
         self._after_commit = after_commit
         self._timeout_s = timeout_s
         self._clock = clock
@@ -142,12 +144,10 @@ class SyncTools:
         self._writer.claim(session, embedded)
         keys = [row.content.key for row in rows]
         # Their state is that of all their items; what they are found by is said by their tools.
-        servers = RegistryRepository(session).hold_servers(
-            caller.org_id, list({key.server for key in keys if key.server})
-        )
+        servers = self._servers.hold(session, caller.org_id, list({key.server for key in keys if key.server}))
         written = self._writer.upsert(session, rows, caller)
         if any(key.type == "tool" for key in written):
-            refresh(session, servers)
+            self._servers.refresh(session, servers)
         unknown = [key for key in keys if key not in written and key not in states]
         theirs = ItemRepository(session).states(caller.org_id, unknown) if unknown else {}
         return _Done(written, theirs, servers=servers)
@@ -158,7 +158,7 @@ class SyncTools:
             return (
                 not embedded.embedding_unavailable
                 and self._writer.embed_overtaken(rows, done.written, deadline)
-                and self._embed_entities(done.servers, deadline).complete
+                and self._servers.embed(done.servers, deadline)
             )
         finally:
             self._after_commit()

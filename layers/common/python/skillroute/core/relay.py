@@ -18,7 +18,6 @@ from skillroute.core.postgres.database import Database
 from skillroute.core.queue.dispatch import Dispatch
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.outbox import OutboxDepth, OutboxRepository
-from skillroute.skills.classification_repository import ClassificationRepository
 
 _BATCH = 1000
 _PUBLISH_WITHIN_S = 20.0
@@ -66,6 +65,9 @@ class Relay:
         Publishes what waits.
     failed_work : FailedWork
         Tells people of work that was given up.
+    queue_lost : callable
+        Queues tools that nobody decided on and that have waited nowhere for so many seconds, so many at most; returns
+        how many.
     approve_waiting : callable
         Approves suggestions that were made often enough.
     embed_missing : callable
@@ -84,6 +86,7 @@ class Relay:
         database: Database,
         dispatch: Dispatch,
         failed_work: FailedWork,
+        queue_lost: Callable[[float, int], int],
         approve_waiting: Callable[[], object],
         embed_missing: Callable[[float], int],
         *,
@@ -96,6 +99,7 @@ class Relay:
         self._database = database
         self._dispatch = dispatch
         self._failed_work = failed_work
+        self._queue_lost = queue_lost
         self._approve_waiting = approve_waiting
         self._embed_missing = embed_missing
         self._catch_up = catch_up
@@ -115,19 +119,16 @@ class Relay:
             PostgreSQL cannot be reached, so that no step can run.
         """
         report, embed_until_s = RelayReport(), self._clock() + _EMBED_UNTIL_S
-        transact = self._database.transact
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
         report.again = self._publish_stale()
-        report.lost = transact(
-            lambda session: ClassificationRepository(session).queue_lost(older_than_s=self._lost_after_s, limit=_BATCH)
-        )
+        report.lost = self._queue_lost(self._lost_after_s, _BATCH)
         with _Step("catch up", report):
             if self._catch_up is not None:
                 report.index_lag = self._catch_up()
         with _Step("renumber", report):
             renumber(self._database)
         with _Step("prune", report):
-            report.pruned = transact(
+            report.pruned = self._database.transact(
                 lambda session: IndexStateRepository(session).prune(older_than_s=self._prune_after_s)
             )
         with _Step("measure", report):

@@ -147,11 +147,12 @@ class CoreParts:
     @cached_property
     def dispatch(self) -> Dispatch:
         from skillroute.core.queue.dispatch import Dispatch
+        from skillroute.skills.model import SkillKey
 
         return Dispatch(
             self.database,
             self.queue,
-            self.aggregate_skill,
+            lambda key: self.aggregate_skill(SkillKey(key)),
             aggregate_delay_s=self.settings.aggregate_delay_s,
             most_in_flight=self.settings.org_in_flight,
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.catalogue.catalogue import Catalogue
+    from skillroute.catalogue.servers import ServersOfItems
     from skillroute.catalogue.sync import SyncTools
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
@@ -68,10 +69,16 @@ class Parts(MailParts, MessageParts):
         return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
 
     @cached_property
+    def servers(self) -> ServersOfItems:
+        from skillroute.registry.servers import RegisteredServers
+
+        return RegisteredServers(self.database, self.embedder)
+
+    @cached_property
     def sync_tools(self) -> SyncTools:
         from skillroute.catalogue.sync import SyncTools
 
-        return SyncTools(self.database, self.embedder, **self._job)
+        return SyncTools(self.database, self.embedder, self.servers, **self._job)
 
     @cached_property
     def sync_registry(self) -> SyncRegistry:
@@ -101,7 +108,7 @@ class Parts(MailParts, MessageParts):
     def catalogue(self) -> Catalogue:
         from skillroute.catalogue.catalogue import Catalogue
 
-        return Catalogue(self.database, after_commit=self.after_commit)
+        return Catalogue(self.database, self.servers, after_commit=self.after_commit)
 
     @cached_property
     def prepare_skill(self) -> PrepareSkill:
@@ -175,18 +182,21 @@ class Parts(MailParts, MessageParts):
     @cached_property
     def failed_work(self) -> FailedWork:
         from skillroute.core.queue.failed_work import FailedWork
+        from skillroute.skills.tool_names import tool_names
 
-        return FailedWork(self.database, self.notifier, max_receives=self.settings.queue_max_receives)
+        return FailedWork(self.database, self.notifier, tool_names, max_receives=self.settings.queue_max_receives)
 
     @cached_property
     def relay(self) -> Relay:
         from skillroute.core.relay import Relay
+        from skillroute.skills.lost_tools import QueueLostTools
 
         settings = self.of(RelaySettings)
         return Relay(
             self.database,
             self.dispatch,
             self.failed_work,
+            QueueLostTools(self.database),
             self.suggest_skills.approve_waiting,
             self.embed_missing,
             catch_up=self.catch_up if settings.qdrant_url else None,

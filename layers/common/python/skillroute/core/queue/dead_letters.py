@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.queue.failed_work import tool_names
+from skillroute.core.queue.failed_work import ToolNames
 from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.port import DeadLetter, Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
@@ -51,12 +51,17 @@ class DeadLetters:
         None where there are none: the outbox alone is looked at then.
     dispatch : callable
         Publishes what was revived and has no message.
+    tool_names : callable
+        What people know work by; see `ToolNames`.
     """
 
-    def __init__(self, database: Database, queue: Queue | None, dispatch: Callable[[], object]) -> None:
+    def __init__(
+        self, database: Database, queue: Queue | None, dispatch: Callable[[], object], tool_names: ToolNames
+    ) -> None:
         self._database = database
         self._queue = queue
         self._dispatch = dispatch
+        self._tool_names = tool_names
 
     def given_up(self, queue: QueueName, *, limit: int = 100) -> list[GivenUp]:
         """Return what was given up, the longest first.
@@ -66,7 +71,7 @@ class DeadLetters:
         QueueUnavailable, DatabaseUnavailable
         """
         letters = self._queue.dead_letters(queue, limit=limit) if self._queue else []
-        return self._database.read(lambda session: _joined(session, queue, letters, limit))
+        return self._database.read(lambda session: self._joined(session, queue, letters, limit))
 
     def redrive(self, queue: QueueName, keys: Sequence[str] | None = None) -> list[str]:
         """Let given-up work be tried again, all of it without `keys`; return what was.
@@ -99,19 +104,18 @@ class DeadLetters:
         self._queue.drop(queue, nowhere.keys())
         return list(nowhere.values())
 
+    def _joined(self, session: Session, queue: QueueName, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
+        failures = {each.key: each for each in OutboxRepository(session).dead(queue, limit=limit)}
+        # A queue may have given up a message before a consumer could say so: its receiver was killed each time.
+        keys = [each.key for each in letters if each.key is not None]
+        failures |= {each.key: each for each in OutboxRepository(session).failures(queue, keys)}
+        names = self._tool_names(session, queue, sorted({*keys, *failures}))
+        joined = [_of_letter(each, failures.get(each.key or ""), names) for each in letters]
+        joined += [_of_failure(queue, each, names) for each in failures.values() if each.key not in keys]
+        return joined[:limit]
 
-def _joined(session: Session, queue: QueueName, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
-    failures = {each.key: each for each in OutboxRepository(session).dead(queue, limit=limit)}
-    # A message may have been given up by the queue before a consumer could say so: its receiver was killed each time.
-    keys = [each.key for each in letters if each.key is not None]
-    failures |= {each.key: each for each in OutboxRepository(session).failures(queue, keys)}
-    names = tool_names(session, queue, sorted({*keys, *failures}))
-    joined = [_of_letter(each, failures.get(each.key or ""), names) for each in letters]
-    joined += [_of_failure(queue, each, names) for each in failures.values() if each.key not in keys]
-    return joined[:limit]
 
-
-def _of_letter(letter: DeadLetter, failure: Failure | None, names: dict[str, str]) -> GivenUp:
+def _of_letter(letter: DeadLetter, failure: Failure | None, names: Mapping[str, str]) -> GivenUp:
     if letter.key is None:
         reason = f"it cannot be read: {letter.problem}"
     elif failure is None:
@@ -130,6 +134,6 @@ def _of_letter(letter: DeadLetter, failure: Failure | None, names: dict[str, str
     )
 
 
-def _of_failure(queue: QueueName, failure: Failure, names: dict[str, str]) -> GivenUp:
+def _of_failure(queue: QueueName, failure: Failure, names: Mapping[str, str]) -> GivenUp:
     name, reason = names.get(failure.key), failure.last_error or "no reason was noted"
     return GivenUp(queue, failure.key, name, None, failure.attempts, reason, failure.dead_at, is_waiting=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from skillroute.core.clock import Clock
 from skillroute.core.errors import QueueUnavailable, SkillrouteError
@@ -13,8 +13,6 @@ from skillroute.core.queue.messages import group_of, message_of
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
-from skillroute.skills.aggregate import AggregateSkill
-from skillroute.skills.model import SkillKey
 
 # One call of SQS. Rows are held while it lasts, and writers of the same tools and skills wait.
 _BATCH = 10
@@ -34,6 +32,8 @@ class Dispatch:
     ----------
     queue : Queue or None
         Without one, skills are aggregated at once, in this process, and tools wait until somebody has one.
+    aggregate : callable
+        Does the work of the aggregate queue that waits under a key, where there is no queue.
     aggregate_delay_s : int
         How long a message for a skill rests, so that the changes of a moment are folded into one aggregation.
     most_in_flight : int
@@ -44,7 +44,7 @@ class Dispatch:
         self,
         database: Database,
         queue: Queue | None,
-        aggregate: AggregateSkill,
+        aggregate: Callable[[str], object],
         *,
         aggregate_delay_s: int = 2,
         most_in_flight: int = 200,
@@ -124,7 +124,7 @@ class Dispatch:
                 lambda session: OutboxRepository(session).waiting(QueueName.AGGREGATE, 10_000)
             )
             for work in waiting:
-                self._aggregate(SkillKey(work.key))
+                self._aggregate(work.key)
         except SkillrouteError as error:
             _left(error)
             return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -12,12 +12,14 @@ from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import Failure, OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.skills.classification_repository import ClassificationRepository
 
 MAX_RECEIVES = 5
 """How often a queue hands a message out before it goes to the dead-letter queue; the queues are made with the same."""
 
 _MAX_REASON_LENGTH = 500
+
+ToolNames = Callable[[Session, QueueName, Sequence[str]], Mapping[str, str]]
+"""Returns the names of the tools that work of a queue is about, by key; keys of anything else have none."""
 
 
 class FailedWork:
@@ -25,13 +27,18 @@ class FailedWork:
 
     Parameters
     ----------
+    tool_names : callable
+        What people know work by; see `ToolNames`.
     max_receives : int
         The queue's ``maxReceiveCount``: work that fails at this receive will not come again by itself.
     """
 
-    def __init__(self, database: Database, notifier: Notifier, *, max_receives: int = MAX_RECEIVES) -> None:
+    def __init__(
+        self, database: Database, notifier: Notifier, tool_names: ToolNames, *, max_receives: int = MAX_RECEIVES
+    ) -> None:
         self._database = database
         self._notifier = notifier
+        self._tool_names = tool_names
         self.max_receives = max_receives
 
     def __call__(self, queue: QueueName, reasons: Mapping[str, str], receives: Mapping[str, int]) -> None:
@@ -65,7 +72,7 @@ class FailedWork:
         names: Mapping[str, str] = {}
         try:
             keys = [failure.key for failure in failures]
-            names = self._database.read(lambda session: tool_names(session, queue, keys))
+            names = self._database.read(lambda session: self._tool_names(session, queue, keys))
         except SkillrouteError as error:
             logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
         for each in failures:
@@ -84,12 +91,12 @@ class FailedWork:
 
     def _note(
         self, queue: QueueName, reasons: Mapping[str, str], dead: Sequence[str], receives: Mapping[str, int]
-    ) -> tuple[dict[str, str], list[str]]:
+    ) -> tuple[Mapping[str, str], list[str]]:
         """Write the outbox; return the names of the tools in `dead`, as far as they are known, and who is spared."""
 
-        def note(session: Session) -> tuple[dict[str, str], list[str]]:
+        def note(session: Session) -> tuple[Mapping[str, str], list[str]]:
             spared = OutboxRepository(session).failed(queue, reasons, dead=dead, receives=receives)
-            return tool_names(session, queue, dead), spared
+            return self._tool_names(session, queue, dead), spared
 
         try:
             return self._database.transact(note)
@@ -107,18 +114,6 @@ class FailedWork:
             f"Skillroute: {details['queue']} gave up {named} after {details['attempts']} attempts",
             {**details, "to_do": f"remove the cause, then run `{command}`"},
         )
-
-
-def tool_names(session: Session, queue: QueueName, keys: Sequence[str]) -> dict[str, str]:
-    """Return the names of the tools that work of the classify queue is about, by key; other keys have none."""
-    if queue is not QueueName.CLASSIFY or not keys:
-        return {}
-    found = ClassificationRepository(session).tools([int(key) for key in keys], None)
-    return {str(id_): _qualified(each.tool.server, each.tool.name) for id_, each in found.items()}
-
-
-def _qualified(server: str, name: str) -> str:
-    return f"{server}/{name}" if server else name
 
 
 def _storable(reason: str) -> str:

@@ -1,0 +1,31 @@
+"""What a write of items does for the servers that offer them. The registry does it, and the wiring joins the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from skillroute.core.documents.embed import Deadline
+from skillroute.core.postgres.database import Session
+
+
+class ServersOfItems(Protocol):
+    """The servers whose tools, prompts and resources are written: a server is found by what its tools say, too."""
+
+    def hold(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
+        """Hold an organisation's servers of these names to the end of the transaction; return their ids.
+
+        Before any of their items is written: of two who write tools of one server, the second sees those of the first.
+        """
+        ...
+
+    def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
+        """Derive, within the transaction, what servers are found by, once their tools are written."""
+        ...
+
+    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> bool:
+        """Embed, after the commit, servers whose text changed; tell whether all of them have a vector.
+
+        It never raises `SkillrouteError`.
+        """
+        ...

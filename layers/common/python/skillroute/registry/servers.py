@@ -1,0 +1,30 @@
+"""What whoever writes items does for the servers that offer them: `catalogue.servers.ServersOfItems`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillroute.core.documents.embed import Deadline
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.postgres.database import Database, Session
+from skillroute.registry.refresh import EmbedEntities, refresh
+from skillroute.registry.repository import RegistryRepository
+
+
+class RegisteredServers:
+    """The servers that are registered; of names that are not, there is nothing to do."""
+
+    def __init__(self, database: Database, embedder: Embedder) -> None:
+        self._embed_entities = EmbedEntities(database, embedder)
+
+    def hold(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
+        """Hold an organisation's servers of these names to the end of the transaction; return their ids."""
+        return RegistryRepository(session).hold_servers(org_id, names)
+
+    def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
+        """Derive, within the transaction, what servers are found by."""
+        refresh(session, server_ids)
+
+    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> bool:
+        """Embed servers whose text changed; tell whether all have a vector. It never raises `SkillrouteError`."""
+        return self._embed_entities(server_ids, deadline).complete
