@@ -29,17 +29,6 @@ ARROWS = {
     "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "wiring"},
 }
 
-# What still points the other way: how the rows of each slice become documents is told in `core/documents`. The list
-# only gets shorter: what is mended leaves it.
-KNOWN_EXCEPTIONS = {
-    "core/documents/checks.py": {"skills"},
-    "core/documents/embed.py": {"catalogue", "mail", "registry", "skills"},
-    "core/documents/feed.py": {"catalogue", "mail"},
-    "core/documents/reindex.py": {"catalogue", "mail", "registry", "skills"},
-    "core/documents/verify.py": {"mail", "registry", "skills"},
-    "mail/document_repository.py": {"catalogue"},
-}
-
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.
 LIBRARIES = {
     "boto3": ("core/remote/bedrock.py",),
@@ -119,20 +108,15 @@ def test_every_part_of_the_package_has_its_place() -> None:
 
 def test_the_arrows_point_one_way() -> None:
     wrong = []
-    exceptions: dict[str, set[str]] = {}
     for found in package_imports():
         root, _, rest = found.module.partition(".")
         if root != "skillroute":
             continue
-        place, part, other = place_of(found.file), part_of(found.file), rest.split(".")[0]
+        part, other = part_of(found.file), rest.split(".")[0]
         if other == "__version__" or (part != "__init__" and other in ARROWS[part]):
             continue
-        if other in KNOWN_EXCEPTIONS.get(place, ()):
-            exceptions.setdefault(place, set()).add(other)
-        else:
-            wrong.append(str(found))
+        wrong.append(str(found))
     assert wrong == []
-    assert exceptions == KNOWN_EXCEPTIONS, "what is mended leaves the list of known exceptions"
 
 
 def test_each_library_stays_where_it_belongs() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from skillroute.core.documents import verify
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
@@ -151,7 +150,7 @@ def test_of_very_many_documents_the_check_looks_at_a_part_and_a_reindex_at_all(
     report = office.put("message", *(message(f"m{number}") for number in range(100)))
     ids = {str(each.id) for each in report.outcomes}
     office.system.sql("UPDATE mcp.mail_documents SET search_vector = 'x' WHERE kind = 'message'")
-    monkeypatch.setattr(verify, "_TEXTS", 10)
+    monkeypatch.setattr(refresh_mail, "_CHECKED", 10)
     found = {subject for _, subject in office.findings()}
     assert 2 <= len(found) <= 25
     assert found < ids

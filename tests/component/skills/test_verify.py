@@ -218,7 +218,7 @@ def test_an_index_that_is_being_built_anew_is_waited_for(system: System, held_re
         system.replica.wait_for_rebuild()
 
     # WHEN all is checked meanwhile
-    verify = Verify(system.database, system.feed, system.replica, system.parts.aggregate_skill, pause=pause)
+    verify = Verify(system.database, system.feed, system.replica, pause=pause)
     # THEN the other one counts, and nothing is wrong with it
     assert verify().findings == []
     assert len(pauses) == 1
@@ -236,7 +236,7 @@ def test_what_is_written_at_every_look_is_no_finding_and_hides_none(system: Syst
             system.sql(f"UPDATE mcp.tools SET description = 'Look {len(looks)}.' WHERE id = 1")
         return load(collection, keys)
 
-    verify = Verify(system.database, system.feed, Untouched(system, changed, load), system.parts.aggregate_skill)  # type: ignore[arg-type]
+    verify = Verify(system.database, system.feed, Untouched(system, changed, load))  # type: ignore[arg-type]
     assert [(each.rule, each.subject) for each in verify().findings] == [(IN_TOOLS, "2")]
     assert len(looks) > 3
     # AND once nobody writes any more, it is as good as the others
@@ -266,11 +266,11 @@ def test_an_index_that_must_be_read_anew_since_the_look_is_none_to_judge_by(syst
             system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
             yield system.index
 
-    verify = Verify(system.database, system.feed, Outdated(), system.parts.aggregate_skill)  # type: ignore[arg-type]
+    verify = Verify(system.database, system.feed, Outdated())  # type: ignore[arg-type]
     assert verify().findings == []
     # AND of the same one, once nobody asks for another, it is told
     lent = SimpleNamespace(status=system.replica.status, current=lambda: nullcontext(system.index))
-    verify = Verify(system.database, system.feed, lent, system.parts.aggregate_skill)  # type: ignore[arg-type]
+    verify = Verify(system.database, system.feed, lent)  # type: ignore[arg-type]
     assert [each.subject for each in verify().findings] == ["2"]
 
 

@@ -24,7 +24,6 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
 from skillroute.core.postgres.address import Address
-from skillroute.skills.aggregate import AggregateSkill
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
@@ -439,7 +438,7 @@ class TestModels:
             with pytest.raises(EmbeddingModelMismatch):
                 seen(replica)
         # WHEN the reindex has run
-        Reindex(embedded.database, embedder, AggregateSkill(embedded.database))()
+        Reindex(embedded.database, embedder)()
         # THEN the very same replica answers, with vectors of the new model
         with replica.current() as index:
             query = embedder.embed(["a"], timeout_s=1)[0]

@@ -13,7 +13,6 @@ from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
-from skillroute.skills.aggregate import AggregateSkill
 
 from tests.doubles import once
 from tests.integration.replica.world import ALL, TOOLS, Step, World, seen
@@ -232,7 +231,7 @@ class TestCollections:
         seen(self.process(shared, qdrant, MODEL))
         # WHEN
         embedder = HashingEmbedder(4)
-        Reindex(shared.database, embedder, AggregateSkill(shared.database))()
+        Reindex(shared.database, embedder)()
         # THEN
         with self.process(shared, qdrant, embedder.model).current() as index:
             query = embedder.embed(["a"], timeout_s=1)[0]

@@ -71,7 +71,7 @@ class Desk:
         self.read_skills = ReadSkills(self.database)
         self.catalogue = Catalogue(self.database, self.servers, **committed)
         self.assign = AssignSkills(self.database, **committed)
-        self.reindex = Reindex(self.database, self.embedder, self.aggregate, **committed)
+        self.reindex = Reindex(self.database, self.embedder, derive=self.aggregate.all, **committed)
         self.embed_missing = EmbedMissing(self.database, self.embedder, **committed)
         self.review = ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, **committed)
         return self.embedder

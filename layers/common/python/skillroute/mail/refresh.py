@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from skillroute.core.documents.checks import Finding
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.document_repository import MailSaid
@@ -11,6 +12,7 @@ from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText
 
 _PAGE = 500
+_CHECKED = 2000
 
 NotFoundBy = tuple[int, SearchText, str]
 """The id of a document, what it should be found by, and the hash that is stored of what it is found by."""
@@ -34,6 +36,19 @@ def not_found_by_what_was_written(database: Database, *, most: int | None = None
         after = page[-1].id
         if wrong := _wrong(database, page):
             yield wrong
+
+
+def check_mail(database: Database) -> list[Finding]:
+    """Return the documents that are not found by what was written; of very many, a part of them is looked at.
+
+    Taking the secrets out of one takes 0.26 ms; a reindex looks at all. Raises `DatabaseUnavailable`.
+    """
+    return [
+        # What was written and what is searched of it are read in one statement, and written in one transaction.
+        Finding("mail is found by what was written", str(id_), "its words or its text are others")
+        for page in not_found_by_what_was_written(database, most=_CHECKED)
+        for id_, _, _ in page
+    ]
 
 
 def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:

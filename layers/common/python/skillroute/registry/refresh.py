@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from skillroute.core.documents.checks import CheckRepository, Finding
 from skillroute.core.documents.embed import Deadline, Embedded, embed_committed
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
@@ -34,12 +35,24 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
         registry.set_words(entity_id, list(placed_words(each)))
 
 
+def check_entities(database: Database) -> list[Finding]:
+    """Return the entities that are not found by what they say. Raises `DatabaseUnavailable`."""
+    return [
+        Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
+        for page in pages(database)
+        # At one moment: what they say and what they are found by change in one transaction.
+        for entity_id in database.snapshot(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
+    ]
+
+
 def refresh_all(database: Database) -> None:
     """Derive anew what entities are found by, of all that are not found by what they say."""
     for page in pages(database):
         wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
         if wrong:
             database.transact(lambda session, ids=wrong: _refresh_held(session, ids))  # type: ignore[misc]
+    database.transact(lambda session: CheckRepository(session).mend_words())
+    database.transact(lambda session: CheckRepository(session).mend_items())
 
 
 def pages(database: Database) -> Iterator[list[int]]:

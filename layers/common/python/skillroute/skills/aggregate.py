@@ -39,6 +39,11 @@ class AggregateSkill:
         count(Metric.SKILLS_AGGREGATED, changed)
         return changed
 
+    def all(self) -> None:
+        """Bring the embeddings of all skills up to date."""
+        for key in self._database.read(lambda session: SkillRepository(session).keys()):
+            self(key)
+
     def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
         exists = SkillRepository(session).lock(skill_key)

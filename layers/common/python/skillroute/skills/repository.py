@@ -100,6 +100,11 @@ class SkillRepository:
         """Return the keys of all skills."""
         return [SkillKey(row[0]) for row in self._run("skill_keys")]
 
+    def aggregated(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
+        """Return what a skill is found by; None while its aggregation waits."""
+        rows = self._run("stored_skill_embedding", key=skill_key, model=model.name, dimension=model.dimension)
+        return from_bytes(rows[0][0]) if rows else None
+
     def lock(self, skill_key: SkillKey) -> bool:
         """Hold a skill to the end of the transaction; False when there is none."""
         return bool(self._run("lock_skill", key=skill_key))

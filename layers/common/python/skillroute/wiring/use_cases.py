@@ -101,8 +101,11 @@ class Parts(MailParts, MessageParts):
     @cached_property
     def reindex(self) -> Reindex:
         from skillroute.core.documents.reindex import Reindex
+        from skillroute.mail.refresh import refresh_mail
+        from skillroute.registry.refresh import refresh_all
 
-        return Reindex(self.database, self.embedder, self.aggregate_skill, **self._job)
+        refresh = (refresh_all, refresh_mail)
+        return Reindex(self.database, self.embedder, refresh=refresh, derive=self.aggregate_skill.all, **self._job)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -207,8 +210,12 @@ class Parts(MailParts, MessageParts):
     @cached_property
     def verify(self) -> Verify:
         from skillroute.core.documents.verify import Verify
+        from skillroute.mail.refresh import check_mail
+        from skillroute.registry.refresh import check_entities
+        from skillroute.skills.verify import CheckSkills
 
-        return Verify(self.database, self.feed, self.replica, self.aggregate_skill)
+        checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail)
+        return Verify(self.database, self.feed, self.replica, checks)
 
     @cached_property
     def access(self) -> Access:

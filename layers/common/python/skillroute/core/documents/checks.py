@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skillroute.core.documents.model import Collection
-from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.database import Session
-from skillroute.skills.model import SkillKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +25,6 @@ class CheckRepository:
 
     def broken_rules(self, limit: int) -> list[Finding]:
         return [Finding(*row) for row in self._run("broken_rules", limit=limit)]
-
-    def skill_embedding(self, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
-        """Return what a skill is found by; None while its aggregation waits."""
-        rows = self._run("stored_skill_embedding", key=skill_key, model=model.name, dimension=model.dimension)
-        return from_bytes(rows[0][0]) if rows else None
 
     def active(self, collection: Collection) -> set[str]:
         """Return the keys of everything that an index should hold."""

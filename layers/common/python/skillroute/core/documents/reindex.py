@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.checks import CheckRepository
-from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.core.documents.embed import BATCH, EmbeddingJob, Rows, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database
-from skillroute.mail.refresh import refresh_mail
-from skillroute.registry.refresh import refresh_all
-from skillroute.skills.aggregate import AggregateSkill
-from skillroute.skills.repository import SkillRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +32,25 @@ class Reindex(EmbeddingJob):
     ----------
     database, embedder, after_commit, timeout_s
         See `EmbeddingJob`.
-    aggregate : AggregateSkill
-        Makes the vectors of skills anew, at once: those of the old model are of no use.
+    refresh : sequence of callables
+        Of slices: derive what their rows are found by where it is not what they say.
+    derive : callable
+        Computes the vectors that are derived from those of other documents, once these are all of the model.
     """
 
     def __init__(
         self,
         database: Database,
         embedder: Embedder,
-        aggregate: AggregateSkill,
         *,
+        refresh: Sequence[Callable[[Database], None]] = (),
+        derive: Callable[[], None] = lambda: None,
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
         super().__init__(database, embedder, after_commit=after_commit, timeout_s=timeout_s)
-        self._aggregate = aggregate
+        self._refresh = refresh
+        self._derive = derive
 
     def remaining(self) -> int:
         """Return how many items, servers, agents and documents of mail have no vector of the configured model yet."""
@@ -74,25 +74,27 @@ class Reindex(EmbeddingJob):
         EmbeddingUnavailable, DatabaseUnavailable
         """
         model = self._embedder.model
-        refresh_all(self._database)
-        self._database.transact(lambda session: CheckRepository(session).mend_words())
-        self._database.transact(lambda session: CheckRepository(session).mend_items())
-        refresh_mail(self._database)
+        for refresh in self._refresh:
+            refresh(self._database)
         mend_documents(self._database)
         before = self._embed_all(progress)
         self._database.transact(lambda session: IndexStateRepository(session).switch(model))
         renumber(self._database)
         # What was written on the old model between the last batch and the switch.
         late = self._embed_all(progress)
-        # A skill's vector is the mean of its tools', so each is made anew once they are all there.
-        for key in self._database.read(lambda session: SkillRepository(session).keys()):
-            self._aggregate(key)
+        self._derive()
         self._after_commit()
-        items, skills, entities, mail = (len(one) + len(other) for one, other in zip(before, late, strict=True))
-        return ReindexReport(items, skills, entities, mail)
+        number = before + late
+        return ReindexReport(
+            items=number[Collection.TOOLS],
+            skills=number[Collection.SKILLS],
+            entities=number[Collection.REGISTRY],
+            mail=number[Collection.MAIL],
+        )
 
-    def _embed_all(self, progress: Callable[[int], None]) -> list[list[str]]:
-        return [self._embed(rows, progress) for rows in ALL_ROWS]
+    def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:
+        """Embed what has no vector of the model, and return how many documents of each collection that were."""
+        return Counter({each: len(self._embed(DocumentRepository.of(each), progress)) for each in Collection})
 
     def _embed(self, rows: Rows, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model

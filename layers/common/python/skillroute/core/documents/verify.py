@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -10,28 +9,22 @@ from dataclasses import dataclass
 
 from skillroute.core.documents.checks import CheckRepository, Finding
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.documents.upkeep import stale_documents
-from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.postgres.database import Database, Session
-from skillroute.mail.refresh import not_found_by_what_was_written
-from skillroute.registry.refresh import not_found_by_what_they_say, pages
-from skillroute.skills.aggregate import AggregateSkill
-from skillroute.skills.model import SkillKey
-from skillroute.skills.repository import SkillRepository
+from skillroute.core.postgres.database import Database
 
 MOST_FINDINGS = 1000
-_TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less moves a mean of 10,000 by as much
 _EVERYTHING = 10_000_000
 _PAGE = 500
 _VECTORS = 2000  # an index gives no vector back, so each costs a search of 1 ms; of more items a part is tried
-_TEXTS = 2000  # taking the secrets out of one takes 0.26 ms; of more documents a part is tried
 _ALIKE = 0.9999
 _SAME = 100
 _LOOKS = 5
 _PAUSE_S = 0.05
+
+
+Check = Callable[[Database], list[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +39,20 @@ class VerifyReport:
 
 
 class Verify:
-    """Checks the rules of assignments, the skills' embeddings, what servers, agents and mail are found by, the index.
+    """Checks the rules that rows keep, what slices check of theirs, and that the index says what PostgreSQL does.
 
     What is written while it runs is looked at again before it counts as a finding, and what is written at every look
     is none. While the index is being built anew, the new one is waited for.
 
     It only reads, and holds nobody up.
 
-    Of more than `_VECTORS` items, and of more than `_TEXTS` documents of mail, a part is tried, always the same one:
-    what a document is found by is made anew from what was written, which takes 0.26 ms each. A reindex looks at all.
+    Of more than `_VECTORS` items a part is tried, always the same one.
 
     Parameters
     ----------
-    database, feed, replica, aggregate
+    database, feed, replica
+    checks : sequence of callables
+        Of slices: return what is wrong with their rows.
     pause : callable
         Waits so many seconds for an index that is being built.
     """
@@ -68,14 +62,14 @@ class Verify:
         database: Database,
         feed: ChangeFeed,
         replica: IndexReplica,
-        aggregate: AggregateSkill,
+        checks: Sequence[Check] = (),
         *,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._database = database
         self._feed = feed
         self._replica = replica
-        self._aggregate = aggregate
+        self._checks = checks
         self._pause = pause
 
     def __call__(self) -> VerifyReport:
@@ -86,8 +80,7 @@ class Verify:
         DatabaseUnavailable, IndexUnavailable, EmbeddingModelMismatch
         """
         findings = self._database.read(lambda session: CheckRepository(session).broken_rules(MOST_FINDINGS))
-        findings += self._embeddings()
-        findings += self._found_by()
+        findings += [finding for check in self._checks for finding in check(self._database)]
         findings += [
             Finding(
                 f"a document of {collection.value} is what its row says", key, "its organisation or payload differs"
@@ -107,46 +100,6 @@ class Verify:
             checked[Collection.MAIL],
             findings[:MOST_FINDINGS],
         )
-
-    def _embeddings(self) -> list[Finding]:
-        model = self._database.read(lambda session: IndexStateRepository(session).stored_model())
-        if model is None:
-            return []
-        found = []
-        for key in self._database.read(lambda session: SkillRepository(session).keys()):
-            # At one moment, so that no aggregation comes between the two.
-            finding = self._database.snapshot(
-                lambda session, key=key: self._embedding(session, key, model)  # type: ignore[misc]
-            )
-            found += [finding] if finding else []
-        return found
-
-    def _embedding(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Finding | None:
-        expected = self._aggregate.vector(session, skill_key, model)
-        # Whatever changed the members since the last aggregation has queued the skill, and then it does not count.
-        stored = CheckRepository(session).skill_embedding(skill_key, model)
-        if stored is None or expected is None:
-            return None
-        distance = math.dist(stored, expected)
-        if distance <= _TOLERANCE:
-            return None
-        return Finding("a skill is found by the mean of its tools", skill_key, f"it is {distance:.4f} away from it")
-
-    def _found_by(self) -> list[Finding]:
-        return [
-            Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
-            for page in pages(self._database)
-            for entity_id in self._not_found(page)
-        ] + [
-            # What was written and what is searched of it are read in one statement, and written in one transaction.
-            Finding("mail is found by what was written", str(id_), "its words or its text are others")
-            for page in not_found_by_what_was_written(self._database, most=_TEXTS)
-            for id_, _, _ in page
-        ]
-
-    def _not_found(self, ids: Sequence[int]) -> list[int]:
-        # At one moment: what they say and what they are found by change in one transaction.
-        return self._database.snapshot(lambda session: not_found_by_what_they_say(session, ids))
 
     def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
         with self._replica.current() as index:
