@@ -13,7 +13,7 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRow
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
-from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.address import Address
 from skillroute.skills.model import NewSkill, skill_key
@@ -85,6 +85,25 @@ def put_document(sql: Sql, collection: Collection, key: str, text: str = "", vec
         model=None if vector is None else MODEL.name,
         dimension=None if vector is None else MODEL.dimension,
     )
+
+
+def claim(sql: Sql, model: EmbeddingModel = MODEL) -> None:
+    """Make a model the one that vectors are kept of."""
+    sql(
+        "UPDATE mcp.index_state SET embedding_model = :name, embedding_dimension = :dimension",
+        name=model.name,
+        dimension=model.dimension,
+    )
+
+
+def vectors_of(sql: Sql, collection: Collection, key: object, column: str = "embedding") -> dict[str, Vector | None]:
+    """Return the vectors of a document by the names of their models; None waits."""
+    rows = sql(
+        f"SELECT model, {column} FROM mcp.document_vectors WHERE collection = :collection AND key = :key",
+        collection=collection.value,
+        key=str(key),
+    )
+    return {model: None if vector is None else from_bytes(vector) for model, vector in rows}
 
 
 def insert_tool(sql: Sql, name: str) -> int:

@@ -11,12 +11,25 @@ from skillroute.catalogue.model import ItemFilter, ItemKey, ItemSchemas
 from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
 from skillroute.core.documents.embedded_rows import EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.postgres.pool import Pool
 
 from tests.doubles import in_threads
-from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, item_row, waits_for_a_lock
+from tests.integration.storage.rows import (
+    EAST,
+    MODEL,
+    NORTH,
+    OTHER_MODEL,
+    Sql,
+    connected,
+    item_row,
+    vectors_of,
+    waits_for_a_lock,
+)
+
+DOCUMENTS = DocumentRepository.of(Collection.TOOLS)
 
 
 @pytest.fixture
@@ -28,16 +41,13 @@ def sql(database_url: str) -> Iterator[Sql]:
 def put(
     database: Database, *rows: ItemRow, org: str | None = None, model: EmbeddingModel | None = MODEL
 ) -> list[Written]:
-    written = database.transact(lambda s: ItemRepository(s).upsert(org, model, rows))
+    def write(session: Session) -> dict[ItemKey, Written]:
+        if model is not None:
+            IndexStateRepository(session).claim(model)
+        return ItemRepository(session).upsert(org, model, rows)
+
+    written = database.transact(write)
     return [written[row.content.key] for row in rows if row.content.key in written]
-
-
-def vector_of(pool: Pool, name: str) -> tuple[str | None, str | None]:
-    """The first byte that tells EAST from NORTH, and the model."""
-    statement = f"SELECT encode(embedding, 'hex'), embedding_model FROM mcp.tools WHERE name = '{name}'"
-    with pool.borrowed() as connection:
-        embedding, model = connection._native.run(statement)[0]
-    return {None: None, "0000803f00000000": "east", "000000000000803f": "north"}[embedding], model
 
 
 class TestUpsert:
@@ -118,22 +128,23 @@ class TestUpsert:
 
 
 class TestEmbedding:
-    def test_it_is_kept_while_the_text_is_the_same(self, database: Database, pool: Pool) -> None:
-        put(database, item_row("a", EAST, text="same"))
+    def test_it_is_kept_while_the_text_is_the_same(self, database: Database, sql: Sql) -> None:
+        [first] = put(database, item_row("a", EAST, text="same"))
         [written] = put(database, item_row("a", text="same", tags=("new",)), model=None)
         assert written.is_embedded
-        assert vector_of(pool, "a") == ("east", "test")
+        assert vectors_of(sql, Collection.TOOLS, first.id) == {"test": EAST}
 
-    def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(self, database: Database, pool: Pool) -> None:
-        put(database, item_row("a", EAST, text="old"))
+    def test_it_is_dropped_when_the_text_changed_and_no_new_one_came(self, database: Database, sql: Sql) -> None:
+        [first] = put(database, item_row("a", EAST, text="old"))
         [written] = put(database, item_row("a", text="new"), model=None)
         assert not written.is_embedded
-        assert vector_of(pool, "a") == (None, None)
+        assert vectors_of(sql, Collection.TOOLS, first.id) == {"test": None}
 
-    def test_a_new_one_replaces_it(self, database: Database, pool: Pool) -> None:
+    def test_a_new_one_replaces_it(self, database: Database, sql: Sql) -> None:
         put(database, item_row("a", EAST))
-        put(database, item_row("a", NORTH), model=OTHER_MODEL)
-        assert vector_of(pool, "a") == ("north", "other")
+        [written] = put(database, item_row("a", NORTH))
+        assert (written.created, written.is_embedded) == (False, True)
+        assert vectors_of(sql, Collection.TOOLS, written.id) == {"test": NORTH}
 
     def test_one_batch_holds_items_with_and_without(self, database: Database) -> None:
         written = put(database, item_row("a", EAST), item_row("b"))
@@ -141,42 +152,42 @@ class TestEmbedding:
         listed, _ = database.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=10, offset=0))
         assert sorted(item.is_embedded for item in listed) == [False, True]
 
-    def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(self, database: Database, pool: Pool) -> None:
+    def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(self, database: Database, sql: Sql) -> None:
         # GIVEN a task that was taken before the text changed
-        put(database, item_row("a", text="old"), item_row("b", text="b"))
-        tasks = database.read(lambda s: ItemRepository(s).to_embed(limit=10))
+        a, b = put(database, item_row("a", text="old"), item_row("b", text="b"))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
         put(database, item_row("a", text="new"))
         # WHEN its vector comes
-        database.transact(lambda s: ItemRepository(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         # THEN
-        assert vector_of(pool, "a") == (None, None)
-        assert vector_of(pool, "b") == ("east", "test")
+        assert vectors_of(sql, Collection.TOOLS, a.id) == {"test": None}
+        assert vectors_of(sql, Collection.TOOLS, b.id) == {"test": EAST}
 
-    def test_a_late_one_for_a_deleted_item_is_no_error(self, database: Database) -> None:
-        database.transact(lambda s: ItemRepository(s).set_embeddings(MODEL, [(EmbeddingTask("99", "t", "h"), EAST)]))
+    def test_a_late_one_for_a_deleted_item_is_no_error(self, database: Database, sql: Sql) -> None:
+        late = EmbeddingTask("99", ("t",), "h")
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(late, EAST)]))
+        assert sql("SELECT FROM mcp.document_vectors") == []
 
-    def test_what_waits_is_read_by_id_and_by_organisation_in_turn(self, database: Database) -> None:
-        put(database, *(item_row(f"t{n}") for n in range(10, 22)), item_row("done", EAST))
+    def test_what_waits_is_read_by_key_and_by_organisation_in_turn(self, database: Database) -> None:
+        names = {str(put(database, item_row(f"t{n}"))[0].id): f"t{n}" for n in range(12)}
+        put(database, item_row("done", EAST))
         for org_id in ("acme", "globex"):
-            database.transact(
-                lambda s, org_id=org_id: ItemRepository(s).upsert(org_id, MODEL, [item_row(f"{org_id}1")])
-            )  # type: ignore[misc]
-        tasks = database.read(lambda s: ItemRepository(s).to_embed(limit=10))
-        assert [task.texts[0].strip() for task in tasks] == [
-            "t10",
-            "acme1",
-            "globex1",
-            *(f"t{n}" for n in range(11, 18)),
-        ]
+            put(database, item_row(f"{org_id}1"), org=org_id)
+        first, *others = (names[key] for key in sorted(names))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
+        assert [task.texts[0].strip() for task in tasks] == [first, "acme1", "globex1", *others[:7]]
 
     def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: Database) -> None:
-        put(database, item_row("mine", EAST), item_row("none"))
-        put(database, item_row("other", EAST), model=OTHER_MODEL)
-        tasks = database.read(lambda s: ItemRepository(s).to_reembed(MODEL, after="", limit=10))
+        put(database, item_row("mine", EAST), item_row("none"), item_row("other"))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
+        other = [(task, EAST) for task in tasks if task.texts[0].strip() == "other"]
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(OTHER_MODEL, other))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=10))
         assert {task.texts[0].strip() for task in tasks} == {"none", "other"}
-        assert database.read(lambda s: ItemRepository(s).count_to_reembed(MODEL)) == 2
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 2
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(OTHER_MODEL)) == 2
         wider = EmbeddingModel(MODEL.name, 3)
-        assert database.read(lambda s: ItemRepository(s).count_to_reembed(wider)) == 3
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(wider)) == 3
 
 
 class TestReading:

@@ -8,6 +8,9 @@ from dataclasses import replace
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.errors import StatementRejected
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
@@ -21,6 +24,7 @@ from tests.integration.storage.mail_rows import T0, Mail
 from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, waits_for_a_lock
 
 ALL = MessageFilter()
+DOCUMENTS = DocumentRepository.of(Collection.MAIL)
 
 
 @pytest.fixture
@@ -145,6 +149,10 @@ class TestWriting:
 
 
 class TestVectors:
+    @pytest.fixture(autouse=True)
+    def model(self, database: Database) -> None:
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
+
     def embedded(self, database: Database, id_: int) -> bool:
         [stored], _ = database.read(lambda s: MailRepository(s).messages(ALL, None, None, id_=id_))
         return stored.is_embedded
@@ -162,37 +170,35 @@ class TestVectors:
 
     def test_what_has_none_is_embedded_later_unless_it_changed_meanwhile(self, database: Database, mail: Mail) -> None:
         id_ = mail.message("m", "body", subject="subject")
-        [task] = database.read(lambda s: MailRepository(s).tasks([id_, 999]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_), "999"]))
         assert list(task.texts) == ["subject\n\nbody"]
         mail.message("m", "another")
-        database.transact(lambda s: MailRepository(s).set_embeddings(MODEL, [(task, EAST)]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert not self.embedded(database, id_)
-        [task] = database.read(lambda s: MailRepository(s).tasks([id_]))
-        database.transact(lambda s: MailRepository(s).set_embeddings(MODEL, [(task, EAST)]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_)]))
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert self.embedded(database, id_)
-        assert database.read(lambda s: MailRepository(s).tasks([id_])) == []
+        assert database.read(lambda s: DOCUMENTS(s).tasks([str(id_)])) == []
 
-    def test_what_is_to_embed_comes_by_id(self, database: Database, mail: Mail) -> None:
-        ids = [mail.project(f"p{number}") for number in range(12)]
+    def test_what_is_to_embed_comes_by_key(self, database: Database, mail: Mail) -> None:
+        keys = sorted(str(mail.project(f"p{number}")) for number in range(12))
 
-        def pages(session: Session) -> list[int]:
-            found: list[int] = []
-            while page := MailRepository(session).to_reembed(MODEL, after=str(found[-1]) if found else "", limit=5):
-                found += [int(task.id) for task in page]
+        def pages(session: Session) -> list[str]:
+            found: list[str] = []
+            while page := DOCUMENTS(session).to_reembed(MODEL, after=found[-1] if found else "", limit=5):
+                found += [task.id for task in page]
             return found
 
-        assert database.read(pages) == ids
-        assert [int(task.id) for task in database.read(lambda s: MailRepository(s).to_embed(limit=5))] == ids[:5]
-        assert database.read(lambda s: MailRepository(s).count_to_reembed(MODEL)) == 12
-        tasks = database.read(lambda s: MailRepository(s).to_reembed(MODEL, after=str(ids[1]), limit=2))
-        assert [int(task.id) for task in tasks] == ids[2:4]
-        database.transact(lambda s: MailRepository(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
-        assert database.read(lambda s: MailRepository(s).count_to_reembed(MODEL)) == 10
-        assert database.read(lambda s: MailRepository(s).count_to_reembed(OTHER_MODEL)) == 12
-        assert [int(task.id) for task in database.read(lambda s: MailRepository(s).to_embed(limit=3))] == [
-            *ids[:2],
-            ids[4],
-        ]
+        assert database.read(pages) == keys
+        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(limit=5))] == keys[:5]
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 12
+        tasks = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after=keys[1], limit=2))
+        assert [task.id for task in tasks] == keys[2:4]
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 10
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(OTHER_MODEL)) == 12
+        left = database.read(lambda s: DOCUMENTS(s).to_embed(limit=3))
+        assert [task.id for task in left] == [*keys[:2], keys[4]]
 
     def test_texts_are_stored_anew_from_what_was_said(self, database: Database, mail: Mail, sql: Sql) -> None:
         message = mail.message("m", "the body", subject="The subject", vector=EAST)
@@ -204,22 +210,30 @@ class TestVectors:
         assert by_id[project] == ("A project", "p\n")
         assert list(by_id) == sorted(by_id)
         [again] = database.read(lambda s: MailRepository(s).said(after=message - 1, limit=1))
-        assert (again.id, again.searched) == (message, SearchText("The subject", "the body"))
         stored = text_hash("The subject", "the body")
-        before = sql(f"SELECT title, body, search_vector::text, text_hash FROM mcp.mail_documents WHERE id = {message}")
+        assert (again.id, again.text_hash, again.document_hash) == (message, stored, stored)
+
+        def found_by() -> list[object]:
+            return sql(
+                "SELECT d.texts, d.lexical_text, d.text_hash, m.search_vector::text, m.text_hash "
+                "FROM mcp.mail_documents m JOIN mcp.documents d ON d.collection = 'mcp_mail' AND d.key = m.id::text "
+                f"WHERE m.id = {message}"
+            )[0]
+
+        before = found_by()
         database.transact(lambda s: MailRepository(s).set_texts([(message, SearchText.of(*by_id[message]), stored)]))
-        after = sql(f"SELECT title, body, search_vector::text, text_hash FROM mcp.mail_documents WHERE id = {message}")
-        assert after == before
+        assert found_by() == before
         assert self.embedded(database, message)
         # What was written meanwhile stays.
         database.transact(
             lambda s: MailRepository(s).set_texts([(message, SearchText("too", "late"), text_hash("an", "old one"))])
         )
+        assert found_by() == before
         assert self.embedded(database, message)
         database.transact(lambda s: MailRepository(s).set_texts([(message, SearchText("other", "words"), stored)]))
         assert not self.embedded(database, message)
-        [row] = sql(f"SELECT title, body, search_vector::text FROM mcp.mail_documents WHERE id = {message}")
-        assert row == ["other", "words", "'other':1A 'words':2"]
+        other = text_hash("other", "words")
+        assert found_by() == [["other\n\nwords"], "other\nwords", other, "'other':1A 'words':2", other]
 
 
 class TestDeleting:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pg8000.native import to_statement
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
@@ -167,6 +168,7 @@ class TestWriting:
 
 class TestFoundBy:
     def test_a_text_that_changed_takes_the_vector_with_it_and_the_same_one_keeps_it(self, database: Database) -> None:
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
         entity_id = put(database, server("/a"))
 
         def is_embedded() -> bool:
@@ -211,15 +213,16 @@ class TestFoundBy:
         assert held.result() == [entity_id]
 
     def test_ids_and_rows_to_embed_come_in_pages(self, database: Database) -> None:
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
         ids = [put(database, server(f"/{number}")) for number in range(3)]
         assert database.read(lambda s: RegistryRepository(s).ids(after=0, limit=2)) == ids[:2]
         assert database.read(lambda s: RegistryRepository(s).ids(after=ids[1], limit=2)) == ids[2:]
-        first = database.read(lambda s: RegistryRepository(s).to_embed(limit=2))
+        first = database.read(lambda s: DOCUMENTS(s).to_embed(limit=2))
         assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
-        assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 3
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 3
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(first[0], EAST)]))
-        assert database.read(lambda s: RegistryRepository(s).count_to_reembed(MODEL)) == 2
-        left = database.read(lambda s: RegistryRepository(s).to_reembed(MODEL, after="", limit=9))
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 2
+        left = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=9))
         assert [task.id for task in left] == [str(id_) for id_ in ids[1:]]
 
 
@@ -479,8 +482,8 @@ def large(database: Database, sql: Sql) -> Sql:
         "SELECT 'server', '/many-' || number, 'many', '' FROM generate_series(1, 5000) AS number"
     )
     sql(
-        "INSERT INTO mcp.tools (server, name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-        "SELECT 'many-' || number % 5000, 'many' || number, 'tool', '', 't', '{e}', '' "
+        "INSERT INTO mcp.tools (server, name, type, content_hash) "
+        "SELECT 'many-' || number % 5000, 'many' || number, 'tool', '' "
         "FROM generate_series(0, 9999) AS number"
     )
     sql(

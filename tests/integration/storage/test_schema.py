@@ -6,17 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 from pg8000.native import DatabaseError
+from skillroute.core.documents.model import Collection
 from skillroute.core.errors import StatementRejected
 from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import (
+    EAST,
     INSERT_SKILL,
     INSERT_TOOL,
     Sql,
+    claim,
     connected,
     insert_assignment,
     insert_skill,
     insert_tool,
+    put_document,
 )
 
 _TOOL = INSERT_TOOL.format(name="first")
@@ -38,12 +42,12 @@ _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classi
 
 _MAIL = """
 INSERT INTO mcp.mail_documents (id, kind, project_ids, sender_key, recipient_keys, importance, ack_required, created_ts,
-                                title, body, search_vector, text_hash)
-VALUES (1, 'project', '{1}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
-       (2, 'agent', '{1}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
-       (3, 'agent', '{}', NULL, NULL, NULL, NULL, 0, '', '', '', ''),
-       (4, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', '', '', ''),
-       (5, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', '', '', '');
+                                search_vector, text_hash)
+VALUES (1, 'project', '{1}', NULL, NULL, NULL, NULL, 0, '', ''),
+       (2, 'agent', '{1}', NULL, NULL, NULL, NULL, 0, '', ''),
+       (3, 'agent', '{}', NULL, NULL, NULL, NULL, 0, '', ''),
+       (4, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', ''),
+       (5, 'message', '{1}', 'a', '{b}', 'low', false, 0, '', '');
 INSERT INTO mcp.mail_projects (id, key, name, content_hash) VALUES (1, 'p', 'n', '');
 INSERT INTO mcp.mail_products (key, name, content_hash) VALUES ('x', 'n', '');
 INSERT INTO mcp.mail_product_projects VALUES (1, 1);
@@ -59,8 +63,12 @@ _AGENT = "INSERT INTO mcp.mail_agents (id, name, name_key, content_hash) VALUES 
 _MESSAGE = "INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subject, body, content_hash) VALUES "
 _DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
 
+_TEXTS = "INSERT INTO mcp.documents (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
+_VECTORS = "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash) VALUES "
+
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
-# with server 1 "/first", which has words in its path; and with mail: project 1, which product 1 is linked to, agents 2
+# with server 1 "/first", which has words in its path; tool and skills are documents, of which the tool's has a vector;
+# and with mail: project 1, which product 1 is linked to, agents 2
 # and 3, of which the former belongs to it, and message 4 of the one to the other; 5 is a document and no more.
 REFUSED = [
     (_TOOL, "tools_key"),
@@ -68,14 +76,6 @@ REFUSED = [
     ("UPDATE mcp.tools SET name = ''", "tools_name_length"),
     ("UPDATE mcp.tools SET name = repeat('x', 257)", "tools_name_length"),
     ("UPDATE mcp.tools SET org_id = ''", "tools_org_not_blank"),
-    ("UPDATE mcp.tools SET embedding = '\\x00000000'", "tools_embedding_whole"),
-    ("UPDATE mcp.tools SET embedding_model = 'm'", "tools_embedding_whole"),
-    ("UPDATE mcp.tools SET embedding_model = 'm', embedding_dimension = 1", "tools_embedding_whole"),
-    (
-        "UPDATE mcp.tools SET embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
-        "tools_embedding_whole",
-    ),
-    ("UPDATE mcp.tools SET embedding = '', embedding_model = 'm', embedding_dimension = 0", "tools_embedding_whole"),
     (_SKILL, "skill_categories_pkey"),
     ("UPDATE mcp.skill_categories SET id = 'First'", "skill_categories_id_format"),
     ("UPDATE mcp.skill_categories SET id = '1st'", "skill_categories_id_format"),
@@ -97,21 +97,6 @@ REFUSED = [
     ),
     ("UPDATE mcp.skill_categories SET org_id = ''", "skill_categories_org_not_blank"),
     ("UPDATE mcp.skill_categories SET deleted_at = now()", "skill_categories_deleted_is_inactive"),
-    *(
-        (f"UPDATE mcp.skill_categories SET {columns}", "skill_categories_embedding_whole")
-        for columns in [
-            "embedding = '\\x00000000'",
-            "embedding = '\\x00000000', embedding_model = 'm'",
-            "embedding = '\\x00000000', embedding_dimension = 1",
-            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
-            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
-            # The vector of a description is never there alone, and never of another dimension.
-            "description_embedding = '\\x00000000', embedding_model = 'm', embedding_dimension = 1",
-            "description_embedding = '\\x00', embedding = '\\x00000000', embedding_model = 'm', "
-            "embedding_dimension = 1",
-        ]
-    ),
-    ("UPDATE mcp.skill_categories SET embedding_model = 'm'", "skill_categories_embedding_whole"),
     (_ASSIGN + "(1, 'first', 0.5, false, 'llm_auto')", "tool_skill_assignments_key"),
     (_ASSIGN + "(1, 'second', 0.5, true, 'llm_auto')", "tool_skill_assignments_one_primary"),
     (_ASSIGN + "(1, 'second', 1.01, false, 'llm_auto')", "tool_skill_assignments_confidence_range"),
@@ -133,14 +118,35 @@ REFUSED = [
         "INSERT INTO mcp.skill_suggestions (suggested_name, resolved_skill_key) VALUES ('s', 'third')",
         "skill_suggestions_resolved_skill_key_fkey",
     ),
-    ("INSERT INTO mcp.index_changes (collection, item_id) VALUES ('x', '1')", "index_changes_collection_known"),
     (
         "INSERT INTO mcp.index_changes (collection, item_id) VALUES ('mcp_unified_search', '1')",
         "index_changes_pkey",
     ),
     ("INSERT INTO mcp.index_state DEFAULT VALUES", "index_state_pkey"),
     ("INSERT INTO mcp.index_state (only_row) VALUES (false)", "index_state_only_row"),
-    ("UPDATE mcp.index_state SET embedding_model = 'm'", "index_state_model_whole"),
+    ("UPDATE mcp.index_state SET embedding_model = NULL", "index_state_model_whole"),
+    ("UPDATE mcp.index_state SET embedding_dimension = NULL", "index_state_model_whole"),
+    ("UPDATE mcp.index_state SET next_model = 'm'", "index_state_next_whole"),
+    ("UPDATE mcp.index_state SET next_dimension = 1", "index_state_next_whole"),
+    (_TEXTS + "('mcp_unified_search', '1', NULL, true, '{}', '', '', '{}')", "documents_pkey"),
+    ("UPDATE mcp.documents SET org_id = ''", "documents_org_not_blank"),
+    (_VECTORS + "('mcp_unified_search', '1', 'test', 2, '')", "document_vectors_pkey"),
+    (_VECTORS + "('mcp_unified_search', '2', 'test', 2, '')", "document_vectors_collection_key_fkey"),
+    (_VECTORS + "('mcp_skills', '1', 'test', 2, '')", "document_vectors_collection_key_fkey"),
+    *(
+        (f"UPDATE mcp.document_vectors SET {columns}", "document_vectors_whole")
+        for columns in [
+            "embedding = '\\x00000000'",
+            "embedding = ''",
+            "dimension = 1",
+            "derived = '\\x00000000'",
+            "derived = ''",
+            "embedding = '', dimension = 0",
+            "embedding = NULL, dimension = 0",
+            "embedding = NULL, dimension = -1",
+        ]
+    ),
+    ("UPDATE mcp.document_vectors SET refusal = 'too long'", "document_vectors_refused_has_none"),
     ("INSERT INTO mcp.index_positions (index_name) VALUES ('p'), ('p')", "index_positions_pkey"),
     ("INSERT INTO mcp.outbox (queue, key) VALUES ('elsewhere', '1')", "outbox_queue_known"),
     ("INSERT INTO mcp.outbox (queue, key) VALUES ('aggregate', 'a'), ('aggregate', 'a')", "outbox_pkey"),
@@ -169,15 +175,6 @@ REFUSED = [
     (_ENTITY.format(org="NULL", kind="agent", path="/" + "x" * 256), "registry_entities_path_format"),
     (_ENTITY.format(org="''", kind="agent", path="/x"), "registry_entities_org_not_blank"),
     ("UPDATE mcp.registry_entities SET name = ' '", "registry_entities_name_not_blank"),
-    *(
-        (f"UPDATE mcp.registry_entities SET {columns}", "registry_entities_embedding_whole")
-        for columns in [
-            "embedding = '\\x00000000'",
-            "embedding_model = 'm', embedding_dimension = 1",
-            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
-            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
-        ]
-    ),
     (_SERVER.replace("(org_id", "(id, org_id").replace("VALUES (NULL", "OVERRIDING SYSTEM VALUE VALUES (1, 'acme'"),
      "registry_entities_pkey"),
     (_WORDS.format(1, 1, "NULL"), "registry_words_key"),
@@ -199,15 +196,6 @@ REFUSED = [
         (_DOCUMENT.format(change, 1), "mail_documents_message_whole")
         for change in ["sender_key = 'a'", "recipient_keys = '{}'", "importance = 'low'", "ack_required = false",
                        "thread_id = 't'", "kind = 'message'"]
-    ),
-    *(
-        (_DOCUMENT.format(columns, 4), "mail_documents_embedding_whole")
-        for columns in [
-            "embedding = '\\x00000000'",
-            "embedding_model = 'm', embedding_dimension = 1",
-            "embedding = '\\x00', embedding_model = 'm', embedding_dimension = 1",
-            "embedding = '', embedding_model = 'm', embedding_dimension = 0",
-        ]
     ),
     (_PROJECT + "(1, 'q', 'n', '')", "mail_projects_pkey"),
     (_PROJECT + "(99, 'q', 'n', '')", "mail_projects_id_fkey"),
@@ -252,7 +240,9 @@ REFUSED = [
 @pytest.fixture
 def sql(database_url: str) -> Iterator[Sql]:
     with connected(database_url) as sql:
-        insert_tool(sql, "first")
+        claim(sql)
+        tool = insert_tool(sql, "first")
+        put_document(sql, Collection.TOOLS, str(tool), "l", EAST)
         insert_skill(sql, "first")
         insert_skill(sql, "second")
         insert_assignment(sql, 1, "first", primary=True)
@@ -351,11 +341,10 @@ def test_a_schema_is_given_back_with_its_properties_in_the_author_s_order(sql: S
     assert list(sql("SELECT input_schema FROM mcp.tools")[0][0]) == ["z", "a"]
 
 
-def test_a_described_skill_may_wait_for_the_vector_of_its_new_description(sql: Sql) -> None:
-    sql(
-        "UPDATE mcp.skill_categories SET description_embedding = NULL, embedding = '\\x00000000', "
-        "embedding_model = 'm', embedding_dimension = 1"
-    )
+def test_what_waits_for_the_vector_of_its_new_text_may_be_found_by_another_meanwhile(sql: Sql) -> None:
+    sql("UPDATE mcp.document_vectors SET derived = embedding, embedding = NULL")
+    # The model may refuse the new text: then it stays so.
+    sql("UPDATE mcp.document_vectors SET refusal = 'too long'")
 
 
 def test_a_tool_and_a_description_may_have_any_number_of_decided_suggestions(sql: Sql) -> None:
@@ -382,19 +371,29 @@ def test_deleting_a_tool_deletes_what_was_decided_on_it_and_the_work_that_waits_
     assert sql("SELECT key FROM mcp.outbox WHERE queue = 'classify'") == []
 
 
-def test_triggers_of_one_event_lock_the_feed_before_the_outbox_and_its_skills_before_its_tools(sql: Sql) -> None:
+def test_triggers_of_one_event_lock_documents_before_the_outbox_and_skills_before_tools(sql: Sql) -> None:
     # They fire in the order of their names. Two that lock in different orders end in a deadlock.
     rows = sql(
-        "SELECT c.relname, g.tgtype, g.tgname, p.prosrc FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid "
+        "SELECT c.relname, g.tgtype, g.tgname, p.prosrc, encode(g.tgargs, 'escape') "
+        "FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid "
         "JOIN pg_proc p ON p.oid = g.tgfoid WHERE NOT g.tgisinternal AND c.relnamespace = 'mcp'::regnamespace "
         'ORDER BY c.relname, g.tgtype, g.tgname COLLATE "C"'
     )
-    order = ["log_change('mcp_skills'", "log_change('mcp_unified_search'", "mcp.enqueue("]
+    order = [
+        "project_documents('mcp_skills'",
+        "project_documents('mcp_unified_search'",
+        "lock_documents('mcp_unified_search'",
+        "mcp.log_change(",
+        "mcp.enqueue(",
+    ]
     fired: dict[tuple[str, int], list[int]] = {}
-    for table, event, _, source in rows:
-        places = sorted((source.index(call), rank) for rank, call in enumerate(order) if call in source)
+    for table, event, _, source, arguments in rows:
+        collection = arguments.partition("\\")[0]
+        calls = source.replace("TG_ARGV[0]", f"'{collection}'")
+        places = sorted((calls.index(call), rank) for rank, call in enumerate(order) if call in calls)
         fired.setdefault((table, event), []).extend(rank for _, rank in places)
-    assert len(fired) > 6
+    assert {rank for ranks in fired.values() for rank in ranks} == set(range(len(order)))
+    assert len([ranks for ranks in fired.values() if len(ranks) > 1]) > 3
     assert {key: ranks for key, ranks in fired.items() if ranks != sorted(ranks)} == {}
 
 

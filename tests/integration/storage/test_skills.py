@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.skills.assignment_repository import AssignmentRepository
@@ -25,9 +28,11 @@ from tests.integration.storage.rows import (
     insert_tool,
     item_row,
     new_skill,
+    put_document,
     skill_text,
 )
 
+DOCUMENTS = DocumentRepository.of(Collection.SKILLS)
 KEYS = {id_: skill_key(id_, None) for id_ in "abc"}
 LLM, HUMAN = AssignmentSource.LLM_AUTO, AssignmentSource.HUMAN_MANUAL
 
@@ -40,6 +45,12 @@ def sql(database_url: str) -> Iterator[Sql]:
         for name in "abc":
             insert_skill(sql, name)
         yield sql
+
+
+@pytest.fixture
+def model(database: Database) -> None:
+    """Vectors are kept of `MODEL`."""
+    database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
 
 
 def ranked(*skills: tuple[str, float]) -> list[Assignment]:
@@ -152,6 +163,7 @@ class TestAssign:
 
 
 class TestSkills:
+    @pytest.mark.usefixtures("model")
     def test_what_is_created_comes_back(self, database: Database) -> None:
         new = new_skill("s", keywords=("k", "ä"), examples=("e1", "e2"), parent_domain="d", org_id="acme")
         assert database.transact(lambda s: SkillRepository(s).create(new, skill_text("s"), MODEL, EAST))
@@ -159,8 +171,8 @@ class TestSkills:
         assert isinstance(skill, Skill)
         assert (skill.keywords, skill.examples, skill.parent_domain) == (("k", "ä"), ("e1", "e2"), "d")
         assert (skill.org_id, skill.is_active, skill.tool_count) == ("acme", True, 0)
-        assert database.read(lambda s: SkillRepository(s).description_embedding(skill.key, MODEL)) == EAST
-        assert database.read(lambda s: SkillRepository(s).description_embedding(skill.key, OTHER_MODEL)) is None
+        assert database.read(lambda s: DOCUMENTS(s).vector(skill.key, MODEL)) == EAST
+        assert database.read(lambda s: DOCUMENTS(s).vector(skill.key, OTHER_MODEL)) is None
 
     def test_a_taken_id_is_not_written_over(self, database: Database) -> None:
         first, second = new_skill("s", name="first"), new_skill("s", name="second")
@@ -188,6 +200,7 @@ class TestSkills:
         assert skill is not None
         assert skill.tool_count == 1
 
+    @pytest.mark.usefixtures("model")
     def test_a_deleted_skill_is_gone_for_everyone_who_asks(self, database: Database, sql: Sql) -> None:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now() WHERE id = 'a'")
         assert database.read(lambda s: SkillRepository(s).get("a", None)) is None
@@ -195,7 +208,7 @@ class TestSkills:
         assert database.transact(lambda s: AssignmentRepository(s).keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
         assert not database.transact(lambda s: SkillRepository(s).lock("a"))
         assert database.read(lambda s: SkillRepository(s).count()) == 2
-        assert [task.id for task in database.read(lambda s: SkillRepository(s).to_embed(limit=9))] == ["b", "c"]
+        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(limit=9))] == ["b", "c"]
 
     def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("b", 0.9), ("a", 0.5), ("c", 0.4)))
@@ -207,34 +220,38 @@ class TestSkills:
         assert item is not None
         assert (item.skill_ids, item.primary_skill_id) == (("a", "c"), None)
 
+    @pytest.mark.usefixtures("model")
     def test_members_come_in_pages_and_without_those_that_have_no_vector_of_the_model(
         self, database: Database, sql: Sql
     ) -> None:
         rows = [item_row(f"t{n}", EAST) for n in range(501)]
         database.transact(lambda s: ItemRepository(s).upsert(None, MODEL, rows))
-        database.transact(lambda s: ItemRepository(s).upsert(None, OTHER_MODEL, [item_row("other", EAST)]))
+        other = insert_tool(sql, "other")
+        tools = DocumentRepository.of(Collection.TOOLS)
+        [task] = database.read(lambda s: tools(s).tasks([str(other)]))
+        database.transact(lambda s: tools(s).set_embeddings(OTHER_MODEL, [(task, NORTH)]))
         given = "(tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools"
         sql(f"INSERT INTO mcp.tool_skill_assignments {given}")
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 't7'")
         members = database.read(lambda s: list(SkillRepository(s).members("a", MODEL)))
         assert members == [(EAST, 0.5)] * 500
+        assert database.read(lambda s: list(SkillRepository(s).members("a", OTHER_MODEL))) == [(NORTH, 0.5)]
         assert database.read(lambda s: AssignmentRepository(s).of_items([1, 2])) == {"a"}
 
+    @pytest.mark.usefixtures("model")
     def test_a_new_embedding_is_told_from_the_same_again(self, database: Database) -> None:
         database.transact(lambda s: SkillRepository(s).create(new_skill("s"), skill_text("s"), MODEL, EAST))
-        assert not database.transact(lambda s: SkillRepository(s).set_embedding("s", MODEL, EAST))
-        assert database.transact(lambda s: SkillRepository(s).set_embedding("s", MODEL, NORTH))
-        assert not database.transact(lambda s: SkillRepository(s).set_embedding("s", OTHER_MODEL, EAST))
-        assert not database.transact(lambda s: SkillRepository(s).set_embedding("gone", MODEL, EAST))
-        assert database.read(lambda s: SkillRepository(s).description_embedding("s", MODEL)) == EAST
+        assert not database.transact(lambda s: DOCUMENTS(s).derive("s", MODEL, EAST))
+        assert database.transact(lambda s: DOCUMENTS(s).derive("s", MODEL, NORTH))
+        assert not database.transact(lambda s: DOCUMENTS(s).derive("s", MODEL, NORTH))
+        assert not database.transact(lambda s: DOCUMENTS(s).derive("s", OTHER_MODEL, EAST))
+        assert not database.transact(lambda s: DOCUMENTS(s).derive("gone", MODEL, EAST))
+        assert database.read(lambda s: DOCUMENTS(s).vector("s", MODEL)) == EAST
 
+    @pytest.mark.usefixtures("model")
     def test_a_late_description_embedding_is_stored_only_beside_its_text(self, database: Database, sql: Sql) -> None:
-        tasks = database.read(lambda s: SkillRepository(s).to_embed(limit=2))
-        sql("UPDATE mcp.skill_categories SET text_hash = 'newer' WHERE id = 'a'")
-        database.transact(lambda s: SkillRepository(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
-        assert [
-            task.id for task in database.read(lambda s: SkillRepository(s).to_reembed(MODEL, after="", limit=9))
-        ] == [
-            "a",
-            "c",
-        ]
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=2))
+        put_document(sql, Collection.SKILLS, "a", "newer")
+        database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
+        left = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=9))
+        assert [task.id for task in left] == ["a", "c"]
