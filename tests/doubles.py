@@ -272,9 +272,9 @@ class FaultyFeed:
         self._check()
         return self._inner.load(collection, keys)
 
-    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
         self._check()
-        return self._inner.load_all(collection)
+        return self._inner.load_all(collection, after)
 
     def count(self) -> int:
         self._check()

@@ -210,7 +210,7 @@ def _lent_through(
     lend = parts.replica.current
 
     @contextmanager
-    def current() -> Iterator[VectorIndex]:
+    def current(on_stale: object = None) -> Iterator[VectorIndex]:
         with lend() as index, through(index) as lent:
             yield lent
 

@@ -35,7 +35,7 @@ class SlowReplica:
         return self.built.is_set() and self.error is None
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
+    def current(self, on_stale: object = None) -> Iterator[VectorIndex]:
         self.builds += not self.built.is_set()
         self.built.wait()
         if self.error is not None:

@@ -51,7 +51,7 @@ class BrokenReplica:
         self.is_ready = True
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
+    def current(self, on_stale: object = None) -> Iterator[VectorIndex]:
         self.asked += 1
         if self.error is None:
             self.go_on.wait()

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
 from skillroute.core.settings import SearchSettings
+from skillroute.mail.search.model import MessageSearchRequest
+from skillroute.registry.search.model import RegistrySearchRequest
 from skillroute.search.model import SearchRequest
 from skillroute.wiring import Parts
 
@@ -360,3 +364,29 @@ def test_vectors_of_another_model_are_never_searched(
         pytest.raises(EmbeddingModelMismatch, match="run `skillroute reindex`"),
     ):
         other.search()
+
+
+def test_an_index_that_lacks_changes_answers_and_says_so(
+    filled: System, log: LogRecords, counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index server that nobody has brought up to date yet (docs/adr/0034)."""
+    current = filled.replica.current
+
+    @contextmanager
+    def behind(on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+        on_stale()
+        with current() as index:
+            yield index
+
+    monkeypatch.setattr(filled.replica, "current", behind)
+    answer = filled.search()
+    assert [tool.name for tool in answer.tools] == ["create_meeting"]
+    assert answer.metadata.degraded == ["index_stale"]
+    assert degradations(log) == ["index_stale"]
+    assert counted("SearchDegraded") == 1
+    # AND so does a search of servers and agents
+    metadata = filled.parts.registry_search(RegistrySearchRequest(query="meeting"), LAPTOP).metadata
+    assert metadata.degraded == ["index_stale"]
+    # AND one of messages asks PostgreSQL instead (message-search, section 2)
+    found = filled.parts.message_search(MessageSearchRequest(query="meeting"), LAPTOP)
+    assert (found.engine, found.downgrade_reason) == ("fts5", "index_not_ready")

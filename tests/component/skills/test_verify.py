@@ -262,7 +262,7 @@ def test_an_index_that_must_be_read_anew_since_the_look_is_none_to_judge_by(syst
         status = system.replica.status
 
         @contextmanager
-        def current(self) -> Iterator[VectorIndex]:
+        def current(self, on_stale: object = None) -> Iterator[VectorIndex]:
             system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
             yield system.index
 
@@ -284,7 +284,7 @@ class Untouched:
         self.status = system.replica.status
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
+    def current(self, on_stale: object = None) -> Iterator[VectorIndex]:
         self._system.feed.load = self._load  # type: ignore[method-assign]
         with self._system.replica.current() as index:
             self._system.feed.load = self._changed  # type: ignore[method-assign]

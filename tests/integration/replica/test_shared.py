@@ -1,146 +1,275 @@
-"""The server that all processes share: one position in PostgreSQL, and nobody writes an old state over a newer one."""
+"""The server that all processes share: filled beside the searches, page by page, by whoever has the time (ADR 34)."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
-from skillroute.core.documents.feed import SharedPosition
+from skillroute.core.documents.index import shared as module
 from skillroute.core.documents.index.qdrant import QdrantIndex
-from skillroute.core.documents.index.shared import Opened, SharedReplica
-from skillroute.core.documents.model import START, Collection, IndexRecord
+from skillroute.core.documents.index.shared import SharedReplica
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
+from skillroute.core.errors import EmbeddingModelMismatch, IndexNotReady, IndexUnavailable
+from skillroute.core.observability import Metric, counts
 
-from tests.doubles import once
-from tests.integration.replica.world import ALL, TOOLS, Step, World, seen
-from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, connected, waits_for_a_lock
+from tests.doubles import LogRecords, once
+from tests.integration.replica.world import ALL, TOOLS, Step, World, content, seen
+from tests.integration.storage.rows import MODEL, NORTH, OTHER_MODEL, Sql, connected
 
-
-def position(world: World) -> tuple[str | None, str]:
-    with connected(world.url) as sql:
-        rows = sql("SELECT epoch::text, position::text FROM mcp.index_positions")
-    assert len(rows) == 1
-    return rows[0][0], rows[0][1]
+SOON_S = 20.0
 
 
-def test_the_position_is_kept_in_postgresql_so_that_a_new_process_reads_nothing_twice(shared: World) -> None:
-    # GIVEN a server that one process has brought up to date
-    shared.put("a")
-    seen(shared.replica())
-    epoch, before = position(shared)
-    assert epoch is not None
-    assert before != START
-    shared.forget()
-    shared.put("b")
-    # WHEN another process starts
-    assert seen(shared.replica()) == {"a": "", "b": ""}
-    # THEN it reads what is new and nothing else
-    assert shared.upserts == ["b"]
-    assert position(shared)[1] != before
+@pytest.fixture
+def sql(shared: World) -> Iterator[Sql]:
+    with connected(shared.url) as connection:
+        yield connection
 
 
-def test_what_a_writer_left_behind_between_commit_and_server_is_carried_over_by_the_next_search(
-    shared: World,
-) -> None:
-    writer, searcher = shared.replica(), shared.replica()
-    shared.put("a")
-    seen(writer)
-    seen(searcher)
-    shared.put("b")  # and here the writer dies
-    assert seen(searcher) == {"a": "", "b": ""}
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes are carried over one at a time."""
+    monkeypatch.setattr(module, "_PAGE", 1)
 
 
-def test_what_one_process_carried_over_another_does_not_write_again(shared: World) -> None:
-    writer, searcher = shared.replica(), shared.replica()
-    seen(writer)
-    seen(searcher)
-    shared.put("a")
-    seen(writer)
-    shared.forget()
-    assert seen(searcher) == {"a": ""}
-    assert len(shared.upserts) <= 1  # a transaction of the look itself may hold the position back
-    shared.forget()
-    seen(searcher)
-    seen(writer)
-    assert shared.upserts == []
+def generations(sql: Sql) -> list[list[object]]:
+    return sql("SELECT generation, model, ready_at IS NOT NULL FROM mcp.index_generations ORDER BY 1")
 
 
-def test_an_old_state_never_overwrites_a_newer_one(shared: World) -> None:
-    slow, fast = shared.replica(), shared.replica()
-    shared.put("a", "0")
-    seen(slow)
-    seen(fast)
-    # GIVEN a process that has loaded a row and not written it yet
-    shared.put("a", "1")
-    loaded = Step()
-    shared.feed.after_load = loaded
-    first = threading.Thread(target=seen, args=(slow,))
-    first.start()
-    loaded.wait()
-    # WHEN the row changes, and another process wants to write the newer one
-    shared.put("a", "2")
-    results: list[dict[str, str]] = []
-    second = threading.Thread(target=lambda: results.append(seen(fast)))
-    second.start()
-    with connected(shared.url) as sql:
-        while not waits_for_a_lock(sql):
-            assert second.is_alive()
-    # THEN it waits for its turn
-    loaded.go_on()
-    first.join()
-    second.join()
-    assert results == [{"a": "2"}]
-    assert seen(slow) == {"a": "2"}
+def names(server: QdrantIndex) -> set[str]:
+    return {each.name for each in server._client.get_collections().collections}
 
 
-def test_a_server_that_failed_halfway_is_caught_up_by_whoever_comes_next(shared: World) -> None:
-    first, second = shared.replica(), shared.replica()
-    shared.put("a")
-    seen(first)
-    before = position(shared)
-    shared.put("b")
-    shared.indexes[0].fault = IndexUnavailable("timed out")
-    with pytest.raises(IndexUnavailable, match="timed out"):
-        seen(first)
-    assert position(shared) == before
-    assert seen(second) == {"a": "", "b": ""}
-    shared.indexes[0].fault = None
-    assert seen(first) == {"a": "", "b": ""}
+def searched(replica: SharedReplica) -> tuple[dict[str, str], bool]:
+    """Search; return what there is, and whether the answer is marked as stale."""
+    stale: list[bool] = []
+    with replica.current(lambda: stale.append(True)) as index:
+        return content(index), bool(stale)
 
 
-def test_a_new_epoch_writes_all_anew_and_removes_what_should_not_be_there(shared: World) -> None:
-    replica, other = shared.replica(), shared.replica()
-    shared.put("a")
-    seen(replica)
-    seen(other)
-    # GIVEN a stray record on the server, and one that is missing
-    with replica.current() as index:
-        payload = {"name": "stray", "description": "", "type": "tool", "server": "", "org_id": "", "skill_keys": []}
-        index.upsert(TOOLS, [IndexRecord("999", EAST, "stray", payload)])
-        index.delete(TOOLS, [str(shared.put("b"))])
-    # WHEN
-    shared.reindex()
-    # THEN
-    assert seen(replica) == {"a": "", "b": ""}
-    shared.forget()
-    assert seen(other) == {"a": "", "b": ""}
-    assert shared.upserts.count("a") <= 1
+class TestSearches:
+    def test_without_a_whole_generation_they_do_without_and_fill_nothing(self, shared: World) -> None:
+        shared.put("a")
+        search = shared.shared_search()
+        assert search.is_ready  # so that nobody begins to build one
+        with pytest.raises(IndexNotReady, match="being filled"):
+            searched(search)
+        assert shared.indexes == []
+        assert (search.status().ready, search.status().items, search.status().lag > 0) == (False, 0, True)
+
+    def test_they_see_what_a_writer_carried_over_after_its_commit(self, shared: World) -> None:
+        writer, search = shared.shared_writer(), shared.shared_search()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        assert searched(search) == ({"a": ""}, False)
+        shared.put("a", "new")
+        writer.catch_up(SOON_S)
+        assert searched(search) == ({"a": "new"}, False)
+
+    def test_what_a_writer_left_behind_marks_their_answers_as_stale_and_is_counted(self, shared: World) -> None:
+        writer, search = shared.shared_writer(), shared.shared_search()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        shared.put("b")  # and here the writer dies
+        before = counts().get(Metric.INDEX_STALE, 0)
+        with LogRecords().attached() as log:
+            assert searched(search) == ({"a": ""}, True)
+        assert len(log.having("index.stale")) == 1
+        assert counts()[Metric.INDEX_STALE] - before == 1
+        assert (search.status().stale, search.status().lag) == (True, 1)
+        # AND the next writer, or the relay, carries it over
+        shared.shared_writer().catch_up(SOON_S)
+        assert searched(search) == ({"a": "", "b": ""}, False)
+
+    def test_a_transaction_that_is_open_marks_nothing_as_stale_until_it_commits(self, shared: World) -> None:
+        writer, search = shared.shared_writer(), shared.shared_search()
+        shared.put("a", "old")
+        slow = shared.connect()
+        slow("BEGIN")
+        slow("UPDATE mcp.tools SET description = 'new'")
+        writer.catch_up(SOON_S)
+        shared.put("b")
+        writer.catch_up(SOON_S)
+        assert searched(search) == ({"a": "old", "b": ""}, False)
+        slow("COMMIT")
+        assert searched(search) == ({"a": "old", "b": ""}, True)
+        writer.catch_up(SOON_S)
+        assert searched(search) == ({"a": "new", "b": ""}, False)
+
+    def test_collections_that_were_dropped_are_an_outage_and_not_an_empty_answer(
+        self, shared: World, qdrant: QdrantIndex
+    ) -> None:
+        writer = shared.shared_writer()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        for name in names(qdrant):
+            qdrant._client.delete_collection(name)
+        shared.restart()
+        with pytest.raises(IndexUnavailable, match="not on the server"):
+            searched(shared.shared_search())
+        # AND the relay, which looks, has another one filled
+        shared.shared_writer().catch_up(SOON_S, check=True)
+        assert searched(shared.shared_search()) == ({"a": ""}, False)
 
 
-def test_it_goes_on_answering_while_everything_is_written_anew(shared: World) -> None:
-    replica = shared.replica()
-    shared.put("a")
-    seen(replica)
-    other = shared.replica()
-    seen(other)
-    shared.reindex()
-    shared.feeds[0].before_load_all = once(lambda: observed.append(shared.indexes[0].count(TOOLS)))
-    observed: list[int] = []
-    seen(replica)
-    assert observed == [1]
+class TestCatchingUp:
+    def test_a_new_process_goes_on_where_others_are(self, shared: World) -> None:
+        shared.put("a")
+        shared.shared_writer().catch_up(SOON_S)
+        shared.forget()
+        shared.put("b")
+        shared.shared_writer().catch_up(SOON_S)
+        assert shared.upserts == ["b"]
+
+    def test_who_finds_another_at_it_waits_for_nothing(self, shared: World) -> None:
+        slow, fast = shared.shared_writer(), shared.shared_writer()
+        shared.put("a", "0")
+        slow.catch_up(SOON_S)
+        # GIVEN a process that has loaded a row and not written it yet
+        shared.put("a", "1")
+        loaded = Step()
+        shared.feeds[0].after_load = loaded
+        first = threading.Thread(target=slow.catch_up, args=(SOON_S,))
+        first.start()
+        loaded.wait()
+        # WHEN the row changes, and another process comes with the newer one
+        shared.put("a", "2")
+        fast.catch_up(SOON_S)
+        assert searched(shared.shared_search()) == ({"a": "0"}, True)
+        # THEN the first does its work as well
+        loaded.go_on()
+        first.join()
+        assert searched(shared.shared_search()) == ({"a": "2"}, False)
+
+    def test_a_server_that_failed_halfway_is_caught_up_by_whoever_comes_next(self, shared: World, sql: Sql) -> None:
+        first, second = shared.shared_writer(), shared.shared_writer()
+        shared.put("a")
+        first.catch_up(SOON_S)
+        before = sql("SELECT seen::text FROM mcp.index_generations")
+        shared.put("b")
+        written = shared.indexes[-1]
+        written.fault = IndexUnavailable("timed out")
+        with pytest.raises(IndexUnavailable, match="timed out"):
+            first.catch_up(SOON_S)
+        assert sql("SELECT seen::text FROM mcp.index_generations") == before
+        written.fault = None
+        second.catch_up(SOON_S)
+        assert searched(shared.shared_search()) == ({"a": "", "b": ""}, False)
+
+    @pytest.mark.usefixtures("small_pages")
+    def test_many_changes_are_carried_over_a_page_at_a_time_from_where_a_killed_process_was(
+        self, shared: World, sql: Sql
+    ) -> None:
+        gone = shared.put("gone")
+        shared.shared_writer().catch_up(SOON_S)
+        for name in "abc":
+            shared.put(name)
+        shared.delete(gone)
+        shared.forget()
+        # WHEN each process gets no further than a page
+        looks = 0
+        while searched(shared.shared_search())[1]:
+            shared.shared_writer().catch_up(0)
+            looks += 1
+            shared.put("c", str(looks)) if looks == 2 else None
+        # THEN nothing is written twice but what has changed meanwhile
+        assert searched(shared.shared_search()) == ({"a": "", "b": "", "c": "2"}, False)
+        assert shared.upserts.count("a") == shared.upserts.count("b") == 1
+
+    def test_a_collection_of_a_later_version_is_passed_over(self, shared: World, sql: Sql) -> None:
+        shared.put("a")
+        shared.shared_writer().catch_up(SOON_S)
+        sql("INSERT INTO mcp.index_changes (collection, item_id) VALUES ('mcp_of_tomorrow', '1')")
+        shared.shared_writer().catch_up(SOON_S)
+        assert searched(shared.shared_search()) == ({"a": ""}, False)
+
+
+class TestGenerations:
+    def test_a_new_epoch_is_filled_beside_the_one_that_is_searched_and_followed(self, shared: World, sql: Sql) -> None:
+        writer, search = shared.shared_writer(), shared.shared_search()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        shared.reindex()
+        # WHEN it is filled a page at a time, and something is written meanwhile
+        writer.catch_up(0)
+        assert generations(sql) == [[1, "test", True], [2, "test", False]]
+        assert search.status().rebuilding
+        shared.put("b")
+        writer.catch_up(0)
+        # THEN the old one has it; that the new one is not there yet shows
+        assert searched(search) == ({"a": "", "b": ""}, True)
+        writer.catch_up(SOON_S)
+        assert searched(search) == ({"a": "", "b": ""}, False)
+        assert generations(sql) == [[1, "test", True], [2, "test", True]]
+        assert not search.status().rebuilding
+
+    def test_what_is_written_and_deleted_while_it_is_filled_is_there_in_the_end(self, shared: World) -> None:
+        writer = shared.shared_writer()
+        gone = shared.put("gone")
+        shared.put("a", "old")
+
+        def meanwhile() -> None:
+            shared.delete(gone)
+            shared.put("a", "new")
+            shared.put("b")
+
+        shared.feeds[0].after_load_all = once(meanwhile)
+        writer.catch_up(SOON_S)
+        assert searched(shared.shared_search()) == ({"a": "new", "b": ""}, False)
+
+    def test_the_old_one_is_dropped_when_the_new_one_has_been_ready_for_a_while(
+        self, shared: World, sql: Sql, qdrant: QdrantIndex
+    ) -> None:
+        writer = shared.shared_writer()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        shared.reindex()
+        writer.catch_up(SOON_S)
+        writer.catch_up(SOON_S)
+        assert len(names(qdrant)) == 2 * len(Collection)
+        sql("UPDATE mcp.index_generations SET ready_at = ready_at - interval '11 minutes'")
+        shared.put("b")
+        writer.catch_up(SOON_S)
+        assert generations(sql) == [[2, "test", True]]
+        assert names(qdrant) == {f"test-2-2-{each.value}" for each in Collection}
+        assert searched(shared.shared_search()) == ({"a": "", "b": ""}, False)
+
+    def test_one_that_cannot_be_followed_any_more_is_filled_anew(self, shared: World, sql: Sql) -> None:
+        shared.put("a")
+        shared.shared_writer().catch_up(SOON_S)
+        sql("UPDATE mcp.index_generations SET seen = '900000000:900000000:'")  # of a moment that was undone
+        search = shared.shared_search()
+        assert searched(search) == ({"a": ""}, True)
+        shared.shared_writer().catch_up(SOON_S)
+        assert searched(search) == ({"a": ""}, False)
+        assert [number for number, _, is_ready in generations(sql) if is_ready] == [1, 2]
+
+    def test_every_page_of_a_filling_is_kept_when_the_process_is_killed(self, shared: World, sql: Sql) -> None:
+        sql(
+            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
+            "SELECT 't' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(1, 1200) n"
+        )
+        # WHEN each process gets no further than a page
+        for _ in range(40):
+            shared.shared_writer().catch_up(0)
+        # THEN each record was written once
+        assert len(shared.upserts) == len(set(shared.upserts)) == 1200
+        assert len(searched(shared.shared_search())[0]) == 1200
+
+    def test_events_tell_of_the_filling_and_of_what_follows(self, shared: World) -> None:
+        with LogRecords().attached() as log:
+            shared.put("a")
+            writer = shared.shared_writer()
+            writer.catch_up(SOON_S)
+            shared.put("b")
+            writer.catch_up(SOON_S)
+        assert [record.__dict__["doc_count"] for record in log.having("index.rebuild.start")] == [1]
+        [complete] = log.having("index.rebuild.complete")
+        assert complete.__dict__["doc_count"] == 1
+        assert complete.__dict__["duration_ms"] >= 0
+        assert [record.__dict__["batch_size"] for record in log.having("index.incremental.batch")] == [1]
 
 
 class TestModels:
@@ -167,85 +296,37 @@ class TestModels:
         with pytest.raises(EmbeddingModelMismatch):
             seen(old)
 
-    def test_a_switch_between_two_looks_is_not_answered_for_the_old_model(self, shared: World) -> None:
-        # GIVEN a process on the old model that found something to do
-        replica = shared.replica()
+    def test_a_page_that_was_loaded_across_a_switch_of_models_counts_for_nothing(self, shared: World, sql: Sql) -> None:
+        # GIVEN a process that follows whatever model is stored
+        shared.configured = None
         shared.put("a")
-        seen(replica)
+        writer = shared.shared_writer()
+        writer.catch_up(SOON_S)
+        before = sql("SELECT seen::text FROM mcp.index_generations")
         shared.put("b")
-        # WHEN the model is switched before it holds the position
-        polls = shared.feed.polls
-
-        def switch() -> None:
-            if shared.feed.polls == polls + 1:
-                shared.reindex(OTHER_MODEL)
-
-        shared.feed.before_poll = switch
+        # WHEN the model is switched between its look and its loading
+        shared.feeds[0].before_load = once(lambda: shared.reindex(OTHER_MODEL))
+        writer.catch_up(0)
         # THEN
-        with pytest.raises(EmbeddingModelMismatch):
-            seen(replica)
+        assert sql("SELECT seen::text FROM mcp.index_generations") == before
+
+    def test_a_reindex_to_another_dimension_is_served_from_new_collections(self, shared: World, sql: Sql) -> None:
+        shared.put("a", vector=NORTH)
+        seen(shared.replica())
+        embedder = HashingEmbedder(4)
+        Reindex(shared.database, embedder)()
+        shared.configured = embedder.model
+        # Until they are filled, nothing answers with vectors of the old one.
+        with pytest.raises(IndexNotReady):
+            searched(shared.shared_search())
+        with shared.replica().current() as index:
+            query = embedder.embed(["a"], timeout_s=1)[0]
+            assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
 
 
 def test_closing_closes_the_connection_to_the_server(shared: World) -> None:
-    replica = shared.replica()
-    seen(replica)
-    replica.close()
-    replica.close()
-    assert [index.closed for index in shared.indexes] == [True]
-
-
-class TestCollections:
-    """Processes that open the collections of their model by name, as the composition root does."""
-
-    def process(self, shared: World, server: QdrantIndex, model: EmbeddingModel) -> SharedReplica:
-        def open_server(opened: EmbeddingModel) -> Opened:
-            return Opened(opened, collections(server, opened), SharedPosition(shared.pool, prefix_of(opened)))
-
-        return SharedReplica(shared.shared_replica()._feed, open_server, lambda: model)
-
-    def test_those_that_were_dropped_are_filled_again_by_a_new_process(
-        self, shared: World, qdrant: QdrantIndex
-    ) -> None:
-        # GIVEN a server that is up to date, whose collections somebody drops
-        shared.put("a")
-        assert seen(self.process(shared, qdrant, MODEL)) == {"a": ""}
-        before = position(shared)
-        for collection in Collection:
-            qdrant._client.delete_collection(prefix_of(MODEL) + collection.value)
-        # WHEN, THEN
-        replica = self.process(shared, qdrant, MODEL)
-        assert seen(replica) == {"a": ""}
-        assert position(shared)[0] == before[0], "of the same epoch"
-        # AND it is not filled again with each search
-        loads: list[int] = []
-        shared.feeds[-1].before_load_all = lambda: loads.append(1)
-        shared.put("b")
-        assert seen(replica) == {"a": "", "b": ""}
-        assert loads == []
-
-    def test_a_reindex_to_another_dimension_is_served_from_new_ones_and_leaves_the_old(
-        self, shared: World, qdrant: QdrantIndex
-    ) -> None:
-        # GIVEN
-        shared.put("a", vector=NORTH)
-        seen(self.process(shared, qdrant, MODEL))
-        # WHEN
-        embedder = HashingEmbedder(4)
-        Reindex(shared.database, embedder)()
-        # THEN
-        with self.process(shared, qdrant, embedder.model).current() as index:
-            query = embedder.embed(["a"], timeout_s=1)[0]
-            assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
-        old = collections(qdrant, MODEL)
-        assert [hit.score for hit in old.search(TOOLS, NORTH, where=ALL, limit=5)] == [1.0]
-        names = {prefix_of(m) + c.value for m in (MODEL, embedder.model) for c in (TOOLS,)}
-        assert names <= {each.name for each in qdrant._client.get_collections().collections}
-
-
-def prefix_of(model: EmbeddingModel) -> str:
-    return f"{model.name}-{model.dimension}-"
-
-
-def collections(server: QdrantIndex, model: EmbeddingModel) -> QdrantIndex:
-    """Open a model's collections on the same server, as another process would."""
-    return QdrantIndex(server._client, model.dimension, prefix=prefix_of(model))
+    writer = shared.shared_writer()
+    writer.catch_up(SOON_S)
+    writer.close()
+    writer.close()
+    assert [index.closes for index in shared.indexes] == [1, 1]

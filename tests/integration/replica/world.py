@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from skillroute.catalogue.repository import ItemRepository
-from skillroute.core.documents.feed import SharedPosition
+from skillroute.core.documents.generations import Generations
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.index.shared import Opened, SharedReplica
+from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.documents.index.shared import SharedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
-from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.postgres.database import Session
 from skillroute.core.postgres.pool import Pool
@@ -26,6 +28,7 @@ from tests.integration.storage.rows import EAST, MODEL, Sql, item_row
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 ALL = IndexFilter()
+Shared = TypeVar("Shared", bound=SharedReplica)
 
 
 class WatchedIndex:
@@ -35,6 +38,8 @@ class WatchedIndex:
         self._inner = inner
         self._on_close = on_close
         self.closed = False
+        self.closes = 0
+        self.is_shared = False  # by several replicas of a server
         self.fault: Exception | None = None
         self.search_fault: Exception | None = None
         self.upserts: list[str] = []
@@ -61,6 +66,9 @@ class WatchedIndex:
         self.deletes += keys
 
     def close(self) -> None:
+        self.closes += 1
+        if self.is_shared:
+            return
         assert not self.closed
         self.closed = True
         self._on_close()
@@ -96,14 +104,26 @@ class WatchedFeed:
         self.after_load()
         return records
 
-    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
         self.before_load_all()
-        yield from self._inner.load_all(collection)
+        yield from self._inner.load_all(collection, after)
         if collection is TOOLS:
             self.after_load_all()
 
     def count(self) -> int:
         return self._inner.count()
+
+
+class FollowedReplica(SharedReplica):
+    """A search's view of a server that a writer brings up to date right before each look, as after a commit."""
+
+    writer: SharedReplica
+
+    @contextmanager
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+        self.writer.catch_up(20)
+        with super().current(on_stale) as index:
+            yield index
 
 
 class World:
@@ -117,10 +137,11 @@ class World:
         The one of the first replica; each has its own.
     """
 
-    def __init__(self, url: str, *, edges: EdgeIndexes | None = None, server: VectorIndex | None = None) -> None:
+    def __init__(self, url: str, *, edges: EdgeIndexes | None = None, server: QdrantIndex | None = None) -> None:
         self.url = url
         self.pool = Pool(url)
         self.searching = Pool(url_as("reader", url))
+        self.writing = Pool(url_as("writer", url))
         self.database = self.pool
         self.configured: EmbeddingModel | None = MODEL
         self.indexes: list[WatchedIndex] = []
@@ -128,6 +149,7 @@ class World:
         self.make_fault: Exception | None = None
         self._edges = edges
         self._server = server
+        self._watched: dict[tuple[str, bool], WatchedIndex] = {}
         self._replicas: list[IndexReplica] = []
         self._connections: list[Sql] = []
 
@@ -141,6 +163,7 @@ class World:
             connection.close()
         self.pool.close()
         self.searching.close()
+        self.writing.close()
 
     # Replicas
 
@@ -150,27 +173,45 @@ class World:
         self._replicas.append(replica)
         return replica
 
-    def shared_replica(self) -> SharedReplica:
-        self.feeds.append(WatchedFeed(self.searching))
-        replica = SharedReplica(self.feeds[-1], self._open_server, lambda: self.configured)
+    def shared_replica(self) -> FollowedReplica:
+        replica = self._shared(FollowedReplica, self.searching, make_feed(self.searching))
+        replica.writer = self.shared_writer()
+        return replica
+
+    def shared_writer(self, **options: Any) -> SharedReplica:
+        """Return what a writer, or the relay, brings the server up to date with."""
+        self.feeds.append(WatchedFeed(self.writing))
+        return self._shared(SharedReplica, self.writing, self.feeds[-1], **options)
+
+    def shared_search(self) -> SharedReplica:
+        """Return what a search asks, as it is when nobody catches up."""
+        return self._shared(SharedReplica, self.searching, make_feed(self.searching))
+
+    def _shared(self, kind: type[Shared], pool: Pool, feed: ChangeFeed, **options: Any) -> Shared:
+        generations = Generations(pool, "qdrant:")
+        replica = kind(feed, generations, self._open_server, lambda: self.configured, **options)
         self._replicas.append(replica)
         return replica
 
     def replica(self) -> IndexReplica:
         return self.embedded_replica() if self._server is None else self.shared_replica()
 
-    def _open_server(self, model: EmbeddingModel) -> Opened:
-        return Opened(model, self._make_index(model), SharedPosition(self.searching, f"qdrant:{model.name}-"))
+    def _open_server(self, model: EmbeddingModel, number: int, to_fill: bool) -> Any:
+        assert self._server is not None
+        prefix = f"{model.name}-{model.dimension}-{number}-"
+        if (prefix, to_fill) not in self._watched:
+            index = QdrantIndex(self._server._client, model.dimension, prefix, makes_collections=to_fill)
+            self.indexes.append(WatchedIndex(index))
+            self.indexes[-1].is_shared = True
+            self._watched[prefix, to_fill] = self.indexes[-1]
+        return self._watched[prefix, to_fill]
 
     def _make_index(self, model: EmbeddingModel) -> WatchedIndex:
         if self.make_fault is not None:
             raise self.make_fault
-        if self._server is not None:
-            self.indexes.append(WatchedIndex(self._server))
-        else:
-            assert self._edges is not None
-            edges, index = self._edges, self._edges.take(model.dimension)
-            self.indexes.append(WatchedIndex(index, on_close=lambda: edges.give_back(index)))
+        assert self._edges is not None
+        edges, index = self._edges, self._edges.take(model.dimension)
+        self.indexes.append(WatchedIndex(index, on_close=lambda: edges.give_back(index)))
         return self.indexes[-1]
 
     @property
@@ -187,6 +228,10 @@ class World:
     def upserts(self) -> list[str]:
         """The names of all that was written to the indexes, in order."""
         return [name for index in self.indexes for name in index.upserts]
+
+    def restart(self) -> None:
+        """Have replicas that are made from now on open the server's collections for themselves."""
+        self._watched.clear()
 
     # Writers
 

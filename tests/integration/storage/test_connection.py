@@ -308,7 +308,7 @@ class TestSnapshot:
 
     def test_nothing_can_be_written(self, pool: Pool) -> None:
         with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
-            pool.snapshot(lambda connection: connection.run("ensure_position", index_name="x"))
+            pool.snapshot(lambda connection: connection.run("forget_generation", index_name="x", generation=1))
         assert pool.read(count_skills) == 0
 
     def test_after_an_error_the_connection_serves_on(self, pool: Pool, sql: Sql) -> None:

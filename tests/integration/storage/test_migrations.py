@@ -79,7 +79,7 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(empty_url: str) -> None
     # GIVEN something in the way of the second migration
     with connected(empty_url) as sql:
         sql("CREATE SCHEMA mcp")
-        sql("CREATE TABLE mcp.index_positions (in_the_way int)")
+        sql("CREATE TABLE mcp.index_generations (in_the_way int)")
     # WHEN
     with pytest.raises(Exception, match="already exists"):
         migrate(empty_url)
@@ -90,7 +90,7 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(empty_url: str) -> None
             ["mcp.tools", None]
         ]
         # AND it goes on from there
-        sql("DROP TABLE mcp.index_positions")
+        sql("DROP TABLE mcp.index_generations")
     assert migrate(empty_url) == FILES[1:]
 
 

@@ -38,6 +38,8 @@ _WORDS = (
     "INSERT INTO mcp.registry_words (entity_id, place, tool_id, words, kind, is_enabled) "
     "VALUES ({}, {}, {}, 'w', 'server', true)"
 )
+_GENERATION = "INSERT INTO mcp.index_generations (index_name, generation, model, dimension, epoch, {}) VALUES {}"
+_OF_I = "('i', 1, 'm', 2, gen_random_uuid(),"
 _CLASSIFIED = "INSERT INTO mcp.tool_classifications (tool_id, input_hash, classifier) VALUES "
 
 _MAIL = """
@@ -147,7 +149,9 @@ REFUSED = [
         ]
     ),
     ("UPDATE mcp.document_vectors SET refusal = 'too long'", "document_vectors_refused_has_none"),
-    ("INSERT INTO mcp.index_positions (index_name) VALUES ('p'), ('p')", "index_positions_pkey"),
+    (_GENERATION.format("seen", f"{_OF_I} '1:1:'), {_OF_I} '1:1:')"), "index_generations_pkey"),
+    (_GENERATION.format("seen", f"{_OF_I} NULL)"), "index_generations_position"),
+    (_GENERATION.format("target, ready_at", f"{_OF_I} '1:1:', now())"), "index_generations_ready"),
     ("INSERT INTO mcp.outbox (queue, key) VALUES ('elsewhere', '1')", "outbox_queue_known"),
     ("INSERT INTO mcp.outbox (queue, key) VALUES ('aggregate', 'a'), ('aggregate', 'a')", "outbox_pkey"),
     (_CLASSIFIED + "(99, 'h', 'c')", "tool_classifications_tool_id_fkey"),

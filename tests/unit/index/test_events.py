@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import httpx
@@ -12,9 +11,8 @@ from qdrant_client import QdrantClient
 from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
-from skillroute.core.documents.index.shared import Opened, SharedReplica
-from skillroute.core.documents.model import HEAD, START, Change, Collection, FeedPage, IndexRecord
-from skillroute.core.documents.replica_port import IndexReplica, PositionCursor
+from skillroute.core.documents.model import HEAD, Change, Collection, FeedPage, IndexRecord
+from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch, IndexUnavailable
 from skillroute.core.observability import counts
@@ -74,30 +72,12 @@ class Feed:
     def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
         return [self.rows[collection, key] for key in keys if (collection, key) in self.rows]
 
-    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
         self.on_load_all()
         yield [record for (c, _), record in self.rows.items() if c is collection]
 
     def count(self) -> int:
         return len(self.rows)
-
-
-class Position:
-    """Where a shared index keeps its position, in memory."""
-
-    def __init__(self) -> None:
-        self.epoch: str | None = None
-        self.position = START
-
-    def advance(self, epoch: str, position: str) -> None:
-        self.epoch, self.position = epoch, position
-
-    def exclusive(self) -> AbstractContextManager[PositionCursor]:
-        @contextmanager
-        def held() -> Iterator[PositionCursor]:
-            yield self
-
-        return held()
 
 
 @pytest.fixture
@@ -111,16 +91,10 @@ def feed() -> Feed:
     return Feed()
 
 
-@pytest.fixture(params=["embedded", "shared"])
-def replica(request: pytest.FixtureRequest, feed: Feed) -> Iterator[IndexReplica]:
-    """A replica of either kind, over the feed."""
-    made: Callable[[], VectorIndex] = request.getfixturevalue("make_edge")
-    replica: IndexReplica
-    if request.param == "embedded":
-        replica = EmbeddedReplica(feed, lambda _: made(), lambda: MODEL)
-    else:
-        index, position = request.getfixturevalue("make_local")(), Position()
-        replica = SharedReplica(feed, lambda model: Opened(model, index, position), lambda: MODEL)
+@pytest.fixture
+def replica(make_edge: Callable[[], VectorIndex], feed: Feed) -> Iterator[IndexReplica]:
+    """An embedded replica over the feed. What a server tells: tests/integration/replica/test_shared.py."""
+    replica = EmbeddedReplica(feed, lambda _: make_edge(), lambda: MODEL)
     yield replica
     replica.close()
 
@@ -172,20 +146,6 @@ def test_what_has_changed_since_is_a_batch(replica: IndexReplica, feed: Feed, lo
     search(replica)
     search(replica)
     assert told(log) == [batch(3), batch(1)]
-
-
-def test_what_another_process_has_carried_over_is_not_told_twice(
-    make_local: Callable[[], VectorIndex], feed: Feed, log: LogRecords
-) -> None:
-    index, position = make_local(), Position()
-    mine, other = (SharedReplica(feed, lambda model: Opened(model, index, position), lambda: MODEL) for _ in range(2))
-    feed.put(MAIL, "1")
-    search(mine)
-    search(other)
-    feed.put(MAIL, "2")
-    search(mine)
-    search(other)
-    assert told(log) == [start(1), complete(1), batch(1)]
 
 
 def test_each_event_has_its_metric(replica: IndexReplica, feed: Feed, log: LogRecords) -> None:

@@ -153,7 +153,8 @@ def test_the_setting_says_how_many_candidates_searches_keep(
     replica = make_replica(settings, *[cast("Any", None)] * 4)
     assert isinstance(replica, SharedReplica)
     # WHEN
-    index = replica._open_index(EmbeddingModel("test", 3)).index
+    index = replica._open_index(EmbeddingModel("test", 3), 1, True)
+    assert isinstance(index, QdrantIndex)
     index.search(TOOLS, [1.0, 0.0, 0.0], where=IndexFilter(), limit=5)
     index.close()
     # THEN

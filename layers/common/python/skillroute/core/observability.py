@@ -50,6 +50,7 @@ class Metric(StrEnum):
     INDEX_FEED_RENUMBERED = "IndexFeedRenumbered"
     INDEX_GIVEN_UP = "IndexGivenUp"
     INDEX_LAG = "IndexLag"
+    INDEX_STALE = "IndexStale"
     INDEX_REBUILD_START = "IndexRebuildStart"
     INDEX_REBUILD_COMPLETE = "IndexRebuildComplete"
     INDEX_INCREMENTAL_BATCH = "IndexIncrementalBatch"

@@ -24,6 +24,9 @@ _PUBLISH_WITHIN_S = 20.0
 # A batch that is begun may take a quarter of a minute, and after 55 s Lambda ends a run.
 _EMBED_UNTIL_S = 35.0
 _EMBED_AT_LEAST_S = 5.0
+# What changed is carried over first; the rest of the minute goes into filling a new generation.
+_CATCH_UP_WITHIN_S = 5.0
+_FILL_UNTIL_S = 45.0
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ class Relay:
     embed_missing : callable
         Embeds what was written while the model was away, for so many seconds, and returns how many rows.
     catch_up : callable or None
-        Brings an index server up to date, and returns its lag before. None for embedded replicas.
+        Brings an index server up to date within some seconds, and returns its lag before. None for embedded replicas.
     again_after_s, lost_after_s : float
         After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
         message takes through all its attempts, or waits in a long queue.
@@ -90,7 +93,7 @@ class Relay:
         approve_waiting: Callable[[], object],
         embed_missing: Callable[[float], int],
         *,
-        catch_up: Callable[[], int] | None = None,
+        catch_up: Callable[[float], int] | None = None,
         again_after_s: float = 4 * 3600.0,
         lost_after_s: float = 600.0,
         prune_after_s: float = 7 * 86_400.0,
@@ -111,7 +114,8 @@ class Relay:
     def __call__(self) -> RelayReport:
         """Run every step; one that fails is logged and does not keep the others from running.
 
-        What may take long comes last, and within a time of its own: publishing a backlog, approving, then embedding.
+        What may take long comes last, and within a time of its own: publishing a backlog, approving, embedding, then
+        filling an index server.
 
         Raises
         ------
@@ -119,12 +123,13 @@ class Relay:
             PostgreSQL cannot be reached, so that no step can run.
         """
         report, embed_until_s = RelayReport(), self._clock() + _EMBED_UNTIL_S
+        run_until_s = self._clock() + _FILL_UNTIL_S
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
         report.again = self._publish_stale()
         report.lost = self._queue_lost(self._lost_after_s, _BATCH)
         with _Step("catch up", report):
             if self._catch_up is not None:
-                report.index_lag = self._catch_up()
+                report.index_lag = self._catch_up(_CATCH_UP_WITHIN_S)
         with _Step("renumber", report):
             renumber(self._database)
         with _Step("prune", report):
@@ -140,6 +145,9 @@ class Relay:
             self._approve_waiting()
         with _Step("embed", report):
             report.embedded = self._embed_missing(max(_EMBED_AT_LEAST_S, embed_until_s - self._clock()))
+        with _Step("fill", report):
+            if self._catch_up is not None and (left_s := run_until_s - self._clock()) > 0:
+                self._catch_up(left_s)
         _log(report)
         return report
 

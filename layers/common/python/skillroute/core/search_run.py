@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from skillroute.core.caller import Caller
+from skillroute.core.errors import IndexNotReady
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.timing import Stopwatch
 
 SearchMode = Literal["semantic", "lexical", "lexical-only"]
-Degradation = Literal["embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable"]
+Degradation = Literal[
+    "embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable", "index_stale"
+]
 
 
 @dataclass(slots=True)
@@ -27,3 +30,7 @@ class SearchRun:
         self.degraded.append(what)
         count(Metric.SEARCH_DEGRADED)
         logger.warning("search degraded", extra={"degradation": what, "reason": str(error)})
+
+    def stale(self) -> None:
+        """Note that the index lacks changes that are committed."""
+        self.degrade("index_stale", IndexNotReady("the index lacks changes"))

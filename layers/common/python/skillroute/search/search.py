@@ -70,7 +70,7 @@ class ToolSearch:
         run = ToolSearchRun(caller)
         search_plan = plan.plan(request, self._default_ranking)
         try:
-            with IndexLease(self._replica, run.watch) as index:
+            with IndexLease(self._replica, run.watch, run.stale) as index:
                 found = self._find(run, index, request, search_plan)
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
@@ -95,7 +95,7 @@ class ToolSearch:
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:
-            with IndexLease(self._replica, run.watch) as index:
+            with IndexLease(self._replica, run.watch, run.stale) as index:
                 ranking = self._ranking(run, index, query, wanted)
                 matched = _matching_skills(run, index, ranking, limit, threshold)
                 return [skill.said for skill in matched], run
@@ -119,7 +119,7 @@ class ToolSearch:
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:
-            with IndexLease(self._replica, run.watch) as index:
+            with IndexLease(self._replica, run.watch, run.stale) as index:
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys)
                 ranking = self._ranking(run, index, query, wanted)

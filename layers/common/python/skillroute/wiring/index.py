@@ -38,27 +38,27 @@ def make_replica(
 ) -> IndexReplica:
     """Return the configured index: embedded in this process, or a Qdrant server."""
     if settings.qdrant_url:
-        from skillroute.core.documents.feed import SharedPosition
+        from skillroute.core.documents.generations import Generations
         from skillroute.core.documents.index.qdrant import QdrantIndex
-        from skillroute.core.documents.index.shared import Opened, SharedReplica
+        from skillroute.core.documents.index.shared import SharedReplica
 
         url = settings.qdrant_url
         key = make_api_key(settings.qdrant_api_key, settings.qdrant_api_key_secret_arn)
 
-        def open_server(model: EmbeddingModel) -> Opened:
+        def open_server(model: EmbeddingModel, generation: int, to_fill: bool) -> QdrantIndex:
             # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
-            prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-")
-            index = QdrantIndex.connect(
+            prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-{generation}-")
+            return QdrantIndex.connect(
                 url,
                 _readable(key),
                 model.dimension,
                 settings.qdrant_timeout_s,
                 prefix=prefix,
                 ef_search=settings.vector_search_ef_search,
+                makes_collections=to_fill,
             )
-            return Opened(model, index, SharedPosition(pool, f"qdrant:{prefix}"))
 
-        return SharedReplica(feed, open_server, configured_model)
+        return SharedReplica(feed, Generations(pool, f"qdrant:{settings.qdrant_prefix}"), open_server, configured_model)
 
     from skillroute.core.documents.index.embedded import EmbeddedReplica
     from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir

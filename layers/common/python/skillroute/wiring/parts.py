@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
+_CATCH_UP_AFTER_COMMIT_S = 2.0
+"""A writer waits no longer for an index server that is being filled; the relay goes on with it."""
+
 
 class CoreParts:
     """What reaches outside: storage, providers, queues, and what happens after each commit.
@@ -191,16 +194,16 @@ class CoreParts:
         if not self.settings.qdrant_url:
             return
         try:
-            self.catch_up()
+            self.replica.catch_up(_CATCH_UP_AFTER_COMMIT_S)
         except SkillrouteError as error:
-            # What was written is safe; the next search or write carries it over.
+            # What was written is safe; the next write or the relay carries it over, and searches say what they lack.
             logger.warning("index server left behind", extra={"reason": str(error)})
 
-    def catch_up(self) -> int:
-        """Bring an index server up to date; return how many changes it had not seen."""
-        lag = self.replica.status().lag
-        with self.replica.current():
-            return lag
+    def catch_up(self, within_s: float) -> int:
+        """Bring an index server up to date, as far as that goes in the time; return how far behind it was."""
+        lag = self.replica.lag()
+        self.replica.catch_up(within_s, check=True)
+        return lag
 
     def close(self) -> None:
         """Let go of the index, of the queues and of idle connections."""

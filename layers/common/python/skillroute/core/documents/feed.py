@@ -1,16 +1,13 @@
-"""The change feed of PostgreSQL (docs/adr/0001), and the position of a shared index in it."""
+"""The change feed of PostgreSQL (docs/adr/0001)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
-from skillroute.core.documents.replica_port import PositionCursor
 from skillroute.core.documents.repository import ToTerms, to_record
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.pool import Pool
 
@@ -59,11 +56,11 @@ class PostgresFeed:
             for row in self._pool.read(lambda c, page=list(keys[start : start + _PAGE]): read(c, page))  # type: ignore[misc]
         ]
 
-    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
+    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
         def read(connection: Connection, after: str) -> list[list[Any]]:
             return connection.run("load_documents_after", collection=collection.value, after=after, limit=_PAGE)
 
-        after, terms = "", self._terms.get(collection)
+        after, terms = after or "", self._terms.get(collection)
         while rows := self._pool.read(lambda c, after=after: read(c, after)):  # type: ignore[misc]
             yield [to_record(row, terms) for row in rows]
             after = rows[-1][0]
@@ -74,48 +71,3 @@ class PostgresFeed:
 
 
 _KNOWN = frozenset(collection.value for collection in Collection)
-
-
-class _Cursor:
-    def __init__(self, epoch: str | None, position: str) -> None:
-        self.epoch = epoch
-        self.position = position
-
-    def advance(self, epoch: str, position: str) -> None:
-        self.epoch = epoch
-        self.position = position
-
-
-@contextmanager
-def _lost_commit_is_harmless() -> Iterator[None]:
-    """Treat a lost COMMIT as a lost connection: from an older position the same changes are applied once more."""
-    try:
-        yield
-    except OutcomeUnknown as error:
-        raise DatabaseUnavailable(str(error)) from error
-
-
-class SharedPosition:
-    """`ports.PositionStore` for an index server: one row, locked while somebody brings the server up to date."""
-
-    def __init__(self, pool: Pool, index_name: str) -> None:
-        self._pool = pool
-        self._index_name = index_name
-
-    def exclusive(self) -> AbstractContextManager[PositionCursor]:
-        return self._held()
-
-    @contextmanager
-    def _held(self) -> Iterator[PositionCursor]:
-        with self._pool.borrowed() as connection:
-            connection.run("ensure_position", index_name=self._index_name)
-            with _lost_commit_is_harmless(), connection.transaction():
-                epoch, position = connection.run("hold_position", index_name=self._index_name)[0]
-                cursor = _Cursor(epoch, position)
-                yield cursor
-                connection.run(
-                    "save_position",
-                    index_name=self._index_name,
-                    epoch=cursor.epoch,
-                    position=cursor.position,
-                )

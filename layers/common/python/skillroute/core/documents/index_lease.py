@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
 from skillroute.core.documents.index.port import VectorIndex
@@ -10,10 +11,16 @@ from skillroute.core.timing import Stopwatch
 
 
 class IndexLease:
-    """Borrows the index for a block; the time until it is there counts as bringing it up to date."""
+    """Borrows the index for a block; the time until it is there counts as bringing it up to date.
 
-    def __init__(self, replica: IndexReplica, watch: Stopwatch) -> None:
-        self._lease = replica.current()
+    Parameters
+    ----------
+    on_stale : callable
+        Called when the index lacks changes that are committed.
+    """
+
+    def __init__(self, replica: IndexReplica, watch: Stopwatch, on_stale: Callable[[], object]) -> None:
+        self._lease = replica.current(on_stale)
         self._watch = watch
 
     def __enter__(self) -> VectorIndex:

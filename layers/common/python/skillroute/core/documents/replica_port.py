@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -26,30 +26,13 @@ class ChangeFeed(Protocol):
         """Return the current records of `keys`. A key that is missing from the answer is to be deleted."""
         ...
 
-    def load_all(self, collection: Collection) -> Iterator[list[IndexRecord]]:
-        """Return every record of a collection in batches of bounded size."""
+    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
+        """Return every record of a collection, or those after a key, in their order in batches of bounded size."""
         ...
 
     def count(self) -> int:
         """Return how many records there are to load, of all collections."""
         ...
-
-
-class PositionStore(Protocol):
-    """Where an index keeps how far it has read: in memory for a replica, in PostgreSQL for a shared server."""
-
-    def exclusive(self) -> AbstractContextManager[PositionCursor]:
-        """Hold the position alone: whoever asks next waits until the block ends."""
-        ...
-
-
-class PositionCursor(Protocol):
-    """The position while it is held. What `advance` sets is kept when the block ends without an error."""
-
-    epoch: str | None
-    position: str
-
-    def advance(self, epoch: str, position: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +53,8 @@ class IndexStatus:
         Records in its collections; entities are servers and agents, mail are messages, their agents and projects.
     model : str or None
         The model of the stored vectors.
+    stale : bool
+        Whether searches are answered from it although it lacks changes; an embedded one catches up before it answers.
     """
 
     kind: str
@@ -81,6 +66,7 @@ class IndexStatus:
     entities: int
     mail: int
     model: str | None
+    stale: bool = False
 
 
 class IndexReplica(Protocol):
@@ -91,8 +77,8 @@ class IndexReplica(Protocol):
         """Whether there is an index, so that `current` need not build one first. Never waits."""
         ...
 
-    def current(self) -> AbstractContextManager[VectorIndex]:
-        """Lend an index that holds every change committed before the call.
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[VectorIndex]:
+        """Lend an index that holds every change committed before the call, or else call `on_stale` first.
 
         Raises
         ------
@@ -100,6 +86,8 @@ class IndexReplica(Protocol):
             The change feed cannot be read.
         EmbeddingModelMismatch
             The stored vectors are of another model than the one configured.
+        IndexNotReady
+            It is on a server, and being filled.
         IndexUnavailable
             The index failed.
         """
@@ -107,6 +95,17 @@ class IndexReplica(Protocol):
 
     def status(self) -> IndexStatus:
         """Tell how the index stands, without changing it. Raises `DatabaseUnavailable`."""
+        ...
+
+    def lag(self) -> int:
+        """Return how many changes it has not seen. Raises `DatabaseUnavailable`."""
+        ...
+
+    def catch_up(self, within_s: float, *, check: bool = False) -> None:
+        """Bring an index on a server up to date, as far as that goes; an embedded one does so before it answers.
+
+        With `check` see first whether it is still there. Waits for nobody who is at it already.
+        """
         ...
 
     def close(self) -> None:

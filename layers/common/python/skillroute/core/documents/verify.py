@@ -110,6 +110,8 @@ class Verify:
                 break
             sure, doubtful = self._look_again(collection, [finding.subject for finding in doubtful])
             certain += sure
+        if doubtful and self._replica.status().stale:
+            certain.append(Finding(f"the index {collection.value} says what PostgreSQL does", "", "it is behind"))
         return sorted(certain, key=lambda finding: finding.subject), count
 
     def _look_again(self, collection: Collection, keys: Sequence[str]) -> tuple[list[Finding], list[Finding]]:
@@ -118,12 +120,14 @@ class Verify:
         before = self._feed.poll(position)
         with self._replica.current():
             pass  # an index that must be built anew is from now on
-        while self._replica.status().rebuilding:
+        while (status := self._replica.status()).rebuilding and status.kind == "embedded":
             self._pause(_PAUSE_S)
+        if status.stale:
+            self._pause(_PAUSE_S)  # a writer, or the relay, is about to carry over what a server lacks
         with self._replica.current() as index:
             findings, _ = self._differences(index, collection, keys)
         after = self._feed.poll(position)
-        if not findings or after.epoch != before.epoch:
+        if not findings or after.epoch != before.epoch or status.stale:
             return [], findings
         # The position stops at the oldest open transaction, so an old change may be on both pages: then it is the same.
         written = {(change.collection, change.key) for change in set(after.changes) - set(before.changes)}

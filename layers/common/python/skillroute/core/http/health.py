@@ -52,6 +52,7 @@ class Health(BaseModel):
     counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
 
 
+_BEHIND = "it lacks changes that are committed"
 _NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
 
 
@@ -107,13 +108,16 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
             else:
                 index_problem = told
         answered = database_problem is None and index_problem is None
+        is_stale = index is not None and index.stale
         return Health(
-            status="unavailable" if not answered else "degraded" if model_problem else "ok",
+            status="unavailable" if not answered else "degraded" if model_problem or is_stale else "ok",
             version=__version__,
             search_mode="lexical-only" if model_problem else "semantic",
             dependencies={
                 "database": Dependency(ok=database_problem is None, detail=database_problem),
-                "index": Dependency(ok=answered, detail=index_problem or database_problem),
+                "index": Dependency(
+                    ok=answered, detail=index_problem or database_problem or (_BEHIND if is_stale else None)
+                ),
                 "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
             },
             index_lag=index.lag if index else None,

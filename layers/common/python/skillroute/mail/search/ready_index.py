@@ -12,6 +12,11 @@ from skillroute.core.timing import Stopwatch
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, Budget
 
 
+def _refuse_stale() -> None:
+    """PostgreSQL answers where the index is behind (message-search, section 2)."""
+    raise IndexNotReady("the index lacks changes that are committed")
+
+
 class ReadyIndex:
     """Lends the index of a replica. While there is none yet, one thread builds it, and searches go on without.
 
@@ -34,12 +39,12 @@ class ReadyIndex:
         Raises
         ------
         IndexNotReady
-            It is still being built.
+            It is still being built, or behind.
         """
         if not self._replica.is_ready:
             with watch.stage("index_sync"):
                 self._wait(budget)
-        return IndexLease(self._replica, watch)
+        return IndexLease(self._replica, watch, _refuse_stale)
 
     def _wait(self, budget: Budget) -> None:
         left_ms = budget.left_ms

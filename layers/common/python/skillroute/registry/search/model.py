@@ -14,7 +14,7 @@ from skillroute.registry.text import Place
 EntityType = Literal["mcp_server", "tool", "a2a_agent"]
 Fusion = Literal["boost", "rrf", "coverage"]
 RegistrySearchMode = Literal["hybrid", "lexical-only"]
-RegistryDegradation = Literal["embedding_unavailable", "index_unavailable", "tool_search_failed"]
+RegistryDegradation = Literal["embedding_unavailable", "index_unavailable", "index_stale", "tool_search_failed"]
 
 ENTITY_TYPES: tuple[EntityType, ...] = ("mcp_server", "tool", "a2a_agent")
 TYPE_OF_KIND: dict[EntityKind, EntityType] = {"server": "mcp_server", "agent": "a2a_agent"}

@@ -94,7 +94,7 @@ class RegistrySearch:
     def _find(self, run: SearchRun, search_plan: RegistryPlan) -> Found:
         with self._beside(lambda: self._keyword_search(run, search_plan)) as by_words:
             try:
-                with IndexLease(self._replica, run.watch) as index:
+                with IndexLease(self._replica, run.watch, run.stale) as index:
                     return self._hybrid(run, search_plan, index, by_words)
             except EmbeddingUnavailable as error:
                 run.degrade("embedding_unavailable", error)

@@ -123,7 +123,7 @@ class EmbeddedReplica:
         return self._current is not None
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
         generation = self._lease(self._clock())
         try:
             yield generation.index
@@ -142,13 +142,20 @@ class EmbeddedReplica:
                 kind="embedded",
                 ready=generation is not None,
                 rebuilding=self._rebuilding(),
-                lag=self._feed.lag(generation.position if generation else START),
+                lag=self.lag(),
                 items=generation.index.count(Collection.TOOLS) if generation else 0,
                 skills=generation.index.count(Collection.SKILLS) if generation else 0,
                 entities=generation.index.count(Collection.REGISTRY) if generation else 0,
                 mail=generation.index.count(Collection.MAIL) if generation else 0,
                 model=str(page.model) if page.model else None,
             )
+
+    def lag(self) -> int:
+        generation = self._current
+        return self._feed.lag(generation.position if generation else START)
+
+    def catch_up(self, within_s: float, *, check: bool = False) -> None:
+        """Do nothing: every search does."""
 
     def wait_for_rebuild(self) -> None:
         """Return when no new index is being built."""
@@ -196,7 +203,7 @@ class EmbeddedReplica:
         self._give_up_broken()
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
-        model = model_of(page, self._configured_model)
+        model = model_of(page.model, self._configured_model())
         # Whoever slept for so long that the changes it missed are pruned starts anew, and so does an index of a
         # database that was restored to an earlier moment.
         lost = generation is not None and not page.is_complete
@@ -275,7 +282,7 @@ class EmbeddedReplica:
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
         if page.changes:
-            apply_changes(self._feed, generation.index, page.changes)
+            apply_changes(self._feed, generation.index, [(c.collection, c.key) for c in page.changes])
             _require_model(generation.model, self._feed.poll(HEAD))
             tell_batch(len(page.changes))
         generation.position = page.position

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, FeedPage
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch
@@ -16,7 +15,7 @@ from skillroute.core.observability import Metric, event
 ENGINE = "tantivy"
 """The wire name of the index's role, whichever engine plays it."""
 
-_NO_MODEL = EmbeddingModel("none", 1)
+NO_MODEL = EmbeddingModel("none", 1)
 
 
 class Rebuild:
@@ -26,19 +25,34 @@ class Rebuild:
     """
 
     def __init__(self, feed: ChangeFeed, clock: Clock = time.monotonic) -> None:
-        event("index.rebuild.start", Metric.INDEX_REBUILD_START, doc_count=feed.count(), engine=ENGINE)
+        tell_rebuild(feed)
         self._clock = clock
         self._started = clock()
 
     def completed(self, index: VectorIndex) -> None:
         """Tell that the index is full. One that failed never is: whoever made it logs why."""
-        event(
-            "index.rebuild.complete",
-            Metric.INDEX_REBUILD_COMPLETE,
-            doc_count=sum(index.count(collection) for collection in Collection),
-            duration_ms=round((self._clock() - self._started) * 1000),
-            engine=ENGINE,
-        )
+        tell_rebuilt(index, round((self._clock() - self._started) * 1000))
+
+
+def tell_rebuild(feed: ChangeFeed) -> None:
+    """Tell that an index is about to be filled."""
+    event("index.rebuild.start", Metric.INDEX_REBUILD_START, doc_count=feed.count(), engine=ENGINE)
+
+
+def tell_rebuilt(index: VectorIndex, duration_ms: int) -> None:
+    """Tell that an index is full."""
+    event(
+        "index.rebuild.complete",
+        Metric.INDEX_REBUILD_COMPLETE,
+        doc_count=sum(index.count(collection) for collection in Collection),
+        duration_ms=duration_ms,
+        engine=ENGINE,
+    )
+
+
+def tell_stale() -> None:
+    """Tell that a search was answered by an index that lacks changes."""
+    event("index.stale", Metric.INDEX_STALE, engine=ENGINE)
 
 
 def tell_batch(size: int) -> None:
@@ -57,7 +71,7 @@ def tell_mismatch(expected: object, actual: object) -> None:
     event("index.schema.mismatch", Metric.INDEX_SCHEMA_MISMATCH, expected=str(expected), actual=str(actual))
 
 
-def model_of(page: FeedPage, configured_model: Callable[[], EmbeddingModel | None]) -> EmbeddingModel:
+def model_of(stored: EmbeddingModel | None, configured: EmbeddingModel | None) -> EmbeddingModel:
     """Return the model of the stored vectors, else the configured one.
 
     Without either nothing has a vector, and any dimension does until the first one is written.
@@ -67,8 +81,7 @@ def model_of(page: FeedPage, configured_model: Callable[[], EmbeddingModel | Non
     EmbeddingModelMismatch
         The two are not the same.
     """
-    configured = configured_model()
-    if page.model and configured and page.model != configured:
-        tell_mismatch(configured, page.model)
-        raise EmbeddingModelMismatch(stored=str(page.model), configured=str(configured))
-    return page.model or configured or _NO_MODEL
+    if stored and configured and stored != configured:
+        tell_mismatch(configured, stored)
+        raise EmbeddingModelMismatch(stored=str(stored), configured=str(configured))
+    return stored or configured or NO_MODEL

@@ -44,9 +44,20 @@ class QdrantIndex(PointIndex):
     ef_search : int or None
         How many candidates a dense search keeps on its way through the graph, at least as many as it returns. None
         leaves it to the server, which takes what the collection was built with.
+    makes_collections : bool
+        Whether collections that are missing are made. Without, every call fails that needs one: an empty collection in
+        the place of a full one would answer that there is nothing.
     """
 
-    def __init__(self, client: QdrantClient, dimension: int, prefix: str = "", *, ef_search: int | None = None) -> None:
+    def __init__(
+        self,
+        client: QdrantClient,
+        dimension: int,
+        prefix: str = "",
+        *,
+        ef_search: int | None = None,
+        makes_collections: bool = True,
+    ) -> None:
         from qdrant_client import models  # noqa: PLC0415 - see the top of this module
 
         super().__init__()
@@ -55,6 +66,7 @@ class QdrantIndex(PointIndex):
         self._dimension = dimension
         self._prefix = prefix
         self._ef_search = ef_search
+        self._makes_collections = makes_collections
         self._ready: set[Collection] = set()
         self._setup = Lock()
         self._closed = False
@@ -69,6 +81,7 @@ class QdrantIndex(PointIndex):
         *,
         prefix: str = "",
         ef_search: int | None = None,
+        makes_collections: bool = True,
     ) -> QdrantIndex:
         """Make an index on the server at `url`. No connection is opened before the first call.
 
@@ -83,37 +96,59 @@ class QdrantIndex(PointIndex):
 
         # The compatibility check would open a connection in a thread at once.
         client = QdrantClient(url=url, api_key=api_key, timeout=math.ceil(timeout_s), check_compatibility=False)
-        return cls(client, dimension, prefix, ef_search=ef_search)
+        return cls(client, dimension, prefix, ef_search=ef_search, makes_collections=makes_collections)
 
     def close(self) -> None:
         """Let go of the connections. Closing twice is no error."""
         self._closed = True
         self._client.close()
 
+    def exists(self) -> bool:
+        """Whether all collections are there."""
+        with self._translated("all"):
+            return all(self._client.collection_exists(f"{self._prefix}{each.value}") for each in Collection)
+
+    def drop(self) -> None:
+        """Remove all collections. Those that are not there are no error."""
+        with self._translated("all"):
+            for each in Collection:
+                self._ready.discard(each)
+                self._client.delete_collection(f"{self._prefix}{each.value}")
+
     @contextmanager
     def _collection(self, collection: Collection) -> Iterator[str]:
         """Give the name of a collection that exists, and turn the client's failures into errors of the port."""
+        name = f"{self._prefix}{collection.value}"
+        try:
+            with self._translated(name):
+                if collection not in self._ready:
+                    with self._setup:
+                        self._set_up(collection, name)
+                yield name
+        except IndexUnavailable:
+            # Whoever rebuilds the data may drop a collection under a living process, so look again next time.
+            self._ready.discard(collection)
+            raise
+
+    @contextmanager
+    def _translated(self, name: str) -> Iterator[None]:
         from qdrant_client.common.client_exceptions import QdrantException  # noqa: PLC0415
         from qdrant_client.http.exceptions import ApiException  # noqa: PLC0415
 
         if self._closed:
             raise IndexUnavailable("the vector index is closed")
-        name = f"{self._prefix}{collection.value}"
         try:
-            if collection not in self._ready:
-                with self._setup:
-                    self._set_up(collection, name)
-            yield name
+            yield
         except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
             # The last two are how the client meets an answer that is no JSON (a proxy's page) or holds no result.
-            # And whoever rebuilds the data may drop a collection under a living process, so look again next time.
-            self._ready.discard(collection)
             raise _translated(error, name) from error
 
     def _set_up(self, collection: Collection, name: str) -> None:
         if collection in self._ready:
             return
         if not self._client.collection_exists(name):
+            if not self._makes_collections:
+                raise IndexUnavailable(f"collection {name} is not on the server")
             self._create(collection, name)
         info = self._client.get_collection(name)
         self._check(name, info.config.params)

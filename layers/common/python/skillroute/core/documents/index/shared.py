@@ -1,130 +1,237 @@
-"""A Qdrant server that all processes share, kept in step with the change feed by whoever finds it behind.
+"""A Qdrant server that all processes share. Searches only read it; writers and the relay keep it in step.
 
-The writer brings it up to date right after its commit. A search looks at the feed as well: usually there is nothing
-to do, and when a writer died between its commit and the server, the search does that work. One row in PostgreSQL keeps
-the position and is locked meanwhile, so that an old state is never written over a newer one.
+What is on the server is a generation: collections of one model that were filled once and follow the change feed since.
+Searches use the newest that is whole, and say so when the feed goes beyond what it has seen. They never fill: a new
+generation is filled beside the one that is searched, page by page, by whoever has the time; where it stands is kept in
+PostgreSQL, so that a process that is killed costs a page (docs/adr/0034).
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Literal, Protocol
 
-from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch
+from skillroute.core.clock import Clock
+from skillroute.core.documents.generations import KNOWN, Generation, Generations, HeldGenerations, Served
+from skillroute.core.documents.index.events import (
+    NO_MODEL,
+    model_of,
+    tell_batch,
+    tell_rebuild,
+    tell_rebuilt,
+    tell_stale,
+)
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.index.projection import apply_changes, refresh_everything
+from skillroute.core.documents.index.projection import apply_changes
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
-from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus, PositionStore
+from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.errors import IndexNotReady
+from skillroute.core.time_left import at_most_s
+
+_PAGE = 500
+_COLLECTIONS = [collection.value for collection in Collection]
 
 
-@dataclass(slots=True)
-class Opened:
-    """The server's collections for one model, where their position is kept, and how far this process has seen.
+class ServerIndex(VectorIndex, Protocol):
+    """Collections on a server."""
 
-    Each model has collections and a position of its own, so vectors of two models never meet, and a change of dimension
-    needs nothing to be dropped first. `is_new` tells that the collections were empty when they were opened.
-    """
+    def exists(self) -> bool:
+        """Whether all of them are there."""
+        ...
 
-    model: EmbeddingModel
-    index: VectorIndex
-    positions: PositionStore
-    is_new: bool = False
-    epoch: str | None = None
-    position: str = START
-
-    def saw(self, page: FeedPage) -> None:
-        """Take note of a look at the feed whose changes are all in the index."""
-        self.is_new = False
-        self.epoch, self.position = page.epoch, page.position
+    def drop(self) -> None:
+        """Remove all of them."""
+        ...
 
 
-OpenIndex = Callable[[EmbeddingModel], Opened]
-"""Opens the server's collections for vectors of a model, and makes them where they are missing."""
+OpenIndex = Callable[[EmbeddingModel, int, bool], ServerIndex]
+"""Opens a generation's collections for vectors of a model; makes them where they are missing, if that is asked for."""
+
+_Step = Literal["worked", "done", "busy"]
 
 
 class SharedReplica:
-    """`ports.IndexReplica` over an index server."""
+    """`ports.IndexReplica` over an index server.
+
+    Parameters
+    ----------
+    feed : ChangeFeed
+    generations : Generations
+    open_index : callable
+    configured_model : callable
+        Returns the model that queries are embedded with, or None while that cannot be told.
+    """
 
     def __init__(
         self,
         feed: ChangeFeed,
+        generations: Generations,
         open_index: OpenIndex,
         configured_model: Callable[[], EmbeddingModel | None],
+        *,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._feed = feed
+        self._generations = generations
         self._open_index = open_index
         self._configured_model = configured_model
+        self._clock = clock
         self._lock = threading.Lock()
-        self._opened: Opened | None = None
+        self._opened: dict[tuple[int, bool], ServerIndex] = {}
 
     @property
     def is_ready(self) -> bool:
-        return self._opened is not None
+        return True  # a search never builds one
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
-        yield self._caught_up().index
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+        served = self._served()
+        if served.number is None or served.model is None:
+            raise IndexNotReady("the index server is being filled")
+        if not served.is_current:
+            tell_stale()
+            on_stale()
+        yield self._open(served.model, served.number)
 
     def status(self) -> IndexStatus:
-        with self._lock:
-            opened = self._opened
-            page = self._feed.poll(HEAD)
-            return IndexStatus(
-                kind="server",
-                ready=opened is not None,
-                rebuilding=False,
-                lag=self._feed.lag(opened.position if opened else START),
-                items=opened.index.count(Collection.TOOLS) if opened else 0,
-                skills=opened.index.count(Collection.SKILLS) if opened else 0,
-                entities=opened.index.count(Collection.REGISTRY) if opened else 0,
-                mail=opened.index.count(Collection.MAIL) if opened else 0,
-                model=str(page.model) if page.model else None,
-            )
+        served = self._served()
+        index = self._open(served.model, served.number) if served.number and served.model else None
+        return IndexStatus(
+            kind="server",
+            ready=index is not None,
+            rebuilding=served.is_filling,
+            lag=self._lag(served),
+            items=index.count(Collection.TOOLS) if index else 0,
+            skills=index.count(Collection.SKILLS) if index else 0,
+            entities=index.count(Collection.REGISTRY) if index else 0,
+            mail=index.count(Collection.MAIL) if index else 0,
+            model=str(served.stored) if served.stored else None,
+            stale=not served.is_current,
+        )
+
+    def lag(self) -> int:
+        return self._lag(self._served())
+
+    def catch_up(self, within_s: float, *, check: bool = False) -> None:
+        """Bring the server up to date, as far as that goes within some seconds. Waits for nobody who is at it already.
+
+        Parameters
+        ----------
+        check : bool
+            Look first whether the collections are still on the server.
+        """
+        ends_s = self._clock() + at_most_s(within_s)
+        while True:
+            step = self._generations.held(lambda held, check=check: self._step(held, check))  # type: ignore[misc]
+            check = False
+            # Who was turned away while this one was at work relies on it: so look again after letting go.
+            if step == "busy" or (step == "done" and self._served().is_current) or self._clock() >= ends_s:
+                return
 
     def close(self) -> None:
         with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.index.close()
+            opened, self._opened = self._opened, {}
+        for index in opened.values():
+            index.close()
 
-    def _caught_up(self) -> Opened:
+    def _lag(self, served: Served) -> int:
+        return self._feed.lag(served.seen or START)
+
+    def _served(self) -> Served:
+        configured = self._configured_model()
+        served = self._generations.served(configured)
+        model_of(served.stored, configured)
+        return served
+
+    def _open(self, model: EmbeddingModel, number: int, *, to_fill: bool = False) -> ServerIndex:
         with self._lock:
-            while True:
-                page = self._feed.poll(self._opened.position if self._opened else START)
-                opened = self._open(page)
-                if page.epoch != opened.epoch or page.changes or not page.is_complete:
-                    page = self._catch_up(opened)
-                # A reindex may have come between the two looks; then the other model's collections are caught up.
-                if self._model_of(page) == opened.model:
-                    opened.saw(page)
-                    return opened
+            index = self._opened.get((number, to_fill))
+            if index is None:
+                index = self._opened[number, to_fill] = self._open_index(model, number, to_fill)
+                # A search may still be on the generation before.
+                for old in [key for key in self._opened if key[0] < number - 1]:
+                    self._opened.pop(old).close()
+            return index
 
-    def _model_of(self, page: FeedPage) -> EmbeddingModel:
-        return model_of(page, self._configured_model)
+    def _step(self, held: HeldGenerations | None, check: bool) -> _Step:
+        """Do a page of what there is to do."""
+        if held is None:
+            return "busy"
+        page, generations = self._feed.poll(HEAD), held.all()
+        model = self._model_of(page, generations)
+        mine = [generation for generation in generations if generation.model == model]
+        ready = next((generation for generation in reversed(mine) if generation.is_ready), None)
+        newest = mine[-1] if mine else None
+        if newest is None or newest.epoch != page.epoch or not newest.can_follow or (check and self._is_gone(newest)):
+            held.add(model, page.epoch, page.position)
+            tell_rebuild(self._feed)
+            return "worked"
+        if ready is not None and ready.can_follow and self._follow(held, ready, page):
+            return "worked"
+        if not newest.is_ready:
+            self._fill(held, newest, page)
+            return "worked"
+        return self._tidy(held, generations, newest)
 
-    def _open(self, page: FeedPage) -> Opened:
-        model = self._model_of(page)
-        if self._opened is None or self._opened.model != model:
-            opened = self._open_index(model)
-            # Whatever the position says: collections that somebody dropped come back empty.
-            opened.is_new = not any(opened.index.count(collection) for collection in Collection)
-            self._opened = opened
-        return self._opened
+    def _is_gone(self, generation: Generation) -> bool:
+        return generation.is_ready and not self._open(generation.model, generation.number).exists()
 
-    def _catch_up(self, opened: Opened) -> FeedPage:
-        with opened.positions.exclusive() as cursor:
-            page = self._feed.poll(cursor.position)
-            if self._model_of(page) == opened.model:
-                followed = cursor.epoch == page.epoch and page.is_complete
-                if followed and not opened.is_new:
-                    apply_changes(self._feed, opened.index, page.changes)
-                    tell_batch(len(page.changes))
-                else:
-                    rebuild = Rebuild(self._feed)
-                    refresh_everything(self._feed, opened.index)
-                    rebuild.completed(opened.index)
-                cursor.advance(page.epoch, page.position)
-            return page
+    def _model_of(self, page: FeedPage, generations: list[Generation]) -> EmbeddingModel:
+        """Return the model to have collections of; without any, those that are there will do."""
+        model = model_of(page.model, self._configured_model())
+        return generations[-1].model if model == NO_MODEL and generations else model
+
+    def _follow(self, held: HeldGenerations, generation: Generation, page: FeedPage) -> bool:
+        """Carry a page of changes over; return whether there were any."""
+        assert generation.seen is not None  # noqa: S101 (it is filled)
+        changes = held.unseen(generation.seen, generation.after, _PAGE)
+        if not changes and generation.target is None and generation.is_ready:
+            return False
+        index = self._open(generation.model, generation.number)
+        apply_changes(self._feed, index, [(Collection(name), key) for name, key in changes if name in KNOWN])
+        if self._feed.poll(HEAD).model not in (None, generation.model):
+            return True  # a reindex came between: what was loaded has other vectors, and counts for nothing
+        # The target was seen before the changes were read, so what came between is carried over again.
+        target = generation.target or page.position
+        if len(changes) == _PAGE:
+            held.save(replace(generation, target=target, after=changes[-1]))
+        else:
+            elapsed_ms = held.save(replace(generation, seen=target, target=None, after=None, is_ready=True))
+            if not generation.is_ready:
+                tell_rebuilt(index, elapsed_ms)
+        tell_batch(len(changes))
+        return True
+
+    def _fill(self, held: HeldGenerations, generation: Generation, page: FeedPage) -> None:
+        """Write a page of records to a new generation, by key; in the end what changed meanwhile."""
+        if generation.seen is not None:
+            self._follow(held, generation, page)
+            return
+        name, after = generation.after or (_COLLECTIONS[0], None)
+        records = next(iter(self._feed.load_all(Collection(name), after)), [])
+        index = self._open(generation.model, generation.number, to_fill=True)
+        if after is None:
+            index.count(Collection(name))  # makes the collection, also where nothing is to be written
+        if records:
+            index.upsert(Collection(name), records)
+            held.save(replace(generation, after=(name, records[-1].key)))
+            return
+        following = _COLLECTIONS[_COLLECTIONS.index(name) + 1 :]
+        if following:
+            held.save(replace(generation, after=(following[0], None)))
+        else:
+            held.save(replace(generation, seen=generation.target, target=None, after=None))
+
+    def _tidy(self, held: HeldGenerations, generations: list[Generation], newest: Generation) -> _Step:
+        """Drop a generation that nobody needs any more."""
+        for old in generations:
+            if old.number < newest.number and (newest.is_superseding or not old.is_ready):
+                self._open(old.model, old.number).drop()
+                held.forget(old.number)
+                return "worked"
+        return "done"

@@ -25,12 +25,22 @@ CREATE TABLE mcp.index_state (
 );
 INSERT INTO mcp.index_state DEFAULT VALUES;
 
--- How far a shared index server has read; an embedded replica keeps its own position in memory.
-CREATE TABLE mcp.index_positions (
-    index_name text PRIMARY KEY,
-    epoch      uuid,
-    position   pg_snapshot NOT NULL DEFAULT '1:1:',
-    updated_at timestamptz NOT NULL DEFAULT now()
+-- What is on an index server, and how far it has read; an embedded replica keeps its own position in memory.
+CREATE TABLE mcp.index_generations (
+    index_name       text NOT NULL,
+    generation       bigint NOT NULL,
+    model            text NOT NULL,
+    dimension        integer NOT NULL,
+    epoch            uuid NOT NULL,
+    seen             pg_snapshot,                        -- null while it is being filled
+    target           pg_snapshot,                        -- what it has seen when all that is under way is there
+    after_collection text,                               -- how far that has come; the next process goes on from there
+    after_key        text,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    ready_at         timestamptz,                        -- since when it is whole, and searched
+    PRIMARY KEY (index_name, generation),
+    CONSTRAINT index_generations_position CHECK (num_nonnulls(seen, target) > 0),
+    CONSTRAINT index_generations_ready CHECK (ready_at IS NULL OR seen IS NOT NULL)
 );
 
 -- Rows are locked in key order: two transactions that touch the same items then wait instead of deadlocking.

@@ -48,16 +48,6 @@ UPDATE mcp.index_state
 -- Nothing is missing for who reads everything anew; and a database restored elsewhere counts from the start.
 SET embedding_model = :name, embedding_dimension = :dimension::int, epoch = gen_random_uuid(), pruned_to = '0'
 
--- name: ensure_position
-INSERT INTO mcp.index_positions (index_name) VALUES (:index_name) ON CONFLICT DO NOTHING
-
--- name: hold_position
-SELECT epoch::text, position::text FROM mcp.index_positions WHERE index_name = :index_name FOR UPDATE
-
--- name: save_position
-UPDATE mcp.index_positions SET epoch = :epoch::text::uuid, position = :position::text::pg_snapshot, updated_at = now()
-WHERE index_name = :index_name
-
 -- name: prune_changes
 -- plan: custom
 -- Changes of items that are long gone. Those of living items stay: each is one row, its latest change. An index of the

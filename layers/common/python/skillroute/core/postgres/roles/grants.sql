@@ -11,7 +11,4 @@ BEGIN
     EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA mcp TO %I', writer);
     -- What was migrated is the owner's to say.
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON mcp.migrations FROM %I', writer);
-    -- The one thing that a search writes: how far it has brought a Qdrant server up to date.
-    EXECUTE format(
-        'GRANT INSERT (index_name), UPDATE (epoch, position, updated_at) ON mcp.index_positions TO %I', reader);
 END $$

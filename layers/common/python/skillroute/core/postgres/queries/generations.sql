@@ -1,0 +1,72 @@
+-- The generations of an index on a server, and how far each has come (docs/adr/0034).
+
+-- name: served_generation
+-- plan: custom
+-- For a search, in one look: the newest generation that is whole, of the stored model or else the configured one, and
+-- whether the feed goes beyond what it has seen. Both ends of the feed are read off an index, whatever PostgreSQL
+-- believes of how many rows are there.
+SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, g.generation, g.model, g.dimension, g.seen::text,
+       g.epoch = s.epoch
+           AND s.pruned_to < pg_snapshot_xmin(g.seen)
+           AND pg_snapshot_xmax(g.seen) <= pg_snapshot_xmax(pg_current_snapshot())
+           AND coalesce((
+               SELECT c.xid FROM mcp.index_changes c WHERE c.xid < pg_snapshot_xmax(pg_current_snapshot())
+               ORDER BY c.xid DESC LIMIT 1) < pg_snapshot_xmax(g.seen), true)
+           AND NOT EXISTS (
+               SELECT FROM pg_snapshot_xip(g.seen) AS was_open (xid)
+               CROSS JOIN LATERAL (
+                   SELECT FROM mcp.index_changes c WHERE c.xid >= was_open.xid AND c.xid <= was_open.xid
+                   ORDER BY c.xid LIMIT 1) AS committed),
+       EXISTS (SELECT FROM mcp.index_generations n WHERE n.index_name = :index_name AND n.ready_at IS NULL)
+FROM mcp.index_state s
+LEFT JOIN LATERAL (
+    SELECT n.* FROM mcp.index_generations n
+    WHERE n.index_name = :index_name AND n.ready_at IS NOT NULL
+      AND (n.model = coalesce(s.embedding_model, :model::text, n.model))
+      AND (n.dimension = coalesce(s.embedding_dimension, :dimension::int, n.dimension))
+    ORDER BY n.generation DESC
+    LIMIT 1
+) AS g ON true
+
+-- name: hold_generations
+-- Until the transaction ends. Whoever finds it held goes on without waiting.
+SELECT pg_try_advisory_xact_lock(hashtextextended('mcp.index_generations ' || :index_name::text, 0))
+
+-- name: index_generations
+-- Whether each can still be followed: nothing that it has not seen was pruned, and the database was not restored to an
+-- earlier moment.
+SELECT g.generation, g.model, g.dimension, g.epoch::text, g.seen::text, g.target::text, g.after_collection, g.after_key,
+       g.ready_at IS NOT NULL, coalesce(g.ready_at < now() - make_interval(secs => :grace_s::float8), false),
+       s.pruned_to < pg_snapshot_xmin(coalesce(g.seen, g.target))
+           AND pg_snapshot_xmax(coalesce(g.seen, g.target)) <= pg_snapshot_xmax(pg_current_snapshot())
+FROM mcp.index_generations g
+CROSS JOIN mcp.index_state s
+WHERE g.index_name = :index_name
+ORDER BY g.generation
+
+-- name: add_generation
+INSERT INTO mcp.index_generations (index_name, generation, model, dimension, epoch, target)
+SELECT :index_name, coalesce(max(generation), 0) + 1, :model, :dimension::int, :epoch::text::uuid, :target::text::pg_snapshot
+FROM mcp.index_generations
+WHERE index_name = :index_name
+RETURNING generation
+
+-- name: save_generation
+UPDATE mcp.index_generations
+SET seen = :seen::text::pg_snapshot, target = :target::text::pg_snapshot, after_collection = :after_collection,
+    after_key = :after_key, ready_at = CASE WHEN :is_ready::boolean THEN coalesce(ready_at, now()) END
+WHERE index_name = :index_name AND generation = :generation::bigint
+RETURNING (extract(epoch FROM now() - created_at) * 1000)::bigint
+
+-- name: forget_generation
+DELETE FROM mcp.index_generations WHERE index_name = :index_name AND generation = :generation::bigint
+
+-- name: unseen_changes
+-- plan: custom
+-- A page of what a position did not see, in the order in which it is carried over.
+SELECT c.collection, c.item_id FROM mcp.index_changes c
+WHERE (c.xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND c.xid < pg_snapshot_xmax(pg_current_snapshot())
+       OR c.xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot))))
+  AND (c.collection, c.item_id) > (:after_collection::text, :after_key::text)
+ORDER BY c.collection, c.item_id
+LIMIT :limit::int
