@@ -123,6 +123,10 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	else echo "cold starts were not measured: the build failed" >&2; fi
 	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
 
+.PHONY: bench-resume
+bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)
+	@$(BIN)/python benchmarks/resume.py --rows $(or $(ROWS),1000000)
+
 .PHONY: clean
 clean: ## Remove what building and testing left; data in .skillroute stays
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .aws-sam dist
