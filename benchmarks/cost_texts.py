@@ -9,29 +9,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-_WORDS = [
-    "find",
-    "merge",
-    "request",
-    "branch",
-    "deploy",
-    "invoice",
-    "water",
-    "garden",
-    "calendar",
-    "translate",
-    "retrieve",
-    "message",
-    "release",
-    "customer",
-    "database",
-    "schedule",
-    "picture",
-    "weather",
-    "report",
-    "summarise",
-    "repository",
-]
+_WORDS = (
+    *("find", "merge", "request", "branch", "deploy", "invoice", "water", "garden", "calendar", "translate"),
+    *(
+        "retrieve",
+        "message",
+        "release",
+        "customer",
+        "database",
+        "schedule",
+        "picture",
+        "weather",
+        "report",
+        "summarise",
+    ),
+)
 
 # Of each text what is repeated. What stands for nothing known is there because its kind is (quantifiers, escapes).
 _UNITS: dict[str, str] = {

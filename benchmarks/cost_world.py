@@ -10,11 +10,11 @@ import numpy as np
 from cost_meter import Caller
 from cost_texts import HOSTILE
 from harness import progress
-from skillroute.bootstrap import Parts
-from skillroute.domain.classification import SkillDraft
-from skillroute.domain.embedding import EmbeddingModel, Vector
-from skillroute.domain.skills import Assignment, AssignmentSource, skill_key
-from skillroute.ports import Embedder
+from skillroute.wiring import Parts
+from skillroute.skills.classification import SkillDraft
+from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.skills.model import Assignment, AssignmentSource, skill_key
+from skillroute.core.ports import Embedder
 
 Json = dict[str, Any]
 
@@ -73,7 +73,7 @@ def message(number: int, prefix: str = "m", body: str = "water", recipients: int
 
 
 class MadeUpVectors:
-    """The model, or vectors drawn at random in its place: most of a bulk write is the model, which `ingest.py` measures.
+    """The model, or vectors drawn at random in its place: most of a bulk write is the model, see `ingest.py`.
 
     Attributes
     ----------
@@ -208,7 +208,8 @@ class World:
                 ids.append(session.suggestions.add(draft, each.tool, AssignmentSource.LLM_AUTO)[0])
             return ids
 
-        self._spare["suggestion"] = self._parts.database.transact(suggest)
+        ids = self._parts.database.transact(suggest)
+        self._spare["suggestion"] = [*ids[::2], ids[1]]  # one of them has the name that so many have
 
 
 def _batches(rows: Iterable[Json], most: int, most_bytes: int) -> Iterable[list[Json]]:

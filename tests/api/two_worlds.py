@@ -89,7 +89,7 @@ class World:
     def seen_by(self, org: str | None) -> dict[str, Any]:
         """Return everything that an organisation is answered, its operator and an agent of it, by what was asked."""
         found: dict[str, Any] = {}
-        for scope, agent in (("admin", "email"), ("search", "email"), ("search", "files")):
+        for scope, agent in (("admin", "email"), ("search", "files")):
             for method, path, body in QUESTIONS:
                 answer = self.ask(org, method, path, body, scope=scope, agent=agent)
                 found[f"{scope} {agent} {method} {path} {body}"] = shown(answer)
@@ -208,6 +208,25 @@ REQUESTS: dict[str, Any] = {
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 
 
+BEGINNING = tuple(
+    Step(org, does, org, name, other, text, does != "assign")
+    for org in (None, GLOBEX)
+    for does, name, other, text in (
+        ("skill", "files" if org is None else "weather", "email", "zebra letter"),
+        ("tools", "email", "files", "rain zebra"),
+        ("assign", "email", "files", ""),
+        ("classify", "files", "weather", ""),
+        ("server", "weather", "files", "merge request"),
+        ("agent", "email", "weather", "invoice"),
+        ("project", "files", "email", "letter"),
+        ("product", "email", "files", "rain"),
+        ("mail agent", "files", "files", "zebra"),
+        ("message", "email", "files", "rain invoice"),
+    )
+)
+"""What there is of everything before anything is drawn, of nobody's and of globex."""
+
+
 def steps(*orgs: str | None) -> st.SearchStrategy[Step]:
     """Return steps of these organisations; each may be about what another one has."""
     names, whose = st.sampled_from(NAMES), st.sampled_from([None, ACME, GLOBEX])
@@ -240,11 +259,8 @@ def _questions() -> Iterator[Request]:
     yield "POST", "/search/registry", {"query": "zebra #weather", "max_results": 50, "explain": True}
     for mode in ("lexical", "semantic", "hybrid"):
         for kind in ("message", "agent", "project"):
-            yield (
-                "POST",
-                "/search/messages",
-                {"text": "rain email 天气", "mode": mode, "doc_kind": kind, "explain": True},
-            )
+            asked = {"text": "rain email 天气", "mode": mode, "doc_kind": kind}
+            yield "POST", "/search/messages", {**asked, "explain": True}
     yield "POST", "/search/messages", {"text": "", "ack_required": False, "sender_name": "email", "explain": True}
     yield "POST", "/tools/search_messages", {"project_key": "files", "query": "rain from:email"}
     yield "POST", "/tools/search_messages_product", {"product_key": "email", "query": "rain"}
@@ -255,7 +271,8 @@ QUESTIONS = tuple(_questions())
 # What is compared
 
 _IDS = re.compile(r"(^|_)ids?$")
-_TIMES = re.compile(r"_(ms|us|at)$|^classification_timestamp$")
+_TIMES = re.compile(r"_(ms|us|ts|at)$|^classification_timestamp$")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _HEADERS = ("X-Total-Count", "X-Degraded", "X-Search-Mode", "X-Page-Truncated", "Link")
 
 
@@ -273,8 +290,21 @@ def without_ids(value: Any, name: str = "") -> Any:
         return [without_ids(each, name) for each in value]
     if _IDS.search(name) and (isinstance(value, int) or (isinstance(value, str) and value.isdigit())):
         return "an id"
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return "a time"
     if name == "next_cursor":
         return "a cursor"
     if isinstance(value, str) and name in {"detail", "message", "reason", "next"}:
         return re.sub(r"\d+", "#", value)
     return value
+
+
+def difference(one: Any, other: Any, place: str = "") -> tuple[str, Any, Any] | None:
+    """Return the first place where two answers differ, with what stands there; None where there is none."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        pairs = [(f"{place}.{key}", one[key], other[key]) for key in one]
+    elif isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        pairs = [(f"{place}.{number}", *pair) for number, pair in enumerate(zip(one, other, strict=True))]
+    else:
+        return None if one == other else (place, one, other)
+    return next((found for where, a, b in pairs if (found := difference(a, b, where))), None)
