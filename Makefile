@@ -126,6 +126,10 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 .PHONY: bench-resume
 bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)
 	@$(BIN)/python benchmarks/resume.py --rows $(or $(ROWS),1000000)
+.PHONY: bench-cost
+bench-cost: $(VENV)/.dev ## Measure the largest request of every route; fails where one costs more than it may (10 minutes)
+	@mkdir -p $(RESULTS)
+	@$(BIN)/python benchmarks/cost.py --json $(RESULTS)/cost.json
 
 .PHONY: clean
 clean: ## Remove what building and testing left; data in .skillroute stays

@@ -15,10 +15,9 @@ what is measured on two busy cores, so they say nothing about speed; `latency.py
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,11 +26,11 @@ from cost_cases import cases_of
 from cost_meter import Answer, Caller, Cost, Meter
 from cost_world import MadeUpVectors, World
 from fastapi import FastAPI
-from harness import arguments, console, fresh_database, print_table, progress, save
-from skillroute.bootstrap import Parts, make_embedder
-from skillroute.domain.answer_size import MAX_ANSWER_BYTES
-from skillroute.settings import LocalSettings
-from skillroute.web.app import create_app
+from harness import arguments, console, fresh_database, print_table, progress, save, words
+from skillroute.wiring import Parts, make_embedder
+from skillroute.core.answer_size import MAX_ANSWER_BYTES
+from skillroute.core.settings import LocalSettings
+from skillroute.core.http.app import create_app
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +132,8 @@ def table(measured: list[Measured]) -> list[dict[str, Any]]:
     return rows
 
 
-def run(only: str) -> tuple[list[Measured], list[str]]:
-    """Measure the routes whose path contains `only`; return what was measured and what is wrong."""
+def run(only: Sequence[str]) -> tuple[list[Measured], list[str]]:
+    """Measure the routes whose path has one of `only`; return what was measured and what is wrong."""
     measured: list[Measured] = []
     wrong: list[str] = []
     with fresh_database() as url:
@@ -147,10 +146,9 @@ def run(only: str) -> tuple[list[Measured], list[str]]:
             world = World(ask, parts)
             world.fill()
             meter = Meter(url)
-            gc.collect()
-            routes = [each for each in routes_of(app) if only in each[0][1]]
+            routes = [each for each in routes_of(app) if any(part in each[0][1] for part in only)]
             if not routes:
-                wrong.append(f"the application has no route with {only!r}")
+                wrong.append(f"the application has no route with {' or '.join(only)}")
             with progress() as bar:
                 for route, has_body in bar.track(routes, description="measuring"):
                     before = len(measured)
@@ -168,7 +166,9 @@ def run(only: str) -> tuple[list[Measured], list[str]]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--only", default="", metavar="TEXT", help="only routes whose path contains this")
+    parser.add_argument(
+        "--only", type=words, default=[""], metavar="TEXTS", help="only routes whose path has one of these"
+    )
     parser.add_argument("--all", action="store_true", help="print every case, and not only the slowest of each route")
     args = parser.parse_args()
     measured, wrong = run(args.only)

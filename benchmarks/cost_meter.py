@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pg8000.native
 import psutil
 from fastapi import FastAPI
-from skillroute.domain.answer_size import on_the_way
+from skillroute.core.answer_size import on_the_way
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")

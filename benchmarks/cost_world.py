@@ -10,11 +10,11 @@ import numpy as np
 from cost_meter import Caller
 from cost_texts import HOSTILE
 from harness import progress
-from skillroute.wiring import Parts
-from skillroute.skills.classification import SkillDraft
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 from skillroute.core.ports import Embedder
+from skillroute.skills.classification import SkillDraft
+from skillroute.skills.model import Assignment, AssignmentSource, skill_key
+from skillroute.wiring import Parts
 
 Json = dict[str, Any]
 
@@ -210,6 +210,8 @@ class World:
 
         ids = self._parts.database.transact(suggest)
         self._spare["suggestion"] = [*ids[::2], ids[1]]  # one of them has the name that so many have
+        # The first classification embeds the texts of all skills, which `classification.py` measures.
+        self._ask("POST", "/api/v1/skills/classify", json.dumps({"tool_id": self.tools[0]}).encode())
 
 
 def _batches(rows: Iterable[Json], most: int, most_bytes: int) -> Iterable[list[Json]]:

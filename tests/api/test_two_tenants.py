@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from skillroute.providers.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS
 from tests.api.tokens import JWT
@@ -47,7 +47,7 @@ class TwoWorlds(RuleBasedStateMachine):
     def there_is_something(self) -> None:
         for step in BEGINNING:
             with_acme, without = (world.does(step) for world in self._worlds)
-            assert with_acme == without
+            assert difference(with_acme, without) is None, step
             assert without is None or without[0] < 400, step
 
     @rule(step=steps(ACME))
@@ -57,7 +57,7 @@ class TwoWorlds(RuleBasedStateMachine):
     @rule(step=steps(None, GLOBEX))
     def others_write(self, step: Step) -> None:
         with_acme, without = (world.does(step) for world in self._worlds)
-        assert with_acme == without, step
+        assert difference(with_acme, without) is None, step
 
     def teardown(self) -> None:
         try:
@@ -73,5 +73,5 @@ def test_what_an_organisation_is_answered_is_the_same_without_another_one(
 ) -> None:
     run_state_machine_as_test(
         lambda: TwoWorlds(databases, edge_indexes),
-        settings=settings(max_examples=settings.default.max_examples // 7, stateful_step_count=25),
+        settings=settings(max_examples=settings.default.max_examples // 10, stateful_step_count=30),
     )
