@@ -27,10 +27,10 @@ from cost_meter import Answer, Caller, Cost, Meter
 from cost_world import MadeUpVectors, World
 from fastapi import FastAPI
 from harness import arguments, console, fresh_database, print_table, progress, save, words
-from skillroute.wiring import Parts, make_embedder
 from skillroute.core.answer_size import MAX_ANSWER_BYTES
-from skillroute.core.settings import LocalSettings
 from skillroute.core.http.app import create_app
+from skillroute.core.settings import LocalSettings
+from skillroute.wiring import Parts, make_embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,7 @@ _AGENT = "INSERT INTO mcp.mail_agents (id, name, name_key, content_hash) VALUES 
 _MESSAGE = "INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subject, body, content_hash) VALUES "
 _DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
 
-_TEXTS = (
-    "INSERT INTO mcp.documents (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
-)
+_TEXTS = "INSERT INTO mcp.documents (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
 _VECTORS = "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash) VALUES "
 
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
