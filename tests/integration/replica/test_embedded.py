@@ -24,10 +24,26 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
 from skillroute.core.postgres.address import Address
+<<<<<<< ours
+=======
+from skillroute.skills.aggregate import AggregateSkill
+from skillroute.wiring.index import make_feed
+>>>>>>> theirs
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
-from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL
+from tests.integration.storage.rows import (
+    EAST,
+    MODEL,
+    NORTH,
+    OTHER_MODEL,
+    insert_tool,
+    put_document,
+    put_documents,
+    put_vectors,
+)
+
+MAKE_FEED = f"{make_feed.__module__}:{make_feed.__name__}"
 
 
 @pytest.fixture
@@ -209,9 +225,10 @@ class TestBuilding:
     def test_more_than_one_page_is_read(self, embedded: World) -> None:
         sql = embedded.connect()
         sql(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-            "SELECT 't' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(1, 1001) n"
+            "INSERT INTO mcp.tools (name, type, content_hash) "
+            "SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 1001) n"
         )
+        put_documents(sql, TOOLS, range(1, 1002))
         replica = embedded.replica()
         assert len(seen(replica)) == 1001
         sql("UPDATE mcp.tools SET description = 'new'")
@@ -355,6 +372,7 @@ class TestRebuilding:
         sql = embedded.connect()
         sql("SET session_replication_role = 'replica'")
         sql("UPDATE mcp.tools SET name = 'restored'")
+        sql("""UPDATE mcp.documents SET payload = payload || '{"name": "restored"}'""")
 
         assert replica._current is not None
         replica._current.position = "900000000:900000000:"
@@ -456,11 +474,9 @@ class TestModels:
 
     def test_a_vector_of_another_model_is_not_in_the_index(self, embedded: World) -> None:
         embedded.put("mine")
-        embedded.connect()(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text, embedding, "
-            "embedding_model, embedding_dimension) "
-            "VALUES ('theirs', 'tool', 'c', 't', '{e}', 'foreign', '\\x0000803f00000000', 'other', 2)"
-        )
+        sql = embedded.connect()
+        put_document(sql, TOOLS, str(insert_tool(sql, "theirs")), "foreign")
+        put_vectors(sql, OTHER_MODEL, EAST)
         with embedded.replica().current() as index:
             assert len(index.search(TOOLS, EAST, where=ALL, limit=5)) == 1
             assert len(index.search_text(TOOLS, "foreign", where=ALL, limit=5)) == 1
@@ -478,7 +494,7 @@ class TestModels:
         sql = embedded.connect()
 
         def switch() -> None:
-            sql("UPDATE mcp.tools SET embedding = '\\x000000000000803f', embedding_model = 'other'")
+            put_vectors(sql, OTHER_MODEL, NORTH)
             embedded.reindex(OTHER_MODEL)
 
         # WHEN the model is switched after it has looked, and before it has loaded
@@ -514,10 +530,8 @@ class TestModels:
 
     def test_before_anything_is_embedded_items_are_found_by_their_words(self, embedded: World) -> None:
         embedded.configured = None
-        embedded.connect()(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-            "VALUES ('a', 'tool', 'c', 't', '{e}', 'weather')"
-        )
+        sql = embedded.connect()
+        put_document(sql, TOOLS, str(insert_tool(sql, "a")), "weather")
         replica = embedded.replica()
         with replica.current() as index:
             assert len(index.search_text(TOOLS, "weather", where=ALL, limit=5)) == 1
@@ -535,7 +549,7 @@ class TestChildBuild:
         built: list[Built] = []
 
         def build(model: EmbeddingModel) -> Built:
-            built.append(build_in_child(Address.parse(embedded.url), replica_dir, model))
+            built.append(build_in_child(Address.parse(embedded.url), replica_dir, model, make_feed=MAKE_FEED))
             embedded.put("a", "new")
             embedded.put("b")
             return built[-1]
@@ -552,7 +566,9 @@ class TestChildBuild:
 
     def test_a_child_that_fails_says_why_and_leaves_no_folder(self, replica_dir: Path) -> None:
         with pytest.raises(IndexUnavailable, match=r"failed: .*DatabaseUnavailable.*cannot be reached"):
-            build_in_child(Address.parse("postgresql://u:secret@127.0.0.1:1/db"), replica_dir, MODEL)
+            build_in_child(
+                Address.parse("postgresql://u:secret@127.0.0.1:1/db"), replica_dir, MODEL, make_feed=MAKE_FEED
+            )
         assert list(replica_dir.iterdir()) == []
 
 

@@ -9,12 +9,13 @@ import pytest
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText, impacts, query_terms
 
 from tests.integration.replica.world import ALL, World
 from tests.integration.storage.mail_rows import T0, Mail
-from tests.integration.storage.rows import EAST, MODEL, NORTH, Sql
+from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, put_documents, put_vectors
 
 MAIL = Collection.MAIL
 
@@ -85,8 +86,8 @@ def test_the_index_follows_inserts_changes_memberships_and_deletions(world: Worl
     assert (near(replica, EAST), near(replica, NORTH)) == ([], [first])
     assert held(replica)[first]["project_ids"] == [str(mail.projects["q"])]
     # a vector that came later
-    tasks = world.database.read(lambda session: MailRepository(session).tasks([second]))
-    world.database.transact(lambda session: MailRepository(session).set_embeddings(MODEL, [(tasks[0], EAST)]))
+    tasks = world.database.read(lambda session: DocumentRepository(session, MAIL).tasks([str(second)]))
+    world.database.transact(lambda session: DocumentRepository(session, MAIL).set_embeddings(MODEL, [(tasks[0], EAST)]))
     assert near(replica, EAST) == [second]
     # memberships
     agent = mail.agent("Ann", "p", "q")
@@ -128,12 +129,13 @@ def test_what_says_the_same_again_is_written_to_the_index_once_more_and_changes_
 
 def test_vectors_of_another_model_are_in_no_index(world: World, mail: Mail) -> None:
     message = mail.message("m", "rain", vector=EAST)
-    other = mail.message("n", "rain", vector=EAST)
+    other = mail.message("n", "rain")
     sql: Sql = world.connect()
-    sql(f"UPDATE mcp.mail_documents SET embedding_model = 'other' WHERE id = {other}")
+    put_vectors(sql, OTHER_MODEL, EAST)
     replica = world.replica()
     assert near(replica, EAST) == [message]
-    sql(f"UPDATE mcp.mail_documents SET title = 'changed' WHERE id = {other}")
+    mail.message("n", "rain", subject="changed")
+    put_vectors(sql, OTHER_MODEL, EAST)
     assert near(replica, EAST) == [message]
     assert set(asked(replica, "rain")) == {message, other}
 
@@ -165,10 +167,11 @@ def test_more_than_a_page_is_read_and_compared_as_it_is_held(world: World) -> No
     sql = world.connect()
     sql(
         "INSERT INTO mcp.mail_documents (kind, project_ids, sender_key, recipient_keys, importance, ack_required, "
-        "created_ts, title, body, search_vector, text_hash) "
-        f"SELECT 'message', '{{1}}', 'a', '{{b}}', 'low', false, {T0} + n, '', 'rain', 'rain', '' "
+        "created_ts, search_vector, text_hash) "
+        f"SELECT 'message', '{{1}}', 'a', '{{b}}', 'low', false, {T0} + n, 'rain', '' "
         "FROM generate_series(1, 1100) AS n"
     )
+    put_documents(sql, MAIL, range(1, 1101), "\nrain")
     # WHEN they are read, THEN the index holds each payload as PostgreSQL says it, to the microsecond
     replica = world.replica()
     documents = held(replica)

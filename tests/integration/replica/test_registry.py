@@ -88,9 +88,10 @@ def test_vectors_of_another_model_are_in_no_index(world: World) -> None:
         insert(sql, f"{folder}/none")
         for name, model, dimension in [("same", "test", 2), ("other", "other", 2), ("longer", "test", 3)]:
             sql(
-                "UPDATE mcp.registry_entities SET embedding = decode(repeat('0000803f', :dimension), 'hex'), "
-                "embedding_model = :model, embedding_dimension = :dimension WHERE id = :id",
-                id=insert(sql, f"{folder}/{name}"), model=model, dimension=dimension,
+                "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash, embedding) "
+                "VALUES ('mcp_registry', :key, :model, :dimension, '', decode(repeat('0000803f', :dimension), 'hex')) "
+                "ON CONFLICT (collection, key, model, dimension) DO UPDATE SET embedding = excluded.embedding",
+                key=str(insert(sql, f"{folder}/{name}")), model=model, dimension=dimension,
             )  # fmt: skip
         return {f"{folder}/{name}" for name in ("same", "other", "longer", "none")}
 

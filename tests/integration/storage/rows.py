@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,19 +71,44 @@ INSERT_SKILL = (
 
 def put_document(sql: Sql, collection: Collection, key: str, text: str = "", vector: Vector | None = None) -> None:
     """Write the text of a row that is there, and its vector of `MODEL`, as the repositories do."""
+    put_documents(sql, collection, [key], text, vector)
+
+
+def put_documents(
+    sql: Sql,
+    collection: Collection,
+    keys: Iterable[object],
+    text: str = "",
+    vector: Vector | None = None,
+    *,
+    keep_derived: bool = False,
+) -> list[list[Any]]:
+    """The same of several; what the function returned of each: its key, whether it changed, whether it is embedded."""
     row = {
-        "key": key,
         "texts": [text],
         "lexical_text": text,
         "text_hash": text_hash(text),
         "embedding": None if vector is None else to_bytes(vector).hex(),
     }
-    sql(
-        "SELECT mcp.put_documents(:collection, :rows, :model, :dimension, false)",
+    return sql(
+        "SELECT * FROM mcp.put_documents(:collection, :rows, :model, :dimension, :keep_derived)",
         collection=collection.value,
-        rows=json.dumps([row]),
+        rows=json.dumps([{"key": str(key), **row} for key in keys]),
         model=None if vector is None else MODEL.name,
         dimension=None if vector is None else MODEL.dimension,
+        keep_derived=keep_derived,
+    )
+
+
+def put_vectors(sql: Sql, model: EmbeddingModel, vector: Vector) -> None:
+    """Store a vector of a model with every document, whether the model is in use or not."""
+    sql(
+        "INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding) "
+        "SELECT collection, key, :model, :dimension, text_hash, decode(:vector, 'hex') FROM mcp.documents "
+        "ON CONFLICT (collection, key, model, dimension) DO UPDATE SET embedding = excluded.embedding",
+        model=model.name,
+        dimension=model.dimension,
+        vector=to_bytes(vector).hex(),
     )
 
 

@@ -65,7 +65,7 @@ _AGENT = "INSERT INTO mcp.mail_agents (id, name, name_key, content_hash) VALUES 
 _MESSAGE = "INSERT INTO mcp.mail_messages (id, key, project_id, sender_id, subject, body, content_hash) VALUES "
 _DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
 
-_TEXTS = "INSERT INTO mcp.documents (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
+_TEXTS = "INSERT INTO mcp.documents (collection, key, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
 _VECTORS = "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash) VALUES "
 
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
@@ -130,7 +130,7 @@ REFUSED = [
     ("UPDATE mcp.index_state SET embedding_dimension = NULL", "index_state_model_whole"),
     ("UPDATE mcp.index_state SET next_model = 'm'", "index_state_next_whole"),
     ("UPDATE mcp.index_state SET next_dimension = 1", "index_state_next_whole"),
-    (_TEXTS + "('mcp_unified_search', '1', NULL, true, '{}', '', '', '{}')", "documents_pkey"),
+    (_TEXTS + "('mcp_unified_search', '1', true, '{}', '', '', '{}')", "documents_pkey"),
     ("UPDATE mcp.documents SET org_id = ''", "documents_org_not_blank"),
     (_VECTORS + "('mcp_unified_search', '1', 'test', 2, '')", "document_vectors_pkey"),
     (_VECTORS + "('mcp_unified_search', '2', 'test', 2, '')", "document_vectors_collection_key_fkey"),
