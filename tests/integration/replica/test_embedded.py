@@ -24,11 +24,7 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
 from skillroute.core.postgres.address import Address
-<<<<<<< ours
-=======
-from skillroute.skills.aggregate import AggregateSkill
 from skillroute.wiring.index import make_feed
->>>>>>> theirs
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
