@@ -22,6 +22,17 @@ def test_every_statement_is_used_by_the_code() -> None:
     assert [name for name in queries.names() if name not in quoted] == []
 
 
+@pytest.mark.parametrize(
+    "file", sorted(PACKAGE.glob("*/*queries.sql")), ids=lambda file: str(file.relative_to(PACKAGE))
+)
+def test_a_statement_of_a_slice_is_used_by_that_slice(file: Path) -> None:
+    code = "\n".join(path.read_text("utf-8") for path in file.parent.rglob("*.py"))
+    named = re.findall(r"^-- name: ([a-z_]+)$", file.read_text("utf-8"), flags=re.MULTILINE)
+    assert named
+    assert set(named) <= set(queries.names())
+    assert [name for name in named if f'"{name}"' not in code] == []
+
+
 def test_every_statement_that_the_code_names_exists() -> None:
     code = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
     named = set(re.findall(r'(?:_run|\.run)\(\s*"([a-z_]+)"', code))

@@ -1,4 +1,5 @@
-"""SQL by name. Each .sql file beside this one holds statements under ``-- name: the_name`` lines.
+"""SQL by name. The .sql files beside this one, and a slice's ``*queries.sql`` beside its repositories, hold statements
+under ``-- name: the_name`` lines.
 
 A line ``-- plan: custom`` below the name has PostgreSQL plan the statement for the values of each run, never once for
 all values: it pays where most conditions are optional. Agent mail, 20,000 messages: full text in one project 1.3 ms
@@ -8,8 +9,10 @@ instead of 26, the newest messages 0.3 instead of 37; planning costs 0.2 to 0.4 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 _NAME = re.compile(r"^-- name: ([a-z_]+)$", re.MULTILINE)
 _CUSTOM = re.compile(r"^-- plan: custom$", re.MULTILINE)
@@ -19,16 +22,23 @@ _CUSTOM = re.compile(r"^-- plan: custom$", re.MULTILINE)
 def _statements() -> dict[str, tuple[str, bool]]:
     """Return each statement, and whether it is planned for the values of each run."""
     found: dict[str, tuple[str, bool]] = {}
-    for file in files(__package__).iterdir():
-        if file.name.endswith(".sql"):
-            _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
-            for name, sql in zip(parts[::2], parts[1::2], strict=True):
-                if name in found:
-                    raise ValueError(f"two statements are named {name}")
-                # Comments are for readers; pg8000 would parse them on every first use.
-                lines = [line for line in sql.splitlines() if line.strip() and not line.lstrip().startswith("--")]
-                found[name] = "\n".join(lines), _CUSTOM.search(sql) is not None
+    for file in _files():
+        _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
+        for name, sql in zip(parts[::2], parts[1::2], strict=True):
+            if name in found:
+                raise ValueError(f"two statements are named {name}")
+            # Comments are for readers; pg8000 would parse them on every first use.
+            lines = [line for line in sql.splitlines() if line.strip() and not line.lstrip().startswith("--")]
+            found[name] = "\n".join(lines), _CUSTOM.search(sql) is not None
     return found
+
+
+def _files() -> Iterator[Traversable]:
+    """Yield the files of all statements. The core knows no slice: whatever folder has statements is one."""
+    yield from (file for file in files(__package__).iterdir() if file.name.endswith(".sql"))
+    for folder in files("skillroute").iterdir():
+        if folder.is_dir():
+            yield from (file for file in folder.iterdir() if file.name.endswith("queries.sql"))
 
 
 def statement(name: str) -> str:

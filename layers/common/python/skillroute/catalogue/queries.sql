@@ -112,6 +112,11 @@ WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
 DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
 RETURNING id
 
+-- name: delete_other_tools
+DELETE FROM mcp.tools
+WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
+RETURNING id
+
 -- name: item_schemas
 -- As text: whoever remembers them counts what they take. What has no room is not sent.
 SELECT sized.id, t.content_hash, sized.size, sized.upto <= :room::bigint,

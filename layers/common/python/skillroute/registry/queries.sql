@@ -122,10 +122,6 @@ JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_a
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C"
 
--- name: delete_other_tools
-DELETE FROM mcp.tools
-WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 'tool' AND name <> ALL (:names::text[])
-RETURNING id
 
 -- name: delete_stale_words
 DELETE FROM mcp.registry_words w
