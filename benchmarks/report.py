@@ -304,6 +304,7 @@ _SECTIONS = {
     "registry_latency": ("Registry search: latency", _registry_latency),
     "message_quality": ("Message search: quality", _message_quality),
     "message_latency": ("Message search: latency", _message_latency),
+    "resume": ("Filling an index server", lambda results: table(results["phases"])),
     "corpus": ("Corpus", lambda results: table([results])),
 }
 

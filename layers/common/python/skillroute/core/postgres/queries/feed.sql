@@ -4,7 +4,8 @@
 -- plan: custom
 -- One snapshot answers all of it: what changed, and how far that look reached. The position is such a snapshot, and what
 -- it did not see is what has changed since: transactions that began after it, and those that were open in it. None of
--- its two halves repeats what the position saw, however long a transaction stays open (docs/adr/0034).
+-- its two halves repeats what the position saw, however long a transaction stays open (docs/adr/0034). The list of those
+-- that were open is cut out of the text, as a constant: only then PostgreSQL knows how few rows they have.
 --
 -- A change from beyond this moment came with a dump of another server, whose transactions had higher numbers.
 SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, pg_current_snapshot()::text,
@@ -18,7 +19,7 @@ LEFT JOIN (
     WHERE xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND xid < pg_snapshot_xmax(pg_current_snapshot())
     UNION ALL
     SELECT collection, item_id, xid FROM mcp.index_changes
-    WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot)))
+    WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[])
 ) c ON true
 
 -- name: count_changes
@@ -27,7 +28,7 @@ LEFT JOIN (
 SELECT (SELECT count(*) FROM mcp.index_changes
         WHERE xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND xid < pg_snapshot_xmax(pg_current_snapshot()))
      + (SELECT count(*) FROM mcp.index_changes
-        WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot))))
+        WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[]))
 
 -- name: index_state
 -- Held until the transaction ends, so that a reindex cannot change the model under a writer.

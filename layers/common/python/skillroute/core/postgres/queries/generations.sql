@@ -66,7 +66,7 @@ DELETE FROM mcp.index_generations WHERE index_name = :index_name AND generation 
 -- A page of what a position did not see, in the order in which it is carried over.
 SELECT c.collection, c.item_id FROM mcp.index_changes c
 WHERE (c.xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND c.xid < pg_snapshot_xmax(pg_current_snapshot())
-       OR c.xid = ANY (ARRAY(SELECT pg_snapshot_xip(:position::text::pg_snapshot))))
+       OR c.xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[]))
   AND (c.collection, c.item_id) > (:after_collection::text, :after_key::text)
 ORDER BY c.collection, c.item_id
 LIMIT :limit::int
