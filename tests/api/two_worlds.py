@@ -282,7 +282,7 @@ def shown(response: Any) -> Any:
     return response.status_code, headers, without_ids(response.json()) if response.content else None
 
 
-def without_ids(value: Any, name: str = "") -> Any:  # noqa: PLR0911 (one for each kind of value)
+def without_ids(value: Any, name: str = "") -> Any:
     """Return JSON without ids of rows and without times. Ids of skills, which their owners choose, stay."""
     if isinstance(value, dict):
         return {key: without_ids(each, key) for key, each in value.items() if not _TIMES.search(key)}
