@@ -116,6 +116,7 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	@$(BIN)/python benchmarks/message_quality.py --json $(RESULTS)/message_quality.json
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/message_latency.py --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
+	@-$(BIN)/python benchmarks/cost.py --json $(RESULTS)/cost.json
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
 	@if [ -e $(RESULTS)/built ]; then \

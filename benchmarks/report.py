@@ -286,6 +286,18 @@ def _message_latency(results: Json) -> str:
     return "\n\n".join(parts)
 
 
+def _cost(results: Json) -> str:
+    about = (
+        "The slowest case of each route, with processor time of the process and of PostgreSQL together, and the most "
+        "memory and bytes of any: the largest page, body and query that it takes, texts that were made to be slow, and "
+        "bodies that it refuses, over 3,000 tools, 1,000 skills, 1,000 agents and 1,000 messages of which many are as "
+        "large as the API takes. What a route may cost at most stands first; `make bench-cost` fails beyond it. What "
+        "cases there are stands in `benchmarks/cost_cases.py`. Vectors are drawn at random where the model would be most "
+        "of the time."
+    )
+    return "\n\n".join([about, table(results["bounds"]), table(results["rows"])])
+
+
 def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
     return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
 
@@ -305,6 +317,7 @@ _SECTIONS = {
     "message_quality": ("Message search: quality", _message_quality),
     "message_latency": ("Message search: latency", _message_latency),
     "resume": ("Filling an index server", lambda results: table(results["phases"])),
+    "cost": ("The most that a request costs, by route", _cost),
     "corpus": ("Corpus", lambda results: table([results])),
 }
 

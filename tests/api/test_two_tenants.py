@@ -15,8 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from skillroute.core.embedding.hashing import HashingEmbedder
 
 from tests.api.bad_tokens import KEYS
+from tests.api.compared import difference
 from tests.api.tokens import JWT
-from tests.api.two_worlds import ACME, GLOBEX, Step, World, beginning, difference, steps
+from tests.api.two_worlds import ACME, GLOBEX, Step, World, beginning, steps
 from tests.builders import lent_system
 from tests.conftest import Empty, reusable_database
 from tests.doubles import EdgeIndexes
