@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from cost_world import Json, World, skill
 
 Route = tuple[str, str]
-Work = Literal["one", "bulk", "check"]
+Work = Literal["one", "bulk", "table", "check"]
 Body = Json | bytes | Callable[[], Json | bytes] | None
 
 MIB = 1024 * 1024
@@ -30,8 +30,9 @@ class Case:
         What is sent. Large ones are made when they are sent: together they would be gigabytes.
     statuses : tuple of int
         What may be answered.
-    work : {"one", "bulk", "check"}
-        Which bounds it has: of one search, page or thing, of hundreds that are written, of the check of everything.
+    work : {"one", "bulk", "table", "check"}
+        Which bounds it has: of one search, page or thing, of hundreds that are written, of making the table of 1,000
+        skills, of the check of everything.
     embeds : bool
         Whether the model is asked for vectors; else they are drawn at random.
     may_fail : bool

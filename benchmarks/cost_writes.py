@@ -190,9 +190,9 @@ def assign(path: str, world: World) -> Iterator[Case]:
 
 
 def classify(path: str, world: World) -> Iterator[Case]:
-    """Yield classifications at once."""
-    for number, name in enumerate(("a tool of 240 KB", "another")):
-        yield Case(name, path, {"tool_id": world.tools[10 + number], "force_reclassify": True}, embeds=False)
+    """Yield classifications at once; the first one after a skill was created makes the table of all skills anew."""
+    for place, (name, work) in enumerate({"after a skill was created": "table", "a tool of 240 KB": "one"}.items()):
+        yield Case(name, path, {"tool_id": world.tools[10 + place], "force_reclassify": True}, work=work, embeds=False)
 
 
 def approve(path: str, world: World) -> Iterator[Case]:

@@ -292,8 +292,8 @@ def _cost(results: Json) -> str:
         "memory and bytes of any: the largest page, body and query that it takes, texts that were made to be slow, and "
         "bodies that it refuses, over 3,000 tools, 1,000 skills, 1,000 agents and 1,000 messages of which many are as "
         "large as the API takes. What a route may cost at most stands first; `make bench-cost` fails beyond it. What "
-        "cases there are stands in `benchmarks/cost_cases.py`. Vectors are drawn at random where the model would be most "
-        "of the time."
+        "cases there are stands in `benchmarks/cost_cases.py`. Where the model would be most of the time, vectors are "
+        "drawn at random."
     )
     return "\n\n".join([about, table(results["bounds"]), table(results["rows"])])
 
