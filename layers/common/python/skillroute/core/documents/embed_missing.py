@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
+from skillroute.core.documents.index_state import IndexStateRepository
+from skillroute.core.documents.model import Collection
+from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.postgres.database import Database
+from skillroute.core.postgres.database import Database, Session
 
 _AT_ONCE = 5 * BATCH
 """Looked up at once: that takes a look at all that waits."""
@@ -44,7 +47,7 @@ class EmbedMissing(EmbeddingJob):
         ------
         EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
         """
-        if not self._database.read(lambda s: any(rows(s).to_embed(limit=1) for rows in ALL_ROWS)):
+        if not self._database.read(_is_anything_left):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: claim_model(session, model))
@@ -70,3 +73,10 @@ class EmbedMissing(EmbeddingJob):
             check=lambda session: check_model(session, self._embedder.model),
         )
         return len(done)
+
+
+def _is_anything_left(session: Session) -> bool:
+    # Until somebody says of which model vectors are, documents wait without a row for one.
+    if IndexStateRepository(session).stored_model() is None:
+        return any(DocumentRepository(session, each).keys(after="", limit=1) for each in Collection)
+    return any(rows(session).to_embed(limit=1) for rows in ALL_ROWS)
