@@ -9,6 +9,7 @@ from skillroute.catalogue.catalogue import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.embed_missing import EmbedMissing
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
@@ -96,15 +97,33 @@ class Desk:
         new = {"id": skill_id, "name": skill_id, "description": f"All about {skill_id}.", **fields}
         return self.create_skill(NewSkill(**new), caller)
 
-    def vector(self, table: str, key: str, column: str = "embedding") -> Vector | None:
-        """Return a stored vector: of an item by name, or of a skill by id."""
-        name = "name" if table == "tools" else "id"
-        rows = self.sql(f"SELECT {column} FROM mcp.{table} WHERE {name} = :key", key=key)
-        return None if rows[0][0] is None else from_bytes(rows[0][0])
+    def vector(self, collection: Collection, name: str, *, of_description: bool = False) -> Vector | None:
+        """Return what an item, by name, or a skill, by id, is found by; or the vector of the skill's description."""
+        table, key = _ROWS[collection]
+        column = "v.embedding" if of_description else "coalesce(v.derived, v.embedding)"
+        rows = self.sql(
+            f"SELECT {column} FROM {table} JOIN mcp.index_state s ON true JOIN mcp.document_vectors v ON v.key = {key} "
+            "AND v.collection = :collection AND (v.model, v.dimension) = (s.embedding_model, s.embedding_dimension)",
+            name=name,
+            collection=collection.value,
+        )
+        return None if not rows or rows[0][0] is None else from_bytes(rows[0][0])
 
-    def model_of(self, name: str) -> str | None:
-        model: str | None = self.sql("SELECT embedding_model FROM mcp.tools WHERE name = :name", name=name)[0][0]
-        return model
+    def models_of(self, name: str) -> set[str]:
+        """Return the models that an item has vectors of, made of the text that it has now."""
+        rows = self.sql(
+            "SELECT v.model FROM mcp.tools t JOIN mcp.documents d ON d.key = t.id::text "
+            "JOIN mcp.document_vectors v USING (collection, key, text_hash) "
+            "WHERE t.name = :name AND d.collection = 'mcp_unified_search' AND v.embedding IS NOT NULL",
+            name=name,
+        )
+        return {row[0] for row in rows}
+
+
+_ROWS = {
+    Collection.TOOLS: ("(SELECT id::text FROM mcp.tools WHERE name = :name) t", "t.id"),
+    Collection.SKILLS: ("(SELECT key FROM mcp.skill_categories WHERE id = :name) c", "c.key"),
+}
 
 
 def tool(name: str, description: str = "Does what a test wants.", **fields: Any) -> dict[str, Any]:

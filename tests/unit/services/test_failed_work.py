@@ -235,7 +235,7 @@ class TestDeadLetters:
     def test_without_queues_the_outbox_alone_is_looked_at(self, yard: Yard) -> None:
         key = waiting_tool(yard.desk)
         yard.fail_until_dead()
-        alone = DeadLetters(yard.desk.database, None, lambda: 0)
+        alone = DeadLetters(yard.desk.database, None, lambda: 0, tool_names)
 
         assert [each.key for each in alone.given_up(CLASSIFY)] == [key]
         assert alone.drop(CLASSIFY) == []

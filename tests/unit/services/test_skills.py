@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.skills.repository import SkillRepository
 
 from tests.doubles import in_threads
+from tests.integration.storage.rows import put_documents, put_vectors
 from tests.unit.services.desk import ACME, UMBRELLA, Desk, Renamed, tool
 
+TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 HUMAN = AssignmentSource.HUMAN_MANUAL
 
 
@@ -25,14 +29,14 @@ class TestCreate:
         skill = desk.skill("mail", keywords=("inbox",), examples=("send_mail",))
         assert (skill.id, skill.tool_count, skill.is_active, skill.org_id) == ("mail", 0, True, None)
         assert any("All about mail" in text for text in desk.embedder.texts)
-        vector = desk.vector("skill_categories", "mail")
+        vector = desk.vector(SKILLS, "mail")
         assert vector is not None
-        assert vector == desk.vector("skill_categories", "mail", "description_embedding")
+        assert vector == desk.vector(SKILLS, "mail", of_description=True)
         assert desk.commits == 1
 
     def test_keywords_and_examples_are_found_by_their_words(self, desk: Desk) -> None:
         desk.skill("mail", keywords=("inbox",), examples=("sendMail",))
-        [[words]] = desk.sql("SELECT lexical_text FROM mcp.skill_categories")
+        [[words]] = desk.sql("SELECT lexical_text FROM mcp.documents")
         assert {"mail", "inbox", "sendMail", "send"} <= set(words.split())
 
     def test_its_organisation_is_the_caller_s(self, desk: Desk) -> None:
@@ -58,10 +62,10 @@ class TestCreate:
     def test_without_the_model_it_is_stored_and_gets_its_vector_later(self, desk: Desk) -> None:
         desk.embedder.away = True
         desk.skill("mail")
-        assert desk.vector("skill_categories", "mail") is None
+        assert desk.vector(SKILLS, "mail") is None
         desk.embedder.away = False
         assert desk.embed_missing() == 1
-        assert desk.vector("skill_categories", "mail") is not None
+        assert desk.vector(SKILLS, "mail") is not None
 
     def test_another_model_than_the_stored_one_is_refused(self, desk: Desk) -> None:
         desk.skill("mail")
@@ -90,12 +94,12 @@ class TestAssign:
         [item] = desk.ids("a")
         for skill in ("one", "two"):
             desk.skill(skill)
-        description = desk.vector("skill_categories", "one")
+        description = desk.vector(SKILLS, "one")
         desk.assign({item: [Assignment("one", 0.6)]}, LAPTOP, HUMAN)
-        assert desk.vector("skill_categories", "one") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)
+        assert desk.vector(SKILLS, "one") == pytest.approx(desk.vector(TOOLS, "a"), abs=1e-6)
         desk.assign({item: [Assignment("two", 0.6)]}, LAPTOP, HUMAN)
-        assert desk.vector("skill_categories", "one") == description
-        assert desk.vector("skill_categories", "two") == pytest.approx(desk.vector("tools", "a"), abs=1e-6)
+        assert desk.vector(SKILLS, "one") == description
+        assert desk.vector(SKILLS, "two") == pytest.approx(desk.vector(TOOLS, "a"), abs=1e-6)
 
     def test_the_same_again_changes_nothing(self, desk: Desk) -> None:
         [item] = desk.ids("a")
@@ -196,41 +200,41 @@ class TestAggregate:
         return items
 
     def expected(self, desk: Desk, *members: tuple[int, float]) -> list[float]:
-        vectors = np.array([desk.vector("tools", f"word{n} tool{n * 7}") for n, _ in members], dtype=np.float64)
+        vectors = np.array([desk.vector(TOOLS, f"word{n} tool{n * 7}") for n, _ in members], dtype=np.float64)
         weights = np.array([weight for _, weight in members])
         mean = (vectors * weights[:, None]).sum(0) / weights.sum()
         return [float(x) for x in mean / np.linalg.norm(mean)]
 
     def test_it_is_the_mean_of_the_tools_weighted_by_confidence_and_of_norm_1(self, desk: Desk) -> None:
         self.members(desk, 1.0, 0.5, 0.25, 0.9)
-        vector = desk.vector("skill_categories", "s")
+        vector = desk.vector(SKILLS, "s")
         assert vector == pytest.approx(self.expected(desk, (0, 1.0), (1, 0.5), (2, 0.25), (3, 0.9)), abs=1e-6)
         assert np.linalg.norm(np.array(vector)) == pytest.approx(1.0, abs=1e-6)
 
     def test_one_tool_is_its_own_mean_whatever_the_confidence(self, desk: Desk) -> None:
         self.members(desk, 0.1)
-        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+        assert desk.vector(SKILLS, "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
 
     def test_it_follows_a_member_whose_text_changes(self, desk: Desk) -> None:
         self.members(desk, 0.5)
-        before = desk.vector("skill_categories", "s")
+        before = desk.vector(SKILLS, "s")
         desk.put(tool("word0 tool0", "Draws a unicorn."))
-        after = desk.vector("skill_categories", "s")
-        assert after == pytest.approx(desk.vector("tools", "word0 tool0"), abs=1e-6)
+        after = desk.vector(SKILLS, "s")
+        assert after == pytest.approx(desk.vector(TOOLS, "word0 tool0"), abs=1e-6)
         assert after != pytest.approx(before, abs=1e-3)
 
     def test_it_follows_members_that_are_deleted_down_to_the_description_s(self, desk: Desk) -> None:
         items = self.members(desk, 0.5, 0.9)
         desk.catalogue.delete(items[0], LAPTOP)
-        last = desk.vector("tools", "word1 tool7")
-        assert desk.vector("skill_categories", "s") == pytest.approx(last, abs=1e-6)
+        last = desk.vector(TOOLS, "word1 tool7")
+        assert desk.vector(SKILLS, "s") == pytest.approx(last, abs=1e-6)
         desk.catalogue.delete(items[1], LAPTOP)
-        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
+        assert desk.vector(SKILLS, "s") == desk.vector(SKILLS, "s", of_description=True)
 
     def test_without_tools_it_is_the_description_s(self, desk: Desk) -> None:
         items = self.members(desk, 0.5)
         desk.assign({items[0]: []}, LAPTOP, HUMAN)
-        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
+        assert desk.vector(SKILLS, "s") == desk.vector(SKILLS, "s", of_description=True)
 
     def test_tools_without_a_vector_are_skipped(self, desk: Desk) -> None:
         self.members(desk, 1.0, 0.5)
@@ -238,13 +242,13 @@ class TestAggregate:
         outcome = desk.put(tool("vectorless")).outcomes[0]
         assert outcome.id is not None
         desk.assign({outcome.id: [Assignment("s", 1.0)]}, LAPTOP, HUMAN)
-        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0), (1, 0.5)), abs=1e-6)
+        assert desk.vector(SKILLS, "s") == pytest.approx(self.expected(desk, (0, 1.0), (1, 0.5)), abs=1e-6)
 
     def test_inactive_tools_and_those_of_no_confidence_do_not_count(self, desk: Desk) -> None:
         items = self.members(desk, 1.0, 0.5, 0.0)
         desk.sql(f"UPDATE mcp.tools SET is_active = false WHERE id = {items[1]}")
         assert desk.aggregate("s")
-        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+        assert desk.vector(SKILLS, "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
 
     def test_tools_that_cancel_out_leave_the_description_s(self, desk: Desk) -> None:
         items = self.members(desk, 0.5, 0.5)
@@ -252,9 +256,12 @@ class TestAggregate:
         for item, sign in zip(items, (1.0, -1.0), strict=True):
             one[0] = sign
             data = np.array(one, dtype="<f4").tobytes().hex()
-            desk.sql(f"UPDATE mcp.tools SET embedding = '\\x{data}' WHERE id = {item}")
+            desk.sql(
+                f"UPDATE mcp.document_vectors SET embedding = '\\x{data}' "
+                f"WHERE collection = 'mcp_unified_search' AND key = '{item}'"
+            )
         desk.aggregate("s")
-        assert desk.vector("skill_categories", "s") == desk.vector("skill_categories", "s", "description_embedding")
+        assert desk.vector(SKILLS, "s") == desk.vector(SKILLS, "s", of_description=True)
 
     def test_it_tells_whether_anything_changed(self, desk: Desk) -> None:
         items = self.members(desk, 1.0, 0.5)
@@ -271,21 +278,17 @@ class TestAggregate:
 
     def test_two_thousand_tools_take_the_memory_of_a_page(self, desk: Desk) -> None:
         self.members(desk, 1.0)
-        vector = "00" * 4 * 383 + "0000803f"
+        vector = [0.0] * 383 + [1.0]
         desk.sql("UPDATE mcp.index_state SET embedding_dimension = 384")
-        desk.sql(
-            f"UPDATE mcp.skill_categories SET embedding = '\\x{vector}', description_embedding = '\\x{vector}', "
-            "embedding_dimension = 384"
+        tools = desk.sql(
+            "INSERT INTO mcp.tools (name, type, content_hash) "
+            "SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 2000) n RETURNING id"
         )
-        desk.sql(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text, embedding, "
-            "embedding_model, embedding_dimension) "
-            f"SELECT 't' || n, 'tool', 'c', 't', '{{e}}', 'l', '\\x{vector}', 'first', 384 "
-            "FROM generate_series(1, 2000) n"
-        )
+        put_documents(desk.sql, TOOLS, [row[0] for row in tools])
+        put_vectors(desk.sql, EmbeddingModel("first", 384), vector)
         desk.sql(
             "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence) "
-            "SELECT id, 's', 0.5 FROM mcp.tools WHERE embedding_dimension = 384"
+            "SELECT id, 's', 0.5 FROM mcp.tools WHERE content_hash = 'c'"
         )
         desk.aggregate("s")
         tracemalloc.start()
@@ -296,7 +299,7 @@ class TestAggregate:
             tracemalloc.stop()
         # All 2,000 as lists of floats are 24 MB.
         assert peak < 10e6
-        assert desk.vector("skill_categories", "s") == [0.0] * 383 + [1.0]
+        assert desk.vector(SKILLS, "s") == vector
 
     def test_of_two_aggregations_the_later_one_has_seen_more(self, desk: Desk) -> None:
         items = self.members(desk, 1.0, 0.5)
@@ -308,7 +311,7 @@ class TestAggregate:
         holder(f"UPDATE mcp.tools SET is_active = false WHERE id = {items[1]}")
         holder("COMMIT")
         thread.join()
-        assert desk.vector("skill_categories", "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
+        assert desk.vector(SKILLS, "s") == pytest.approx(self.expected(desk, (0, 1.0)), abs=1e-6)
 
 
 class TestTheContractsValidationRules:

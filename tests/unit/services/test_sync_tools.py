@@ -10,6 +10,7 @@ import pytest
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.sync import MAX_ITEMS, SyncTools
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
@@ -21,6 +22,7 @@ from tests.integration.storage.rows import connected, waits_for_a_lock
 from tests.unit.services.desk import ACME, Desk, Renamed, statuses, tool
 
 T = TypeVar("T")
+TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 
 
 class Overtaken:
@@ -63,11 +65,11 @@ class TestWhatChanged:
 
     def test_what_is_not_embedded_changes_without_the_model(self, desk: Desk) -> None:
         desk.put(tool("a"))
-        before, desk.embedder.away = desk.vector("tools", "a"), True
+        before, desk.embedder.away = desk.vector(TOOLS, "a"), True
         report = desk.put(tool("a", tags=["new"], annotations={"readOnlyHint": True}, metadata={"v": 2}))
         assert statuses(report) == ["updated"]
         assert not report.embedding_unavailable
-        assert desk.vector("tools", "a") == before
+        assert desk.vector(TOOLS, "a") == before
 
     def test_the_order_of_a_schema_s_keys_is_no_change_of_its_text(self, desk: Desk) -> None:
         desk.put(tool("a", input_schema={"type": "object", "x": 1}))
@@ -105,7 +107,7 @@ class TestWhatIsWrong:
         bad = report.outcomes[1]
         assert (bad.field, bad.key, bad.id) == ("item", ItemKey("", "tool", "cursed"), None)
         assert "no_cursed" in str(bad.reason)
-        assert desk.vector("tools", "b") is not None
+        assert desk.vector(TOOLS, "b") is not None
         assert len(desk.embedder.calls) == 1
 
     def test_a_single_item_that_is_refused_leaves_nothing(self, desk: Desk) -> None:
@@ -140,20 +142,20 @@ class TestModel:
         report = desk.put(tool("a"))
         assert statuses(report) == ["created"]
         assert report.embedding_unavailable
-        assert desk.vector("tools", "a") is None
+        assert desk.vector(TOOLS, "a") is None
         # WHEN it is back, and the same item comes again
         desk.embedder.away = False
         again = desk.put(tool("a"))
         # THEN the item gets its vector, which is no change to its owner
         assert statuses(again) == ["unchanged"]
         assert again.outcomes[0].id == report.outcomes[0].id
-        assert desk.vector("tools", "a") is not None
+        assert desk.vector(TOOLS, "a") is not None
 
     def test_a_changed_text_does_not_keep_the_old_vector_while_it_is_away(self, desk: Desk) -> None:
         desk.put(tool("a"))
         desk.embedder.away = True
         assert statuses(desk.put(tool("a", "Something else entirely."))) == ["updated"]
-        assert desk.vector("tools", "a") is None
+        assert desk.vector(TOOLS, "a") is None
 
     def test_the_first_vector_decides_and_another_model_is_refused_with_both_names(self, desk: Desk) -> None:
         desk.put(tool("a"))
@@ -214,13 +216,15 @@ def test_of_four_that_put_the_same_items_at_once_one_creates_each(desk: Desk) ->
     assert not [o for report in reports for o in report.outcomes if o.status == "failed"]
     ids = {(o.key, o.id) for report in reports for o in report.outcomes}
     assert len(ids) == 20
-    assert desk.sql("SELECT count(*), count(embedding) FROM mcp.tools") == [[20, 20]]
+    assert desk.sql("SELECT count(*), count(embedding) FROM mcp.document_vectors") == [[20, 20]]
 
 
 def test_of_two_that_put_different_texts_at_once_one_is_whole(desk: Desk) -> None:
     for number in range(5):
         in_threads(2, lambda n, number=number: desk.put(tool("a", f"Version {number} by writer {n}.")))  # type: ignore[misc]
-        [[description, texts]] = desk.sql("SELECT description, embedding_texts FROM mcp.tools")
+        [[description, texts]] = desk.sql(
+            "SELECT t.description, d.texts FROM mcp.tools t JOIN mcp.documents d ON d.key = t.id::text"
+        )
         assert description.rstrip(".") in texts[0]
         writer = f"Version {number} by writer"
         assert description.startswith(writer)
@@ -239,7 +243,7 @@ class TestOvertaken:
         [item] = desk.ids("a")
         desk.skill("s")
         desk.assign({item: [Assignment("s", 0.5)]}, LAPTOP, AssignmentSource.HUMAN_MANUAL)
-        before = desk.vector("tools", "a")
+        before = desk.vector(TOOLS, "a")
         sync = self.overtaken(desk, other)
         # WHEN another one writes a newer text in between
         report = sync([tool("a", tags=["new"])], LAPTOP)
@@ -247,17 +251,17 @@ class TestOvertaken:
         assert statuses(report) == ["updated"]
         assert not report.embedding_unavailable
         assert desk.sql("SELECT description, tags FROM mcp.tools") == [["Does what a test wants.", ["new"]]]
-        assert desk.vector("tools", "a") == before
-        assert desk.model_of("a") == "first"
-        assert desk.vector("skill_categories", "s") == pytest.approx(before, abs=1e-6)
+        assert desk.vector(TOOLS, "a") == before
+        assert desk.models_of("a") == {"first"}
+        assert desk.vector(SKILLS, "s") == pytest.approx(before, abs=1e-6)
 
     def test_without_the_model_it_waits_for_its_vector(self, desk: Desk, other: Desk) -> None:
         desk.put(tool("a"))
-        before = desk.vector("tools", "a")
+        before = desk.vector(TOOLS, "a")
         sync = self.overtaken(desk, other)
         desk.embedder.away = True
         assert statuses(sync([tool("a", tags=["new"])], LAPTOP)) == ["updated"]
-        assert desk.vector("tools", "a") is None
+        assert desk.vector(TOOLS, "a") is None
         desk.embedder.away = False
         desk.embed_missing()
-        assert desk.vector("tools", "a") == before
+        assert desk.vector(TOOLS, "a") == before
