@@ -32,19 +32,21 @@ _KEY = b"bench"
 
 _ROWS = """
 SET session_replication_role = 'replica';
-INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text)
-SELECT 'tool ' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(1, %d) n;
+INSERT INTO mcp.tools (name, type, content_hash) SELECT 'tool ' || n, 'tool', 'c' FROM generate_series(1, %d) n;
+INSERT INTO mcp.documents (collection, key, is_searchable, texts, lexical_text, text_hash, payload)
+SELECT 'mcp_unified_search', id::text, true, '{e}', 'l', 't', '{}' FROM mcp.tools;
 INSERT INTO mcp.index_changes (collection, item_id) SELECT 'mcp_unified_search', id::text FROM mcp.tools;
 RESET session_replication_role;
-ANALYZE mcp.tools, mcp.index_changes
+ANALYZE mcp.tools, mcp.documents, mcp.index_changes
 """
 _CHANGE = """
 UPDATE mcp.index_changes SET xid = pg_current_xact_id()
 WHERE item_id IN (SELECT id::text FROM mcp.tools ORDER BY id LIMIT %d)
 """
 _ONE = """
-INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text)
-VALUES ('late %d', 'tool', 'c', 't', '{e}', 'l')
+INSERT INTO mcp.tools (name, type, content_hash) VALUES ('late %d', 'tool', 'c');
+INSERT INTO mcp.documents (collection, key, is_searchable, texts, lexical_text, text_hash, payload)
+SELECT 'mcp_unified_search', max(id)::text, true, '{e}', 'l', 't', '{}' FROM mcp.tools
 """
 
 
