@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
-from skillroute.core.documents.model import HEAD, START
+from skillroute.core.documents.model import HEAD, START, Collection
 from skillroute.core.postgres import queries
 
 from tests.doubles import LogRecords
 from tests.integration.replica.world import World, seen
-from tests.integration.storage.rows import Sql, connected, insert_skill, insert_tool
+from tests.integration.storage.rows import Sql, connected, insert_skill, insert_tool, put_document, put_documents
 
 MANY = 100_000
 
@@ -40,9 +40,10 @@ class TestOpenTransactions:
         slow("BEGIN")
         late = insert_tool(slow, "slow")
         sql(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-            "SELECT 't' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(1, 1000) n"
+            "INSERT INTO mcp.tools (name, type, content_hash) "
+            "SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 1000) n"
         )
+        put_documents(sql, Collection.TOOLS, range(late + 1, late + 1001))
         page = feed.poll(before)
         assert len(page.changes) == 1000
         # WHEN, THEN the next look repeats nothing
@@ -173,6 +174,7 @@ class TestGone:
         sql("UPDATE mcp.skill_categories SET is_active = false, deleted_at = now()")
         assert self.gone(sql) == {"s"}
         sql("UPDATE mcp.skill_categories SET is_active = true, deleted_at = NULL")
+        put_document(sql, Collection.SKILLS, "s", "l")
         assert self.gone(sql) == set()
         sql("DELETE FROM mcp.skill_categories")
         assert self.gone(sql) == {"s"}

@@ -17,7 +17,7 @@ from skillroute.core.observability import Metric, counts
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, World, content, seen
-from tests.integration.storage.rows import MODEL, NORTH, OTHER_MODEL, Sql, connected
+from tests.integration.storage.rows import MODEL, NORTH, OTHER_MODEL, Sql, connected, put_documents, put_vectors
 
 SOON_S = 20.0
 
@@ -248,9 +248,10 @@ class TestGenerations:
 
     def test_every_page_of_a_filling_is_kept_when_the_process_is_killed(self, shared: World, sql: Sql) -> None:
         sql(
-            "INSERT INTO mcp.tools (name, type, content_hash, text_hash, embedding_texts, lexical_text) "
-            "SELECT 't' || n, 'tool', 'c', 't', '{e}', 'l' FROM generate_series(1, 1200) n"
+            "INSERT INTO mcp.tools (name, type, content_hash) "
+            "SELECT 't' || n, 'tool', 'c' FROM generate_series(1, 1200) n"
         )
+        put_documents(sql, TOOLS, range(1, 1201))
         # WHEN each process gets no further than a page
         for _ in range(40):
             shared.shared_writer().catch_up(0)
