@@ -194,6 +194,8 @@ BEGIN
         RETURNING d.key)
         SELECT array_agg(key) FROM put',
         of_collection || '_documents') INTO written USING of_collection, given, keys;
+    -- Who makes a model the first one waits, or is waited for: else these would have no row that waits for a vector of it.
+    PERFORM FROM mcp.index_state WHERE embedding_model IS NULL FOR SHARE;
     WITH put AS (INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
     SELECT d.collection, d.key, m.model, m.dimension, d.text_hash,
            CASE WHEN (m.model, m.dimension) = (of_model, of_dimension) THEN decode(r.embedding, 'hex') END
