@@ -289,7 +289,7 @@ class TestModels:
         shared.configured = OTHER_MODEL
         with pytest.raises(EmbeddingModelMismatch):
             seen(new)
-        shared.connect()("UPDATE mcp.tools SET embedding = '\\x000000000000803f', embedding_model = 'other'")
+        put_vectors(shared.connect(), OTHER_MODEL, NORTH)
         shared.reindex(OTHER_MODEL)
         with new.current() as index:
             assert [hit.score for hit in index.search(TOOLS, NORTH, where=ALL, limit=5)] == [1.0]
