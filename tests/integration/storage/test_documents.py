@@ -163,7 +163,7 @@ class TestPut:
     def test_while_a_model_is_about_to_take_over_documents_wait_for_both(
         self, database: Database, sql: Sql, tool: str
     ) -> None:
-        """Decisions 37."""
+        """Those of the next model are nobody's news until it is the current one."""
         sql("UPDATE mcp.index_state SET next_model = 'other', next_dimension = 2")
         assert put(database, tool, "old", NORTH, model=OTHER_MODEL) == NEW
         assert vectors_of(sql, TOOLS, tool) == {"test": None, "other": NORTH}
