@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.http.app import create_app
 from skillroute.core.postgres.address import Address, SecretAddress
 from skillroute.core.settings import LocalSettings
@@ -16,6 +17,7 @@ from skillroute.wiring import Parts
 
 from tests.conftest import fresh_database
 from tests.doubles import LogRecords
+from tests.integration.storage.rows import connected
 
 ACCOUNT = "123456789012"
 ARN = f"arn:aws:secretsmanager:eu-central-1:{ACCOUNT}:secret:skillroute-db-AbCdEf"
@@ -113,11 +115,25 @@ def test_an_embedding_endpoint_that_is_away(database_url: str) -> None:
 
 
 def test_an_index_server_that_is_away(database_url: str) -> None:
+    # GIVEN a server that was filled, and then went away
+    model = HashingEmbedder().model
+    with connected(database_url) as sql:
+        sql(
+            "INSERT INTO mcp.index_generations (index_name, generation, model, dimension, epoch, seen, ready_at) "
+            f"SELECT 'qdrant:', 1, '{model.name}', {model.dimension}, epoch, pg_current_snapshot(), now() "
+            "FROM mcp.index_state"
+        )
+    # WHEN, THEN
     with answering(database_url=database_url, qdrant_url=AWAY) as client:
         told, sent, logged = what_is_told(client)
     assert told == {"the vector index is not available"}
     assert "127.0.0.1:1" not in sent
     assert "the vector index failed" in logged
+
+
+def test_an_index_server_that_was_never_filled(database_url: str) -> None:
+    with answering(database_url=database_url, qdrant_url=AWAY) as client:
+        assert what_is_told(client)[0] == {"the vector index is being built"}
 
 
 def test_an_index_server_whose_key_cannot_be_read(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
