@@ -1,4 +1,4 @@
-"""TODO."""
+"""Texts that wait for a vector, and rows that have them."""
 
 from __future__ import annotations
 

@@ -7,11 +7,14 @@ SELECT * FROM mcp.put_documents(:collection, :rows::json, :model::text, :dimensi
 SELECT key, text_hash FROM mcp.documents WHERE collection = :collection AND key = ANY (:keys::text[])
 
 -- name: document_tasks
+-- Those that have no vector of the current model, or of any while nobody has said which it is.
 SELECT d.key, d.texts, d.text_hash
-FROM mcp.document_vectors v
-JOIN mcp.documents d USING (collection, key)
-JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
-WHERE v.collection = :collection AND v.key = ANY (:keys::text[]) AND v.embedding IS NULL AND v.refusal IS NULL
+FROM mcp.documents d
+CROSS JOIN mcp.index_state s
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key
+ AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND v.embedding IS NULL AND v.refusal IS NULL
 ORDER BY d.key
 
 -- name: documents_to_embed
