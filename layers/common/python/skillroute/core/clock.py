@@ -1,4 +1,4 @@
-"""TODO."""
+"""The clock that durations are measured by."""
 
 from __future__ import annotations
 

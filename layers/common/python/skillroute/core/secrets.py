@@ -1,4 +1,4 @@
-"""TODO."""
+"""Secrets that are read when they are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""A language model that answers with JSON."""
 
 from __future__ import annotations
 

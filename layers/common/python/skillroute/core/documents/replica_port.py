@@ -1,4 +1,4 @@
-"""TODO."""
+"""The change feed and the indexes that follow it, as the rest of the package sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""What turns texts into vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""What tells people of suggestions."""
 
 from __future__ import annotations
 

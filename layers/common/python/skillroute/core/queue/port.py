@@ -1,4 +1,4 @@
-"""TODO."""
+"""The queues of the skill service, as its use cases see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""What orders candidates of a search again."""
 
 from __future__ import annotations
 

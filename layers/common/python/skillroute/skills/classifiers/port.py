@@ -1,4 +1,4 @@
-"""TODO."""
+"""What classifies tools into skills, and what it answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""A vector index, as replicas and searches see it."""
 
 from __future__ import annotations
 
