@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.errors import IndexUnavailable
 
@@ -10,6 +11,7 @@ from tests.doubles import once
 from tests.integration.replica.world import ALL, SKILLS, TOOLS, World, content, seen
 from tests.integration.storage.rows import (
     EAST,
+    MODEL,
     connected,
     insert_assignment,
     insert_skill,
@@ -18,6 +20,11 @@ from tests.integration.storage.rows import (
 
 
 class TestOpenTransactions:
+    @pytest.fixture(autouse=True)
+    def model(self, world: World) -> None:
+        """Have a model: the first vector ever written waits for all writers that are under way."""
+        world.database.transact(lambda session: IndexStateRepository(session).claim(MODEL))
+
     def test_a_transaction_that_commits_late_is_seen_after_one_that_began_later(self, world: World) -> None:
         replica = world.replica()
         assert seen(replica) == {}
