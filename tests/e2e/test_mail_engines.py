@@ -169,7 +169,8 @@ class TestFullText:
             )
             assert found["results"] == wanted["results"]
             assert (found["mode"], found["engine"]) == ("lexical", "fts5")
-            assert found["explain"]["downgrade_reason"] == "engine_error"
+            # An index server that nobody could fill yet is one that is being filled (docs/adr/0034).
+            assert found["explain"]["downgrade_reason"] == "index_not_ready"
 
 
 class TestTheShadow:
