@@ -309,7 +309,7 @@ def _away(system: System) -> Iterator[None]:
     lend = system.replica.current
 
     @contextmanager
-    def refuse() -> Iterator[Any]:
+    def refuse(*_: object) -> Iterator[Any]:
         raise IndexUnavailable("the index is away")
         yield
 
