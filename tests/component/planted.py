@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.events import ADMIN_ROLE
+from skillroute_local.gateway import ROUTES
+
+from tests.events import ADMIN_ROLE, EVENTS, event
 
 ROOT = Path(__file__).parents[2]
-HTTP_FUNCTIONS = ("search", "catalog", "skills")
 PASSWORD = "planted-password-4711"  # without a character that a URL would encode, so that one search finds it
 TOKEN = "eyJwbGFudGVk.eyJ0b2tlbiI6MX0.cGxhbnRlZA"
 AWS_KEY = "planted-aws-key"
@@ -48,15 +49,16 @@ Event = dict[str, Any]
 
 
 def events_of(function: str) -> list[Event]:
-    """Return the events of a function, each with a token in its headers."""
+    """Return the events of a function, those of HTTP each with a token in its headers."""
     found = []
-    for file in sorted((ROOT / "events").glob("*.json")):
-        event = json.loads(file.read_text("utf-8"))
-        if function in HTTP_FUNCTIONS and "routeKey" in event:
-            event["headers"]["authorization"] = f"Bearer {TOKEN}"
-            found.append(event)
-        elif file.name.startswith(("sqs_" + function, "schedule_" + function)):
-            found.append(event)
+    for name in sorted(EVENTS):
+        each = event(name)
+        if "routeKey" in each:
+            if ROUTES.get(each["routeKey"]) == function:
+                each["headers"]["authorization"] = f"Bearer {TOKEN}"
+                found.append(each)
+        elif name.startswith((f"sqs_{function}", f"schedule_{function}")):
+            found.append(each)
     return found
 
 

@@ -161,8 +161,9 @@ def test_an_index_server_that_repeats_its_key(
     where: str, keys: dict[str, Environment], database_url: str, repeating_server: StubServer
 ) -> None:
     repeating_server.requests.clear()
+    # a search asks the server only after somebody who may write has filled it
     written = run(
-        "search", **keys[where], SKILLROUTE_DATABASE_URL=database_url, SKILLROUTE_QDRANT_URL=repeating_server.url
+        "catalog", **keys[where], SKILLROUTE_DATABASE_URL=database_url, SKILLROUTE_QDRANT_URL=repeating_server.url
     )
     assert {each.headers["api-key"] for each in repeating_server.requests} == {"planted-qdrant-key"}
     assert "the vector index failed" in written

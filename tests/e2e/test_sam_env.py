@@ -25,6 +25,7 @@ assert (before, option) == ("--layer-cache-basedir=x", "--env-vars")
 assert oct(os.stat(pathlib.Path(file).parent).st_mode & 0o077) == "0o0"
 variables = json.loads(pathlib.Path(file).read_text())["Parameters"]
 os.environ.update(variables)
+from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.wiring import Parts
 from skillroute.core.settings import LocalSettings
 parts = Parts(LocalSettings.load())
