@@ -212,7 +212,7 @@ class RegistryFiller:
                 ItemRepository(session).upsert(None, model, rows)
             refresh(session, list(ids))
             documents = DocumentRepository(session, Collection.REGISTRY)
-            tasks = documents.tasks([str(id_) for id_ in ids])
+            tasks = documents.tasks([str(id_) for id_ in ids], model)
             bases = [ids[int(task.id)] % self._corpus.families for task in tasks]
             vectors = self._vectors(self._entity_vectors[kind], bases, [task.texts[0] for task in tasks])
             documents.set_embeddings(model, list(zip(tasks, vectors, strict=True)))

@@ -50,7 +50,8 @@ BEGIN
         PERFORM setval(format('mcp.%I', each.sequencename), 1, false);
     END LOOP;
     UPDATE mcp.index_state SET epoch = gen_random_uuid(), embedding_model = NULL, embedding_dimension = NULL,
-        next_model = NULL, next_dimension = NULL, pruned_to = '0';
+        next_model = NULL, next_dimension = NULL, previous_model = NULL, previous_dimension = NULL, switched_at = NULL,
+        has_unused_vectors = false, pruned_to = '0';
 END $$
 """
 

@@ -268,13 +268,15 @@ class FaultyFeed:
         self._check()
         return self._inner.lag(position)
 
-    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+    def load(self, collection: Collection, keys: Sequence[str], model: EmbeddingModel) -> list[IndexRecord]:
         self._check()
-        return self._inner.load(collection, keys)
+        return self._inner.load(collection, keys, model)
 
-    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
+    def load_all(
+        self, collection: Collection, model: EmbeddingModel, after: str | None = None
+    ) -> Iterator[list[IndexRecord]]:
         self._check()
-        return self._inner.load_all(collection, after)
+        return self._inner.load_all(collection, model, after)
 
     def count(self) -> int:
         self._check()

@@ -200,8 +200,7 @@ def _build_index(parts: Parts, console: Console) -> None:
         with console.status("building the index"), parts.replica.current():
             return
     except SkillrouteError as error:
-        # It may be a model that needs `skillroute reindex`, which needs this database to be up. Searches say the same.
-        console.print(f"[yellow]searches are refused for now:[/] {escape(str(error))}")
+        console.print(f"[yellow]searches are not answered for now:[/] {escape(str(error))}")
 
 
 def _warn(console: Console, doors: Doors, settings: LocalSettings) -> None:

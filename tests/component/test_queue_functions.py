@@ -64,7 +64,7 @@ def waiting(parts: Parts, queue: QueueName) -> list[str]:
 
 def embeddings(parts: Parts) -> dict[str, Any]:
     """Return what each skill is found by, by its key."""
-    [records] = parts.feed.load_all(Collection.SKILLS)
+    [records] = parts.feed.load_all(Collection.SKILLS, parts.embedder.model)
     return {record.key: record.vector for record in records}
 
 

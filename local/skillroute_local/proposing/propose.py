@@ -107,7 +107,7 @@ def apply(
 
 
 def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]) -> _Tools:
-    model = database.read(lambda session: IndexStateRepository(session).stored_model())
+    model = database.read(lambda session: IndexStateRepository(session).models().current)
     said, sources, vectors, missing, without_skill = [], [], [], 0, []
     for item, vector in _items(database, wanted.org_id, model, step):
         if not item.skill_ids:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
+from skillroute.core.errors import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.mail.model import MailKind, MessageFilter
 from skillroute.mail.sync import MAIL_KINDS, MAX_MAIL, SyncMail
 
@@ -448,15 +448,15 @@ def test_texts_that_do_not_fit_into_the_time_are_left_to_the_relay(office: Offic
     assert missing == 0
 
 
-def test_another_model_is_refused_and_nothing_is_written(
+def test_with_another_model_all_is_written_without_a_vector(
     office: Office, database_url: str, edge_indexes: EdgeIndexes
 ) -> None:
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         for kind in ("project", "agent", "message"):
-            with pytest.raises(EmbeddingModelMismatch):
-                Office(other).put(kind, thing(kind))  # type: ignore[arg-type]
+            assert Office(other).put(kind, thing(kind)).embedding_unavailable  # type: ignore[arg-type]
         assert other.embedder.calls == []
-    assert (office.keys("project"), office.keys("agent"), office.keys("message")) == (["atlas"], [], [])
+    waiting = "SELECT model, count(*) FROM mcp.document_vectors WHERE embedding IS NULL GROUP BY model"
+    assert office.system.rows(waiting) == [[office.system.embedder.model.name, 5]]
 
 
 def test_a_model_that_is_switched_before_the_messages_are_written_gets_no_vectors_of_the_old_one(
@@ -464,9 +464,9 @@ def test_a_model_that_is_switched_before_the_messages_are_written_gets_no_vector
 ) -> None:
     switch = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
     office.system.database.before_transact = once(lambda: office.system.sql(switch))
-    with pytest.raises(EmbeddingModelMismatch):
-        office.put("message", message())
-    assert (office.keys("message"), office.keys("agent")) == ([], [])
+    report = office.put("message", message())
+    assert (report.count("created"), report.embedding_unavailable) == (1, True)
+    assert office.system.rows("SELECT DISTINCT model FROM mcp.document_vectors WHERE embedding IS NULL") == [["other"]]
 
 
 @EVERY

@@ -196,15 +196,15 @@ class TestFallingBack:
         assert reranker.asked == []
 
     @pytest.mark.parametrize("mode", MODES)
-    def test_an_index_of_another_models_vectors_is_not_ready(
+    def test_an_index_of_another_models_vectors_is_searched_by_words(
         self, filled: Mailbox, mailbox_with: MakeMailbox, mode: str
     ) -> None:
         other = mailbox_with(embedder=TableEmbedder(name="other"))
 
         answer = outcome(other, mode=mode)
 
-        assert served(answer) == ("lexical", "fts5", "index_not_ready")
-        assert answer.index_state == "not_ready"
+        missing = None if mode == "lexical" else "feature_unavailable"
+        assert served(answer) == ("lexical", "tantivy", missing)
         assert len(answer.response.results) == 2
 
     def test_without_postgresql_there_is_no_answer(self, filled: Mailbox) -> None:

@@ -82,7 +82,7 @@ class Registry:
             refresh(session, [id_])
             if vector is not None:
                 documents = DocumentRepository(session, Collection.REGISTRY)
-                documents.set_embeddings(model, [(documents.tasks([str(id_)])[0], vector)])
+                documents.set_embeddings(model, [(documents.tasks([str(id_)], model)[0], vector)])
             return id_
 
         return self.system.pool.transact(write)

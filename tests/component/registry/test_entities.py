@@ -12,7 +12,6 @@ from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import (
     DatabaseUnavailable,
-    EmbeddingModelMismatch,
     Forbidden,
     InvalidInput,
     NotFound,
@@ -162,11 +161,15 @@ def test_a_model_that_is_switched_before_the_tools_are_written_gets_no_vectors_o
     shelf.server(tools=[DOCS])
     switch = "UPDATE mcp.index_state SET embedding_model = 'other', epoch = gen_random_uuid()"
     shelf.system.database.before_transact = once(lambda: shelf.system.sql(switch))
-    # WHEN they would be THEN all of it is refused
-    with pytest.raises(EmbeddingModelMismatch):
-        shelf.server(description="New.", tools=[DOCS, {"name": "new"}])
-    assert list(shelf.tools()) == ["query-docs"]
-    assert shelf.paths() == ["/c7"]
+    # WHEN they are THEN they wait for one of the new one
+    report = shelf.put({"path": "/c7", "name": "Context7", "description": "New.", "tools": [DOCS, {"name": "new"}]})
+    assert (report.count("updated"), report.embedding_unavailable) == (1, True)
+    assert sorted(shelf.tools()) == ["new", "query-docs"]
+    models = shelf.system.rows(
+        "SELECT DISTINCT v.model FROM mcp.document_vectors v JOIN mcp.tools t ON t.id::text = v.key "
+        "WHERE t.name = 'new'"
+    )
+    assert models == [["other"]]
 
 
 @BOTH

@@ -9,7 +9,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
 from skillroute.core.embedding.model import to_bytes
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.registry.repository import RegistryRepository
 
 from tests.builders import lent_system, of_org
@@ -94,16 +94,17 @@ def test_when_only_the_server_s_own_vector_fails_that_is_told_too(shelf: Shelf, 
 # Another one
 
 
-def test_another_model_is_refused_and_nothing_is_written(
+def test_with_another_model_all_is_written_without_a_vector(
     shelf: Shelf, database_url: str, edge_indexes: EdgeIndexes
 ) -> None:
     shelf.server(tools=[DOCS])
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         for kind in ("server", "agent"):
-            with pytest.raises(EmbeddingModelMismatch):
-                Shelf(other).put({"name": "New", "path": "/new"}, kind=kind)  # type: ignore[arg-type]
+            report = Shelf(other).put({"name": "New", "path": "/new"}, kind=kind)  # type: ignore[arg-type]
+            assert (report.count("created"), report.embedding_unavailable) == (1, True)
+            assert not shelf.embedded(report.outcomes[0].id)
         assert other.embedder.calls == []
-    assert (shelf.paths(), shelf.paths("agent")) == (["/c7"], [])
+    assert (shelf.paths(), shelf.paths("agent")) == (["/c7", "/new"], ["/new"])
 
 
 def test_a_switch_after_the_commit_leaves_the_vector_to_the_reindex(shelf: Shelf, log: LogRecords) -> None:

@@ -310,6 +310,6 @@ def test_a_vector_is_of_the_text_that_is_stored(shelf: Shelf) -> None:
     shelf.system.embedder._inner.table["Context7\ndraw: Draws"] = at(0.5)  # type: ignore[attr-defined]
     id_ = shelf.server(tools=[{"name": "draw", "description": "Draws"}]).id
     with shelf.system.replica.current() as index:
-        [record] = shelf.system.feed.load(Collection.REGISTRY, [str(id_)])
+        [record] = shelf.system.feed.load(Collection.REGISTRY, [str(id_)], shelf.system.embedder.model)
         assert record.vector == pytest.approx(at(0.5), abs=1e-6)
         assert index.count(Collection.REGISTRY) == 1

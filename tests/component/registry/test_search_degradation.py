@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
+from skillroute.core.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.time_left import at_most_s, ending_with
 
-from tests.builders import System, lent_system
+from tests.builders import System
 from tests.component.registry.searched import Registry
-from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at
+from tests.doubles import LogRecords, at
 
 Counted = Callable[[str], float]
 EXACT = 1e-9
@@ -266,16 +266,6 @@ def test_no_read_of_a_search_waits_longer_than_its_invocation_goes_on(registry: 
         registry.search("needle")
     assert len(waits) >= 3
     assert max(waits) < 60
-
-
-def test_vectors_of_another_model_are_never_searched(
-    registry: Registry, database_url: str, edge_indexes: EdgeIndexes
-) -> None:
-    with (
-        lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="another")) as other,
-        pytest.raises(EmbeddingModelMismatch, match="run `skillroute reindex`"),
-    ):
-        Registry(other).search("needle")
 
 
 # What is deleted between the index and the rows

@@ -14,15 +14,15 @@ import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexTimeout, IndexUnavailable
+from skillroute.core.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.settings import SearchSettings
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest
 from skillroute.search.model import SearchRequest
 from skillroute.wiring import Parts
 
-from tests.builders import QUERY, System, lent_system
-from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at
+from tests.builders import QUERY, System
+from tests.doubles import LogRecords, TableEmbedder, at
 
 FALLBACK = "No skills matched, falling back to unfiltered search"
 Counted = Callable[[str], float]
@@ -354,16 +354,6 @@ def test_a_database_that_drops_our_connections_is_no_outage(filled: System) -> N
         "WHERE datname = current_database() AND application_name = 'skillroute' AND pid <> pg_backend_pid()"
     )
     assert filled.names() == ["create_meeting"]
-
-
-def test_vectors_of_another_model_are_never_searched(
-    filled: System, database_url: str, edge_indexes: EdgeIndexes
-) -> None:
-    with (
-        lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="another")) as other,
-        pytest.raises(EmbeddingModelMismatch, match="run `skillroute reindex`"),
-    ):
-        other.search()
 
 
 def test_an_index_that_lacks_changes_answers_and_says_so(

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.documents.verify import Verify
-from skillroute.core.embedding.model import Vector, to_bytes
+from skillroute.core.embedding.model import EmbeddingModel, Vector, to_bytes
 
 from tests.builders import System
 from tests.doubles import at, proposing
@@ -47,7 +48,7 @@ def in_index(
 
     def write(system: System) -> None:
         with system.replica.current() as index:
-            [record] = system.feed.load(collection, [key])
+            [record] = system.feed.load(collection, [key], system.embedder.model)
             changed = replace(record, vector=vector or record.vector, payload={**record.payload, **payload})
             index.upsert(collection, [changed])
 
@@ -65,7 +66,7 @@ def not_in_index(collection: Collection, key: str) -> Callable[[System], None]:
 def left_in_index(system: System) -> None:
     """Leave a tool in the index that is not in PostgreSQL."""
     with system.replica.current() as index:
-        [record] = system.feed.load(TOOLS, ["1"])
+        [record] = system.feed.load(TOOLS, ["1"], system.embedder.model)
         index.upsert(TOOLS, [replace(record, key="99")])
 
 
@@ -195,9 +196,9 @@ def held_rebuild(system: System) -> Iterator[threading.Event]:
     goes_on = threading.Event()
     load_all = system.feed.load_all
 
-    def waiting(collection: Collection) -> Iterator[list[IndexRecord]]:
+    def waiting(collection: Collection, model: EmbeddingModel) -> Iterator[list[IndexRecord]]:
         goes_on.wait()
-        return load_all(collection)
+        return load_all(collection, model)
 
     system.feed.load_all = waiting  # type: ignore[method-assign]
     system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
@@ -230,11 +231,11 @@ def test_what_is_written_at_every_look_is_no_finding_and_hides_none(system: Syst
     load = system.feed.load
     looks: list[int] = []
 
-    def changed(collection: Collection, keys: Any) -> list[IndexRecord]:
+    def changed(collection: Collection, keys: Any, model: EmbeddingModel) -> list[IndexRecord]:
         if collection is TOOLS and "1" in keys:
             looks.append(1)
             system.sql(f"UPDATE mcp.tools SET description = 'Look {len(looks)}.' WHERE id = 1")
-        return load(collection, keys)
+        return load(collection, keys, model)
 
     verify = Verify(system.database, system.feed, Untouched(system, changed, load))  # type: ignore[arg-type]
     assert [(each.rule, each.subject) for each in verify().findings] == [(IN_TOOLS, "2")]
@@ -264,12 +265,14 @@ def test_an_index_that_must_be_read_anew_since_the_look_is_none_to_judge_by(syst
         @contextmanager
         def current(self, on_stale: object = None) -> Iterator[VectorIndex]:
             system.sql("UPDATE mcp.index_state SET epoch = gen_random_uuid()")
-            yield system.index
+            yield GuardedIndex(system.index, system.embedder.model)
 
     verify = Verify(system.database, system.feed, Outdated())  # type: ignore[arg-type]
     assert verify().findings == []
     # AND of the same one, once nobody asks for another, it is told
-    lent = SimpleNamespace(status=system.replica.status, current=lambda: nullcontext(system.index))
+    lent = SimpleNamespace(
+        status=system.replica.status, current=lambda: nullcontext(GuardedIndex(system.index, system.embedder.model))
+    )
     verify = Verify(system.database, system.feed, lent)  # type: ignore[arg-type]
     assert [each.subject for each in verify().findings] == ["2"]
 

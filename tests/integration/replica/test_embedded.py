@@ -22,12 +22,12 @@ from skillroute.core.documents.model import START
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, IndexUnavailable
+from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable
 from skillroute.core.postgres.address import Address
 from skillroute.wiring.index import make_feed
 
 from tests.doubles import LogRecords, once
-from tests.integration.replica.world import ALL, TOOLS, Step, WatchedIndex, World, content, seen
+from tests.integration.replica.world import ALL, TOOLS, Step, World, content, seen
 from tests.integration.storage.rows import (
     EAST,
     MODEL,
@@ -88,9 +88,9 @@ class TestSharedLooks:
         look.go_on()
         for thread in threads:
             thread.join()
-        # THEN the first looks twice (the second time to see that no reindex came between), the three once between them
+        # THEN the first looks once, and the three once between them
         assert results == [{"a": "", "b": ""}] * 4
-        assert embedded.feed.polls - before == 3
+        assert embedded.feed.polls - before == 2
 
     def test_searches_that_wait_together_share_a_failure(self, embedded: World) -> None:
         # GIVEN a search whose look hangs, and three more that have begun and wait for it
@@ -433,40 +433,62 @@ class TestRebuilding:
 
 
 class TestModels:
-    def test_another_model_than_the_stored_one_is_refused_with_both_names(self, embedded: World) -> None:
+    """A change of model (decision 37, docs/adr/0035)."""
+
+    def test_who_is_configured_for_another_model_searches_the_stored_vectors_and_says_of_which_they_are(
+        self, embedded: World, log: LogRecords
+    ) -> None:
         embedded.put("a")
         embedded.configured = EmbeddingModel("new", 3)
-        replica = embedded.replica()
-        with pytest.raises(EmbeddingModelMismatch, match=r"test \(2 dimensions\).*new \(3 dimensions\).*reindex"):
-            seen(replica)
-        assert embedded.indexes == []
+        with embedded.replica().current() as index:
+            assert index.model == MODEL
+            assert [hit.score for hit in index.search(TOOLS, EAST, where=ALL, limit=5)] == [1.0]
+        [record] = log.having("index.schema.mismatch")
+        assert record.__dict__["expected"] == "new (3 dimensions)"
 
-    def test_a_process_on_the_new_model_recovers_by_itself_after_the_reindex(self, embedded: World) -> None:
-        # GIVEN an index of the old model, and then another one configured
-        replica = embedded.replica()
+    def test_a_process_on_the_new_model_goes_over_to_it_by_itself_after_the_reindex(self, embedded: World) -> None:
+        # GIVEN an index of the old model, and another one configured
+        replica = embedded.embedded_replica()
         embedded.put("a")
-        seen(replica)
         embedder = HashingEmbedder(4)
         embedded.configured = embedder.model
-        for _ in range(2):
-            with pytest.raises(EmbeddingModelMismatch):
-                seen(replica)
+        seen(replica)
         # WHEN the reindex has run
         Reindex(embedded.database, embedder)()
-        # THEN the very same replica answers, with vectors of the new model
+        # THEN the next search is still answered with the old vectors, and one soon after with the new ones
         with replica.current() as index:
+            assert index.model == MODEL
+            assert len(index.search(TOOLS, EAST, where=ALL, limit=5)) == 1
+        replica.wait_for_rebuild()
+        with replica.current() as index:
+            assert index.model == embedder.model
             query = embedder.embed(["a"], timeout_s=1)[0]
             assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
             assert {len(vector) for vector in embedded.indexes[-1].vectors} == {4}
         assert [index.closed for index in embedded.indexes] == [True, False]
 
-    def test_one_on_the_old_model_refuses_from_the_switch_on(self, embedded: World) -> None:
+    def test_one_on_the_old_model_goes_on_searching_its_vectors_and_sees_what_is_written(self, embedded: World) -> None:
+        replica = embedded.embedded_replica()
+        embedded.put("a")
+        seen(replica)
+        put_vectors(embedded.connect(), OTHER_MODEL, NORTH)
+        embedded.reindex(OTHER_MODEL)
+        embedded.put("b")
+        for _ in range(2):  # the second time from an index that was built after the switch
+            with replica.current() as index:
+                assert index.model == MODEL
+                assert len(index.search(TOOLS, EAST, where=ALL, limit=5)) == 2
+            replica.wait_for_rebuild()
+
+    def test_it_goes_over_to_the_current_one_once_its_own_is_retired(self, embedded: World) -> None:
         replica = embedded.replica()
         embedded.put("a")
         seen(replica)
-        embedded.reindex(OTHER_MODEL)
-        with pytest.raises(EmbeddingModelMismatch, match="configured model is test"):
-            seen(replica)
+        put_vectors(embedded.connect(), OTHER_MODEL, NORTH)
+        embedded.reindex(OTHER_MODEL, is_retired=True)
+        with replica.current() as index:
+            assert index.model == OTHER_MODEL
+            assert [hit.score for hit in index.search(TOOLS, NORTH, where=ALL, limit=5)] == [1.0]
 
     def test_a_vector_of_another_model_is_not_in_the_index(self, embedded: World) -> None:
         embedded.put("mine")
@@ -483,7 +505,7 @@ class TestModels:
         embedded.configured = None
         for name in "abc":
             embedded.put(name)
-        replica = embedded.replica()
+        replica = embedded.embedded_replica()
         if moment == "before_load":
             seen(replica)
             embedded.put("d")
@@ -495,34 +517,16 @@ class TestModels:
 
         # WHEN the model is switched after it has looked, and before it has loaded
         setattr(embedded.feed, moment, once(switch))
-        with replica.current() as index:
-            # THEN the index that it lends has vectors of the new one only
-            assert {hit.score for hit in index.search(TOOLS, NORTH, where=ALL, limit=9)} == {1.0}
-            assert set(embedded.indexes[-1].vectors) == {tuple(NORTH)}
+        for model, vector in ((MODEL, EAST), (OTHER_MODEL, NORTH)):
+            with replica.current() as index:
+                # THEN the index that it lends has vectors of one model only, the one that it says
+                assert index.model == model
+                assert {hit.score for hit in index.search(TOOLS, vector, where=ALL, limit=9)} == {1.0}
+                assert set(embedded.indexes[-1].vectors) == {tuple(vector)}
+            with replica.current():
+                pass  # sees that the model was switched
+            replica.wait_for_rebuild()
         assert all(index.closed for index in embedded.indexes[:-1])
-
-    def test_an_index_that_was_built_for_another_model_meanwhile_is_not_put_in_place(
-        self, embedded: World, log: LogRecords
-    ) -> None:
-        # GIVEN a build elsewhere that begins only after the model was switched
-        embedded.configured = None
-        built: list[WatchedIndex] = []
-
-        def build(model: EmbeddingModel) -> Built:
-            if built:
-                raise IndexUnavailable("not again")
-            embedded.reindex(OTHER_MODEL)
-            built.append(embedded._make_index(model))
-            return Built(built[0], embedded.feed.poll(START))
-
-        replica = embedded.embedded_replica(make_optimised=build, optimise_above=1)
-        embedded.put("a")
-        seen(replica)
-        # WHEN it is there
-        replica.wait_for_rebuild()
-        # THEN
-        assert built[0].closed
-        assert "switched from test" in log.having("index rebuild failed")[0].__dict__["reason"]
 
     def test_before_anything_is_embedded_items_are_found_by_their_words(self, embedded: World) -> None:
         embedded.configured = None

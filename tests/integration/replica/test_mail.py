@@ -86,7 +86,7 @@ def test_the_index_follows_inserts_changes_memberships_and_deletions(world: Worl
     assert (near(replica, EAST), near(replica, NORTH)) == ([], [first])
     assert held(replica)[first]["project_ids"] == [str(mail.projects["q"])]
     # a vector that came later
-    tasks = world.database.read(lambda session: DocumentRepository(session, MAIL).tasks([str(second)]))
+    tasks = world.database.read(lambda session: DocumentRepository(session, MAIL).tasks([str(second)], MODEL))
     world.database.transact(lambda session: DocumentRepository(session, MAIL).set_embeddings(MODEL, [(tasks[0], EAST)]))
     assert near(replica, EAST) == [second]
     # memberships
@@ -178,6 +178,6 @@ def test_more_than_a_page_is_read_and_compared_as_it_is_held(world: World) -> No
     with replica.current() as index:
         assert index.count(MAIL) == 1100
         keys = [str(key) for key in documents]
-        for record in world.feed.load(MAIL, keys):
+        for record in world.feed.load(MAIL, keys, MODEL):
             assert documents[int(record.key)] == record.payload
     assert len({payload["created_ts"] for payload in documents.values()}) == 1100

@@ -12,12 +12,12 @@ from skillroute.core.documents.index.shared import SharedReplica
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.core.errors import EmbeddingModelMismatch, IndexNotReady, IndexUnavailable
+from skillroute.core.errors import IndexNotReady, IndexUnavailable
 from skillroute.core.observability import Metric, counts
 
 from tests.doubles import LogRecords, once
 from tests.integration.replica.world import ALL, TOOLS, Step, World, content, seen
-from tests.integration.storage.rows import MODEL, NORTH, OTHER_MODEL, Sql, connected, put_documents, put_vectors
+from tests.integration.storage.rows import EAST, MODEL, NORTH, OTHER_MODEL, Sql, connected, put_documents, put_vectors
 
 SOON_S = 20.0
 
@@ -274,53 +274,83 @@ class TestGenerations:
 
 
 class TestModels:
-    def test_another_model_than_the_stored_one_is_refused_before_the_server_is_touched(self, shared: World) -> None:
-        shared.put("a")
-        shared.configured = OTHER_MODEL
-        replica = shared.replica()
-        with pytest.raises(EmbeddingModelMismatch, match=r"model test.*configured model is other"):
-            seen(replica)
-        assert shared.indexes == []
+    """A change of model (decision 37, docs/adr/0035)."""
 
-    def test_after_the_reindex_the_same_process_goes_on_with_vectors_of_the_new_one_only(self, shared: World) -> None:
+    def test_who_is_configured_for_another_model_searches_what_is_there_and_says_of_which_model_it_is(
+        self, shared: World
+    ) -> None:
+        shared.put("a")
+        seen(shared.replica())
+        shared.configured = OTHER_MODEL
+        with shared.shared_search().current() as index:
+            assert index.model == MODEL
+            assert [hit.score for hit in index.search(TOOLS, EAST, where=ALL, limit=5)] == [1.0]
+
+    def test_after_a_reindex_each_process_searches_the_vectors_of_its_own_model(self, shared: World, sql: Sql) -> None:
         old, new = shared.replica(), shared.replica()
         shared.put("a")
         seen(old)
         shared.configured = OTHER_MODEL
-        with pytest.raises(EmbeddingModelMismatch):
-            seen(new)
         put_vectors(shared.connect(), OTHER_MODEL, NORTH)
         shared.reindex(OTHER_MODEL)
         with new.current() as index:
+            assert index.model == OTHER_MODEL
             assert [hit.score for hit in index.search(TOOLS, NORTH, where=ALL, limit=5)] == [1.0]
         shared.configured = MODEL
-        with pytest.raises(EmbeddingModelMismatch):
-            seen(old)
+        shared.put("b")
+        with old.current() as index:
+            assert index.model == MODEL
+            assert [hit.score for hit in index.search(TOOLS, EAST, where=ALL, limit=5)] == [1.0, 1.0]
+        # AND neither takes the other's collections away
+        sql("UPDATE mcp.index_generations SET ready_at = now() - interval '1 hour'")
+        for shared.configured in (OTHER_MODEL, MODEL):
+            shared.shared_writer().catch_up(SOON_S)
+        kept = "SELECT DISTINCT model FROM mcp.index_generations WHERE ready_at IS NOT NULL ORDER BY model"
+        assert sql(kept) == [[OTHER_MODEL.name], [MODEL.name]]
 
-    def test_a_page_that_was_loaded_across_a_switch_of_models_counts_for_nothing(self, shared: World, sql: Sql) -> None:
+    def test_the_collections_of_a_model_that_is_out_of_use_go(self, shared: World, sql: Sql) -> None:
+        shared.put("a")
+        seen(shared.replica())
+        put_vectors(shared.connect(), OTHER_MODEL, NORTH)
+        shared.reindex(OTHER_MODEL, is_retired=True)
+        shared.configured = OTHER_MODEL
+        shared.shared_writer().catch_up(SOON_S)
+        sql("UPDATE mcp.index_generations SET ready_at = now() - interval '1 hour'")
+        shared.shared_writer().catch_up(SOON_S)
+        assert sql("SELECT DISTINCT model FROM mcp.index_generations") == [[OTHER_MODEL.name]]
+
+    def test_a_page_that_was_loaded_across_a_switch_of_models_has_vectors_of_its_own(self, shared: World) -> None:
         # GIVEN a process that follows whatever model is stored
         shared.configured = None
         shared.put("a")
         writer = shared.shared_writer()
         writer.catch_up(SOON_S)
-        before = sql("SELECT seen::text FROM mcp.index_generations")
         shared.put("b")
-        # WHEN the model is switched between its look and its loading
-        shared.feeds[0].before_load = once(lambda: shared.reindex(OTHER_MODEL))
-        writer.catch_up(0)
-        # THEN
-        assert sql("SELECT seen::text FROM mcp.index_generations") == before
+        sql = shared.connect()
 
-    def test_a_reindex_to_another_dimension_is_served_from_new_collections(self, shared: World, sql: Sql) -> None:
+        def switch() -> None:
+            put_vectors(sql, OTHER_MODEL, NORTH)
+            shared.reindex(OTHER_MODEL)
+
+        # WHEN the model is switched between its look and its loading
+        shared.feeds[0].before_load = once(switch)
+        writer.catch_up(0)
+        # THEN what is searched is of the model that it was filled for
+        with shared.shared_search().current() as index:
+            assert index.model == MODEL
+            assert [hit.score for hit in index.search(TOOLS, EAST, where=ALL, limit=5)] == [1.0, 1.0]
+
+    def test_until_the_new_collections_are_filled_the_old_ones_are_searched(self, shared: World) -> None:
         shared.put("a", vector=NORTH)
         seen(shared.replica())
         embedder = HashingEmbedder(4)
         Reindex(shared.database, embedder)()
         shared.configured = embedder.model
-        # Until they are filled, nothing answers with vectors of the old one.
-        with pytest.raises(IndexNotReady):
-            searched(shared.shared_search())
+        with shared.shared_search().current() as index:
+            assert index.model == MODEL
+            assert len(index.search(TOOLS, NORTH, where=ALL, limit=5)) == 1
         with shared.replica().current() as index:
+            assert index.model == embedder.model
             query = embedder.embed(["a"], timeout_s=1)[0]
             assert len(index.search(TOOLS, query, where=ALL, limit=5)) == 1
 

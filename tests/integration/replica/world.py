@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.documents.generations import Generations
 from skillroute.core.documents.index.embedded import EmbeddedReplica
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
 from skillroute.core.documents.index.shared import SharedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
@@ -98,15 +98,17 @@ class WatchedFeed:
     def lag(self, position: str) -> int:
         return self._inner.lag(position)
 
-    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+    def load(self, collection: Collection, keys: Sequence[str], model: EmbeddingModel) -> list[IndexRecord]:
         self.before_load()
-        records = self._inner.load(collection, keys)
+        records = self._inner.load(collection, keys, model)
         self.after_load()
         return records
 
-    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
+    def load_all(
+        self, collection: Collection, model: EmbeddingModel, after: str | None = None
+    ) -> Iterator[list[IndexRecord]]:
         self.before_load_all()
-        yield from self._inner.load_all(collection, after)
+        yield from self._inner.load_all(collection, model, after)
         if collection is TOOLS:
             self.after_load_all()
 
@@ -120,7 +122,7 @@ class FollowedReplica(SharedReplica):
     writer: SharedReplica
 
     @contextmanager
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
         self.writer.catch_up(20)
         with super().current(on_stale) as index:
             yield index
@@ -253,8 +255,16 @@ class World:
     def delete(self, item_id: int) -> None:
         assert self.database.transact(lambda session: ItemRepository(session).delete(item_id, None))
 
-    def reindex(self, model: EmbeddingModel = MODEL) -> None:
-        self.database.transact(lambda session: IndexStateRepository(session).switch(model))
+    def reindex(self, model: EmbeddingModel = MODEL, *, is_retired: bool = False) -> None:
+        """Switch to a model; with `is_retired` the former one is out of use at once."""
+
+        def switch(session: Session) -> None:
+            IndexStateRepository(session).begin(model)
+            assert IndexStateRepository(session).switch(model)
+
+        self.database.transact(switch)
+        if is_retired:
+            self.database.transact(lambda session: IndexStateRepository(session).prune_models(older_than_s=-1.0))
 
 
 def seen(replica: IndexReplica) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
+from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText, PutDocument
@@ -133,7 +134,7 @@ class TestPut:
         put(database, tool, "old", EAST)
         assert logged(sql, lambda: put(database, tool, "new")) == {tool}
         assert vectors_of(sql, TOOLS, tool) == {"test": None}
-        [task] = database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(limit=9))
+        [task] = database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(MODEL, limit=9))
         assert task == EmbeddingTask(tool, ("new",), text_hash("new", ""))
 
     def test_other_words_of_the_same_texts_keep_the_vector(self, database: Database, sql: Sql, tool: str) -> None:
@@ -152,9 +153,9 @@ class TestPut:
         put(database, tool, "too long")
         sql("UPDATE mcp.document_vectors SET refusal = 'too long'")
         assert put(database, tool, "too long", words="other words") == NEW
-        assert database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(limit=9)) == []
+        assert database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(MODEL, limit=9)) == []
         put(database, tool, "shorter")
-        assert len(database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(limit=9))) == 1
+        assert len(database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(MODEL, limit=9))) == 1
 
     def test_vectors_are_kept_of_models_in_use_only(self, database: Database, sql: Sql, tool: str) -> None:
         assert put(database, tool, "text", EAST, model=OTHER_MODEL) == NEW
@@ -191,7 +192,7 @@ class TestKeepDerived:
     def embed(self, database: Database, vector: Vector) -> None:
         def store(session: Session) -> None:
             skills = DocumentRepository(session, SKILLS)
-            skills.set_embeddings(MODEL, [(task, vector) for task in skills.to_embed(limit=9)])
+            skills.set_embeddings(MODEL, [(task, vector) for task in skills.to_embed(MODEL, limit=9)])
 
         database.transact(store)
 
@@ -230,8 +231,8 @@ class TestKeepDerived:
 
     def test_indexes_load_what_it_is_found_by(self, database: Database, sql: Sql, skill: str) -> None:
         self.put(database, "new")
-        rows = database.read(lambda s: s.run("load_documents", collection=SKILLS.value, keys=[skill]))
-        assert [bytes(row[1]).hex() for row in rows] == ["0000803f00000000"]
+        [record] = PostgresFeed(database).load(SKILLS, [skill], MODEL)
+        assert record.vector == [1.0, 0.0]
 
 
 def an_entity(sql: Sql) -> str:
@@ -438,6 +439,9 @@ class TestChangeFeed:
             )
 
         assert store(OTHER_MODEL, EAST) == set()
+        assert vectors_of(sql, TOOLS, tool) == {"test": None}, "nobody asked for vectors of it"
+        database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL))
+        assert store(OTHER_MODEL, EAST) == set()
         assert store(OTHER_MODEL, NORTH) == set()
         assert store(MODEL, EAST) == {tool}
         assert store(MODEL, NORTH) == {tool}
@@ -466,7 +470,7 @@ class TestFirstModel:
         database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
         for collection, key in zip((TOOLS, SKILLS), keys, strict=True):
             assert vectors_of(sql, collection, key) == {"test": None}
-            [task] = database.read(lambda s, of=collection: DocumentRepository(s, of).to_embed(limit=9))  # type: ignore[misc]
+            [task] = database.read(lambda s, of=collection: DocumentRepository(s, of).to_embed(MODEL, limit=9))  # type: ignore[misc]
             assert task.id == key
         # AND a second claim changes nothing
         assert logged(sql, lambda: database.transact(lambda s: IndexStateRepository(s).claim(OTHER_MODEL))) == set()

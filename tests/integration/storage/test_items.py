@@ -155,7 +155,7 @@ class TestEmbedding:
     def test_a_late_one_is_stored_only_beside_the_text_it_was_made_of(self, database: Database, sql: Sql) -> None:
         # GIVEN a task that was taken before the text changed
         a, b = put(database, item_row("a", text="old"), item_row("b", text="b"))
-        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=10))
         put(database, item_row("a", text="new"))
         # WHEN its vector comes
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
@@ -174,13 +174,14 @@ class TestEmbedding:
         for org_id in ("acme", "globex"):
             put(database, item_row(f"{org_id}1"), org=org_id)
         first, *others = (names[key] for key in sorted(names))
-        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=10))
         assert [task.texts[0].strip() for task in tasks] == [first, "acme1", "globex1", *others[:7]]
 
     def test_what_has_another_model_or_none_is_to_be_embedded_again(self, database: Database) -> None:
         put(database, item_row("mine", EAST), item_row("none"), item_row("other"))
-        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=10))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=10))
         other = [(task, EAST) for task in tasks if task.texts[0].strip() == "other"]
+        database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL))
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(OTHER_MODEL, other))
         tasks = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=10))
         assert {task.texts[0].strip() for task in tasks} == {"none", "other"}
@@ -226,10 +227,10 @@ class TestReading:
 
 class TestIndexState:
     def test_the_first_claim_decides_and_later_ones_change_nothing(self, database: Database) -> None:
-        assert database.read(lambda s: IndexStateRepository(s).model()) is None
+        assert database.read(lambda s: IndexStateRepository(s).models().current) is None
         database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
         database.transact(lambda s: IndexStateRepository(s).claim(OTHER_MODEL))
-        assert database.read(lambda s: IndexStateRepository(s).model()) == MODEL
+        assert database.read(lambda s: IndexStateRepository(s).models().current) == MODEL
 
     def test_of_two_first_claims_at_once_the_later_one_waits_and_sees_the_earlier_one(self, database: Database) -> None:
         runs: list[int] = []
@@ -238,7 +239,7 @@ class TestIndexState:
             def work(session: Session) -> EmbeddingModel | None:
                 runs.append(place)
                 IndexStateRepository(session).claim([MODEL, OTHER_MODEL][place])
-                return IndexStateRepository(session).model()
+                return IndexStateRepository(session).held_models().current
 
             return database.transact(work)
 
@@ -247,19 +248,43 @@ class TestIndexState:
         assert seen[0] in (MODEL, OTHER_MODEL)
         assert len(runs) == 2  # nobody was rolled back
 
+    def test_a_model_is_begun_after_the_end_of_who_writes_vectors_without_knowing_of_it(
+        self, database: Database, sql: Sql
+    ) -> None:
+        # GIVEN a transaction that has written an item, and a reindex that begins
+        database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
+        begin = threading.Thread(
+            target=lambda: database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL)), daemon=True
+        )
+
+        def write(session: Session) -> None:
+            ItemRepository(session).upsert(None, None, [item_row("a")])
+            begin.start()
+            while not waits_for_a_lock(sql):
+                assert begin.is_alive()
+
+        # WHEN it goes on
+        database.transact(write)
+        begin.join()
+        # THEN the item is there to be embedded, and the next one waits for both models
+        assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(OTHER_MODEL)) == 1
+        put(database, item_row("b"))
+        assert sorted(sql("SELECT model FROM mcp.document_vectors")) == [[OTHER_MODEL.name], [MODEL.name], [MODEL.name]]
+
     def test_a_switch_waits_for_the_writer_that_looked_at_the_model(self, database: Database, sql: Sql) -> None:
         database.transact(lambda s: IndexStateRepository(s).claim(MODEL))
+        database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL))
         switch = threading.Thread(
             target=lambda: database.transact(lambda s: IndexStateRepository(s).switch(OTHER_MODEL)), daemon=True
         )
 
         def write(session: Session) -> EmbeddingModel | None:
-            assert IndexStateRepository(session).model() == MODEL
+            assert IndexStateRepository(session).held_models().current == MODEL
             switch.start()
             while not waits_for_a_lock(sql):
                 assert switch.is_alive()
-            return IndexStateRepository(session).model()
+            return IndexStateRepository(session).held_models().current
 
         assert database.transact(write) == MODEL
         switch.join()
-        assert database.read(lambda s: IndexStateRepository(s).model()) == OTHER_MODEL
+        assert database.read(lambda s: IndexStateRepository(s).models().current) == OTHER_MODEL

@@ -170,15 +170,15 @@ class TestVectors:
 
     def test_what_has_none_is_embedded_later_unless_it_changed_meanwhile(self, database: Database, mail: Mail) -> None:
         id_ = mail.message("m", "body", subject="subject")
-        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_), "999"]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_), "999"], MODEL))
         assert list(task.texts) == ["subject\n\nbody"]
         mail.message("m", "another")
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert not self.embedded(database, id_)
-        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_)]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(id_)], MODEL))
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert self.embedded(database, id_)
-        assert database.read(lambda s: DOCUMENTS(s).tasks([str(id_)])) == []
+        assert database.read(lambda s: DOCUMENTS(s).tasks([str(id_)], MODEL)) == []
 
     def test_what_is_to_embed_comes_by_key(self, database: Database, mail: Mail) -> None:
         keys = sorted(str(mail.project(f"p{number}")) for number in range(12))
@@ -190,14 +190,14 @@ class TestVectors:
             return found
 
         assert database.read(pages) == keys
-        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(limit=5))] == keys[:5]
+        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=5))] == keys[:5]
         assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 12
         tasks = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after=keys[1], limit=2))
         assert [task.id for task in tasks] == keys[2:4]
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 10
         assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(OTHER_MODEL)) == 12
-        left = database.read(lambda s: DOCUMENTS(s).to_embed(limit=3))
+        left = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=3))
         assert [task.id for task in left] == [*keys[:2], keys[4]]
 
     def test_texts_are_stored_anew_from_what_was_said(self, database: Database, mail: Mail, sql: Sql) -> None:

@@ -431,7 +431,7 @@ def test_a_connection_goes_back_to_one_plan_for_all_values(pool: Pool) -> None:
             return connection._native.run("SHOW plan_cache_mode")[0][0]
 
         assert mode_after("mail_count", **conditions) == "force_custom_plan"
-        assert mode_after("stored_model") == "auto"
+        assert mode_after("models") == "auto"
         # What is set in a transaction is gone after a rollback.
         with pytest.raises(ZeroDivisionError), connection.transaction():
             assert mode_after("mail_count", **conditions) == "force_custom_plan"

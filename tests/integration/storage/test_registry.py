@@ -176,10 +176,10 @@ class TestFoundBy:
             assert entity is not None
             return entity.is_embedded
 
-        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)]))
+        [task] = database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)], MODEL))
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST)]))
         assert is_embedded()
-        assert database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)])) == []
+        assert database.read(lambda s: DOCUMENTS(s).tasks([str(entity_id)], MODEL)) == []
         put(database, server("/a"))
         assert is_embedded()
         put(database, server("/a", description="Something else"))
@@ -217,7 +217,7 @@ class TestFoundBy:
         ids = [put(database, server(f"/{number}")) for number in range(3)]
         assert database.read(lambda s: RegistryRepository(s).ids(after=0, limit=2)) == ids[:2]
         assert database.read(lambda s: RegistryRepository(s).ids(after=ids[1], limit=2)) == ids[2:]
-        first = database.read(lambda s: DOCUMENTS(s).to_embed(limit=2))
+        first = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=2))
         assert [task.id for task in first] == [str(id_) for id_ in ids[:2]]
         assert database.read(lambda s: DOCUMENTS(s).count_to_reembed(MODEL)) == 3
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(first[0], EAST)]))

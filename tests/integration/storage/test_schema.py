@@ -130,6 +130,8 @@ REFUSED = [
     ("UPDATE mcp.index_state SET embedding_dimension = NULL", "index_state_model_whole"),
     ("UPDATE mcp.index_state SET next_model = 'm'", "index_state_next_whole"),
     ("UPDATE mcp.index_state SET next_dimension = 1", "index_state_next_whole"),
+    ("UPDATE mcp.index_state SET previous_model = 'm', switched_at = now()", "index_state_previous_whole"),
+    ("UPDATE mcp.index_state SET previous_model = 'm', previous_dimension = 1", "index_state_previous_whole"),
     (_TEXTS + "('mcp_unified_search', '1', true, '{}', '', '', '{}')", "documents_pkey"),
     ("UPDATE mcp.documents SET org_id = ''", "documents_org_not_blank"),
     (_VECTORS + "('mcp_unified_search', '1', 'test', 2, '')", "document_vectors_pkey"),

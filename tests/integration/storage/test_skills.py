@@ -208,7 +208,7 @@ class TestSkills:
         assert database.transact(lambda s: AssignmentRepository(s).keys_of_skills(["a", "b", "x"], None)) == {"b": "b"}
         assert not database.transact(lambda s: SkillRepository(s).lock("a"))
         assert database.read(lambda s: SkillRepository(s).count()) == 2
-        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(limit=9))] == ["b", "c"]
+        assert [task.id for task in database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=9))] == ["b", "c"]
 
     def test_an_item_s_skills_are_its_active_ones_surest_first(self, database: Database, sql: Sql) -> None:
         assign(database, ranked(("b", 0.9), ("a", 0.5), ("c", 0.4)))
@@ -228,7 +228,8 @@ class TestSkills:
         database.transact(lambda s: ItemRepository(s).upsert(None, MODEL, rows))
         other = insert_tool(sql, "other")
         tools = DocumentRepository.of(Collection.TOOLS)
-        [task] = database.read(lambda s: tools(s).tasks([str(other)]))
+        [task] = database.read(lambda s: tools(s).tasks([str(other)], MODEL))
+        database.transact(lambda s: IndexStateRepository(s).begin(OTHER_MODEL))
         database.transact(lambda s: tools(s).set_embeddings(OTHER_MODEL, [(task, NORTH)]))
         given = "(tool_id, skill_key, confidence) SELECT id, 'a', 0.5 FROM mcp.tools"
         sql(f"INSERT INTO mcp.tool_skill_assignments {given}")
@@ -250,7 +251,7 @@ class TestSkills:
 
     @pytest.mark.usefixtures("model")
     def test_a_late_description_embedding_is_stored_only_beside_its_text(self, database: Database, sql: Sql) -> None:
-        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(limit=2))
+        tasks = database.read(lambda s: DOCUMENTS(s).to_embed(MODEL, limit=2))
         put_document(sql, Collection.SKILLS, "a", "newer")
         database.transact(lambda s: DOCUMENTS(s).set_embeddings(MODEL, [(task, EAST) for task in tasks]))
         left = database.read(lambda s: DOCUMENTS(s).to_reembed(MODEL, after="", limit=9))

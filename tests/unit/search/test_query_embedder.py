@@ -9,6 +9,8 @@ from skillroute.core.errors import EmbeddingUnavailable
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
 
+MODEL = TableEmbedder().model
+
 
 @pytest.fixture
 def clock() -> FakeClock:
@@ -29,7 +31,7 @@ def queries(model: WatchedEmbedder, clock: FakeClock) -> QueryEmbedder:
 def test_it_is_waited_for_no_longer_than_the_caller_has(
     queries: QueryEmbedder, model: WatchedEmbedder, given_s: float | None, waited_s: float
 ) -> None:
-    queries.embed("water", timeout_s=given_s)
+    queries.embed("water", MODEL, timeout_s=given_s)
 
     assert [call.timeout_s for call in model.calls] == [waited_s]
 
@@ -38,23 +40,23 @@ def test_it_is_waited_for_no_longer_than_the_caller_has(
 def test_without_time_only_what_is_remembered_is_had(
     queries: QueryEmbedder, model: WatchedEmbedder, left_s: float
 ) -> None:
-    queries.embed("water")
+    queries.embed("water", MODEL)
 
-    queries.embed("water", timeout_s=left_s)
+    queries.embed("water", MODEL, timeout_s=left_s)
     with pytest.raises(EmbeddingUnavailable):
-        queries.embed("fire", timeout_s=left_s)
+        queries.embed("fire", MODEL, timeout_s=left_s)
 
     assert model.texts == ["water"]
-    assert queries.failure() is None
+    assert queries.failure(MODEL) is None
 
 
 def test_too_little_time_says_nothing_of_the_model(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
     model.takes_s = 1.0
     with pytest.raises(EmbeddingUnavailable):
-        queries.embed("water", timeout_s=0.5)
+        queries.embed("water", MODEL, timeout_s=0.5)
 
-    assert queries.failure() is None
-    queries.embed("water")
+    assert queries.failure(MODEL) is None
+    queries.embed("water", MODEL)
 
 
 @pytest.mark.parametrize("given_s", [None, 0.5])
@@ -64,17 +66,17 @@ def test_a_model_that_fails_is_left_alone_whatever_the_time(
     model.away = True
     for _ in range(3):
         with pytest.raises(EmbeddingUnavailable):
-            queries.embed("water", timeout_s=given_s)
+            queries.embed("water", MODEL, timeout_s=given_s)
 
     assert len(model.calls) == 1
-    assert queries.failure() is not None
+    assert queries.failure(MODEL) is not None
 
 
 def test_a_model_that_is_too_slow_in_full_time_is_left_alone(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
     model.takes_s = 11.0
     for _ in range(3):
         with pytest.raises(EmbeddingUnavailable):
-            queries.embed("water")
+            queries.embed("water", MODEL)
 
     assert len(model.calls) == 1
 
@@ -86,6 +88,6 @@ def test_what_is_remembered_is_bounded_in_bytes_not_only_in_queries(
     monkeypatch.setattr(embed, "CACHE_BYTES", 3 * 8 * 32)
     queries = QueryEmbedder(model, clock=clock)
     for query in ("a", "b", "c", "d", "d", "c", "a"):
-        queries.embed(query * 10_000)
+        queries.embed(query * 10_000, MODEL)
     # THEN the fourth took the place of the first, however long they are
     assert [text[0] for text in model.texts] == ["a", "b", "c", "d", "a"]

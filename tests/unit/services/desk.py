@@ -8,6 +8,7 @@ from typing import Any
 from skillroute.catalogue.catalogue import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.documents.embed import StoredModelEmbedder
 from skillroute.core.documents.embed_missing import EmbedMissing
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
@@ -64,15 +65,16 @@ class Desk:
         # Without a queue, skills are aggregated right after the commit.
         self.dispatch = Dispatch(self.database, None, self.aggregate)
         committed = {"after_commit": self.after_commit}
-        self.servers = RegisteredServers(self.database, self.embedder)
-        self.sync = SyncTools(self.database, self.embedder, self.servers, **committed)
-        self.prepare_skill = PrepareSkill(self.embedder)
+        documents = StoredModelEmbedder(self.embedder, self.database)
+        self.servers = RegisteredServers(self.database, documents)
+        self.sync = SyncTools(self.database, documents, self.servers, **committed)
+        self.prepare_skill = PrepareSkill(documents)
         self.create_skill = CreateSkill(self.database, self.prepare_skill, **committed)
         self.change_skill = ChangeSkill(self.database, self.prepare_skill, **committed)
         self.read_skills = ReadSkills(self.database)
         self.catalogue = Catalogue(self.database, self.servers, **committed)
         self.assign = AssignSkills(self.database, **committed)
-        self.reindex = Reindex(self.database, self.embedder, derive=self.aggregate.all, **committed)
+        self.reindex = Reindex(self.database, self.embedder, derive=self.aggregate.derive_all, **committed)
         self.embed_missing = EmbedMissing(self.database, self.embedder, **committed)
         self.review = ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, **committed)
         return self.embedder

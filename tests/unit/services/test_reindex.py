@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import BATCH
 from skillroute.core.documents.embed_missing import EmbedMissing
+from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
 from skillroute.skills.model import Assignment, AssignmentSource
 
@@ -90,10 +94,110 @@ class TestReindex:
         assert wrote == [3]
         assert report.items == 5
         assert desk.reindex.remaining() == 0
-        assert all("second" in desk.models_of(name) for name in ("late", "tool0", "tool1", "tool2"))
-        # AND from the switch on the old one writes no more
-        with pytest.raises(EmbeddingModelMismatch):
-            old([tool("too late")], LAPTOP)
+        assert all(desk.models_of(name) == {"first", "second"} for name in ("late", "tool0", "tool1", "tool2"))
+
+    def test_after_it_who_is_configured_for_the_old_model_writes_vectors_of_it_and_the_new_one_s_wait(
+        self, desk: Desk
+    ) -> None:
+        filled(desk)
+        old = desk.sync
+        desk.use(Renamed("second", 4))
+        desk.reindex()
+        assert not old([tool("late")], LAPTOP).embedding_unavailable
+        assert desk.models_of("late") == {"first"}
+        assert desk.embed_missing() == 1
+        assert desk.models_of("late") == {"first", "second"}
+
+    def test_what_is_written_while_it_runs_is_waiting_for_both_models(self, desk: Desk) -> None:
+        filled(desk)
+        sync = desk.sync
+        desk.use(Renamed("second", 4))
+        seen: list[list[Any]] = []
+
+        def write(number: int) -> None:
+            if number == 3:
+                sync([tool("late")], LAPTOP)
+                seen.extend(
+                    desk.sql(
+                        "SELECT v.model, v.embedding IS NULL FROM mcp.document_vectors v JOIN mcp.tools t "
+                        "ON v.key = t.id::text WHERE t.name = 'late' AND v.collection = 'mcp_unified_search' ORDER BY 1"
+                    )
+                )
+
+        desk.reindex(write)
+        assert seen == [["first", False], ["second", True]]
+        assert desk.models_of("late") == {"first", "second"}
+
+    def test_skills_are_found_by_their_tools_in_the_new_model_before_it_is_searched(self, desk: Desk) -> None:
+        filled(desk)
+        desk.use(Renamed("second", 4))
+        looked: list[list[Any]] = []
+        switch = IndexStateRepository.switch
+
+        def look(state: IndexStateRepository, model: EmbeddingModel) -> bool:
+            looked.extend(
+                desk.sql(
+                    "SELECT derived IS NOT NULL FROM mcp.document_vectors "
+                    "WHERE collection = 'mcp_skills' AND model = 'second'"
+                )
+            )
+            return switch(state, model)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(IndexStateRepository, "switch", look)
+            desk.reindex()
+        assert looked == [[True]]
+
+    def test_another_one_that_was_begun_meanwhile_goes_first(self, desk: Desk) -> None:
+        filled(desk)
+        before = epoch(desk)
+        third = Renamed("third", 4).model
+        desk.use(Renamed("second", 4))
+        with pytest.raises(EmbeddingModelMismatch, match="third"):
+            desk.reindex(lambda _: desk.database.transact(lambda s: IndexStateRepository(s).begin(third)))
+        assert epoch(desk) == before
+
+    def test_back_to_the_former_model_only_what_was_written_since_is_embedded(self, desk: Desk) -> None:
+        filled(desk)
+        first = desk.embedder
+        desk.use(Renamed("second", 4))
+        desk.reindex()
+        desk.put(tool("late"))
+        desk.use(first)
+        assert desk.reindex() == ReindexReport(items=1, skills=0, entities=0, mail=0)
+        assert epoch(desk)[1] == "first"
+        assert desk.sql("SELECT previous_model, next_model FROM mcp.index_state") == [["second", None]]
+
+
+class TestOutOfUse:
+    def test_the_former_model_s_vectors_go_a_day_after_the_switch(self, desk: Desk) -> None:
+        filled(desk)
+        desk.use(Renamed("second", 4))
+        desk.reindex()
+
+        def prune() -> set[str]:
+            desk.database.transact(lambda s: IndexStateRepository(s).prune_models(older_than_s=86_400))
+            return desk.models_of("tool0")
+
+        assert prune() == {"first", "second"}
+        desk.sql("UPDATE mcp.index_state SET switched_at = now() - interval '25 hours'")
+        # first it is searched no more, then its vectors go, and then nobody looks for any
+        assert [prune(), prune(), prune()] == [{"first", "second"}, {"second"}, {"second"}]
+        assert desk.sql("SELECT previous_model, has_unused_vectors FROM mcp.index_state") == [[None, False]]
+
+    def test_vectors_of_a_reindex_that_was_given_up_go(self, desk: Desk) -> None:
+        filled(desk)
+        first = desk.embedder
+        desk.use(Renamed("second", 4))
+        desk.embedder.away = True
+        with pytest.raises(EmbeddingUnavailable):
+            desk.reindex()
+        desk.use(first)
+        desk.put(tool("late"))
+        assert desk.sql("SELECT count(*) FROM mcp.document_vectors WHERE model = 'second'") == [[1]]
+        desk.reindex()
+        desk.database.transact(lambda s: IndexStateRepository(s).prune_models(older_than_s=86_400))
+        assert desk.sql("SELECT DISTINCT model FROM mcp.document_vectors") == [["first"]]
 
     def test_an_empty_database_takes_the_model(self, desk: Desk) -> None:
         assert desk.reindex() == ReindexReport(0, 0, 0, 0)
@@ -189,7 +293,6 @@ class TestEmbedMissing:
 
         old.embed = embed  # type: ignore[method-assign, assignment]
         # WHEN a reindex is through before its vector is there
-        with pytest.raises(EmbeddingModelMismatch):
-            late()
-        # THEN the new model's vector stays
-        assert desk.models_of("a") == {"second"}
+        late()
+        # THEN both stay, each with its model
+        assert desk.models_of("a") == {"first", "second"}

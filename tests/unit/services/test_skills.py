@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import Conflict, EmbeddingModelMismatch, InvalidInput, NotFound
+from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.skills.repository import SkillRepository
 
@@ -67,12 +67,13 @@ class TestCreate:
         assert desk.embed_missing() == 1
         assert desk.vector(SKILLS, "mail") is not None
 
-    def test_another_model_than_the_stored_one_is_refused(self, desk: Desk) -> None:
+    def test_with_another_model_than_the_stored_one_it_is_stored_without_a_vector(self, desk: Desk) -> None:
         desk.skill("mail")
         desk.use(Renamed("second"))
-        with pytest.raises(EmbeddingModelMismatch):
-            desk.skill("calendar")
-        assert desk.sql("SELECT id FROM mcp.skill_categories") == [["mail"]]
+        desk.skill("calendar")
+        assert desk.sql("SELECT id FROM mcp.skill_categories ORDER BY id") == [["calendar"], ["mail"]]
+        assert desk.sql("SELECT DISTINCT model FROM mcp.document_vectors") == [["first"]]
+        assert desk.vector(SKILLS, "calendar") is None
 
     def test_a_text_that_postgresql_cannot_hold_is_the_caller_s_mistake(self, desk: Desk) -> None:
         for fields in ({"name": "a\x00b"}, {"description": "ten and more \x00"}, {"keywords": ("\x00",)}):

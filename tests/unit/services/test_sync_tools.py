@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import pytest
 from skillroute.catalogue.model import ItemKey
-from skillroute.catalogue.sync import MAX_ITEMS, SyncTools
+from skillroute.catalogue.sync import MAX_ITEMS, SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingModelMismatch, InvalidInput, StatementRejected
+from skillroute.core.errors import DatabaseUnavailable, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.pool import Pool
 from skillroute.registry.servers import RegisteredServers
@@ -157,28 +157,27 @@ class TestModel:
         assert statuses(desk.put(tool("a", "Something else entirely."))) == ["updated"]
         assert desk.vector(TOOLS, "a") is None
 
-    def test_the_first_vector_decides_and_another_model_is_refused_with_both_names(self, desk: Desk) -> None:
+    def test_the_first_vector_decides_and_what_has_another_model_stores_without_one(self, desk: Desk) -> None:
         desk.put(tool("a"))
         desk.use(Renamed("second", 4))
-        with pytest.raises(EmbeddingModelMismatch, match=r"first \(8 dimensions\).*second \(4 dimensions\)"):
-            desk.put(tool("b"))
-        assert desk.sql("SELECT name FROM mcp.tools") == [["a"]]
+        report = desk.put(tool("b"))
+        assert (statuses(report), report.embedding_unavailable) == (["created"], True)
         assert desk.embedder.calls == []
+        assert desk.models_of("b") == set()
 
-    def test_a_reindex_that_switches_while_items_are_embedded_is_noticed_before_they_are_stored(
-        self, desk: Desk
-    ) -> None:
+    def test_a_model_that_goes_out_of_use_while_items_are_embedded_leaves_no_vector(self, desk: Desk) -> None:
         desk.put(tool("a"))
         real = desk.embedder.embed
 
         def embed(texts: list[str], *, timeout_s: float) -> list[list[float]]:
             desk.sql("UPDATE mcp.index_state SET embedding_model = 'second', epoch = gen_random_uuid()")
+            desk.embedder.embed = real  # type: ignore[method-assign]
             return real(texts, timeout_s=timeout_s)
 
         desk.embedder.embed = embed  # type: ignore[method-assign, assignment]
-        with pytest.raises(EmbeddingModelMismatch):
-            desk.put(tool("b"))
-        assert desk.sql("SELECT name FROM mcp.tools") == [["a"]]
+        report = desk.put(tool("b"))
+        assert (statuses(report), report.embedding_unavailable) == (["created"], True)
+        assert desk.models_of("b") == set()
 
 
 def test_a_first_writer_waits_for_another_one_without_holding_it_up(desk: Desk) -> None:
@@ -187,15 +186,8 @@ def test_a_first_writer_waits_for_another_one_without_holding_it_up(desk: Desk) 
     other("SET deadlock_timeout = '10ms'")
     other("BEGIN")
     other("SELECT FROM mcp.index_state FOR SHARE")
-    refused: list[str] = []
-
-    def put() -> None:
-        try:
-            desk.put(tool("a"))
-        except EmbeddingModelMismatch as error:
-            refused.append(error.stored)
-
-    writer = threading.Thread(target=put)
+    reports: list[SyncReport] = []
+    writer = threading.Thread(target=lambda: reports.append(desk.put(tool("a"))))
     writer.start()
     with connected(desk.url) as watcher:
         while not waits_for_a_lock(watcher):
@@ -203,9 +195,10 @@ def test_a_first_writer_waits_for_another_one_without_holding_it_up(desk: Desk) 
     # WHEN the first one claims it
     other("UPDATE mcp.index_state SET embedding_model = 'other', embedding_dimension = 2")
     other("COMMIT")
-    # THEN there is no deadlock, and the second one learns whose it is
+    # THEN there is no deadlock, and the second one's vector is none of that model
     writer.join()
-    assert refused == ["other (2 dimensions)"]
+    assert (statuses(reports[0]), reports[0].embedding_unavailable) == (["created"], True)
+    assert desk.sql("SELECT model, embedding FROM mcp.document_vectors") == [["other", None]]
 
 
 def test_of_four_that_put_the_same_items_at_once_one_creates_each(desk: Desk) -> None:

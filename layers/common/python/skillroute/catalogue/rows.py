@@ -10,7 +10,7 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Deadline, check_writable, claim_model, embed_committed, embed_within
+from skillroute.core.documents.embed import Deadline, claim_model, embed_committed, embed_within
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
@@ -87,14 +87,9 @@ class ItemWriter:
         self._embedder = embedder
 
     def states(self, items: Iterable[IncomingItem], caller: Caller) -> dict[ItemKey, ItemState]:
-        """Return what is stored of items. Raises `EmbeddingModelMismatch` when their vectors could not be written."""
+        """Return what is stored of items."""
         keys = [item.key for item in items]
-
-        def read(session: Session) -> dict[ItemKey, ItemState]:
-            check_writable(session, self._embedder)
-            return ItemRepository(session).states(caller.org_id, keys)
-
-        return self._database.read(read)
+        return self._database.read(lambda session: ItemRepository(session).states(caller.org_id, keys))
 
     def embedded(self, items: Sequence[IncomingItem], states: States, deadline: Deadline) -> EmbeddedItems:
         """Embed the texts that are new, as far as that goes; the items are stored all the same."""
@@ -106,7 +101,7 @@ class ItemWriter:
         return EmbeddedItems(items, vector_of, embedding_unavailable=len(vectors) < len(new_text))
 
     def claim(self, session: Session, items: EmbeddedItems) -> None:
-        """Make sure, first of all in a transaction, that vectors may be written. Raises `EmbeddingModelMismatch`."""
+        """Say, first of all in a transaction, which model the vectors are of."""
         if items.vectors:
             claim_model(session, self._embedder.model)
 
@@ -136,7 +131,7 @@ class ItemWriter:
             self._database,
             self._embedder,
             documents,
-            lambda: self._database.read(lambda session: documents(session).tasks(keys)),
+            lambda model: self._database.read(lambda session: documents(session).tasks(keys, model)),
             deadline,
             what="items",
         ).complete

@@ -95,7 +95,7 @@ class SyncTools:
         ------
         InvalidInput
             There are more than `MAX_ITEMS`.
-        DatabaseUnavailable, EmbeddingModelMismatch
+        DatabaseUnavailable
             Nothing was written.
         """
         if len(items) > MAX_ITEMS:

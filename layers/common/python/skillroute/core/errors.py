@@ -12,6 +12,7 @@ SkillrouteError
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (core/postgres/refusals.py tells the ways apart)
     │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
+    │   └── EmbeddingModelMismatch    vectors are stored of other models than the process's own
     ├── IndexUnavailable          the vector index failed
     │   ├── IndexNotReady         it is being built
     │   └── IndexTimeout          the vector index did not answer in time
@@ -19,8 +20,7 @@ SkillrouteError
     │   └── ClassifierAnswerInvalid   it answered, but not what it was asked for
     ├── RerankerUnavailable       the reranker failed, was throttled, or took too long
     ├── QueueUnavailable          the queue does not take messages
-    ├── SecretUnavailable         a password or key cannot be read where it is kept
-    └── EmbeddingModelMismatch    stored vectors are of another model than the one configured
+    └── SecretUnavailable         a password or key cannot be read where it is kept
 
 Each is raised where it is known and translated once at the edge: `core/http/errors.py` for HTTP. Of the branch
 `DependencyUnavailable` an edge shows its callers `told` and logs `str(error)`.
@@ -173,11 +173,11 @@ class SecretUnavailable(DependencyUnavailable):
     told = "a password or key cannot be read"
 
 
-class EmbeddingModelMismatch(DependencyUnavailable):
-    """Stored vectors are of another model than the one configured.
+class EmbeddingModelMismatch(EmbeddingUnavailable):
+    """Vectors are stored of other models than the one that a process embeds with.
 
-    Vectors of two models never mix (docs/adr/0007), so searching and writing are refused until ``skillroute
-    reindex`` has embedded everything anew.
+    Vectors of two models never mix (docs/adr/0035). Until ``skillroute reindex`` has made those of this one, the
+    process searches by words, and what it writes is found by words.
     """
 
     def __init__(self, *, stored: str, configured: str) -> None:

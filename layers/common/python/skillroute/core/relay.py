@@ -20,6 +20,9 @@ from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.outbox import OutboxDepth, OutboxRepository
 
 _BATCH = 1000
+_MODEL_KEPT_S = 86_400.0
+"""How long the former model is searched after a change of model (docs/adr/0035)."""
+
 _PUBLISH_WITHIN_S = 20.0
 # A batch that is begun may take a quarter of a minute, and after 55 s Lambda ends a run.
 _EMBED_UNTIL_S = 35.0
@@ -135,6 +138,9 @@ class Relay:
         with _Step("prune", report):
             report.pruned = self._database.transact(
                 lambda session: IndexStateRepository(session).prune(older_than_s=self._prune_after_s)
+            )
+            self._database.transact(
+                lambda session: IndexStateRepository(session).prune_models(older_than_s=_MODEL_KEPT_S)
             )
         with _Step("measure", report):
             report.depths = self._database.read(lambda session: OutboxRepository(session).depths())

@@ -14,7 +14,6 @@ from skillroute.core.clock import Clock
 from skillroute.core.documents.embed import (
     Deadline,
     Embedded,
-    check_writable,
     claim_model,
     embed_committed,
     embed_within,
@@ -82,7 +81,7 @@ class SyncMail:
         ------
         InvalidInput
             There are more than `MAX_MAIL`.
-        DatabaseUnavailable, EmbeddingModelMismatch
+        DatabaseUnavailable
             Nothing was written.
         """
         most = MAX_MAIL[kind]
@@ -109,7 +108,6 @@ class SyncMail:
             return Vectors(), True
 
         def read(session: Session) -> dict[str, str]:
-            check_writable(session, self._embedder)
             # What the caller may not look at counts as new: that there is nothing to embed would tell what it says.
             states = WriterRights.of(session, caller).seen(
                 MailRepository(session).states(kind, caller.org_id, [each.key for each in incoming])
@@ -153,7 +151,7 @@ class SyncMail:
                     self._database,
                     self._embedder,
                     mail_documents,
-                    lambda: self._database.read(lambda session: mail_documents(session).tasks(keys)),
+                    lambda model: self._database.read(lambda session: mail_documents(session).tasks(keys, model)),
                     deadline,
                     what="mail",
                 )

@@ -100,12 +100,12 @@ class EmbedEntities:
         """Embed those of these entities that have no vector, as far as that goes. It never raises `SkillrouteError`."""
         if not entity_ids:
             return Embedded()
-        documents = DocumentRepository.of(Collection.REGISTRY)
+        documents, keys = DocumentRepository.of(Collection.REGISTRY), [str(id_) for id_ in entity_ids]
         return embed_committed(
             self._database,
             self._embedder,
             documents,
-            lambda: self._database.read(lambda session: documents(session).tasks([str(id_) for id_ in entity_ids])),
+            lambda model: self._database.read(lambda session: documents(session).tasks(keys, model)),
             deadline,
             what="entities",
         )

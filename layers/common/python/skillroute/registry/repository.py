@@ -11,7 +11,7 @@ from typing import Any
 from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
-from skillroute.core.embedding.model import Vector, from_bytes
+from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.converters import array
 from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
@@ -299,9 +299,10 @@ class RegistryRepository:
         rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]
         return [ToolHit(*row) for row in rows or ()]
 
-    def inactive_vectors(self, tool_ids: Sequence[int]) -> dict[int, Vector]:
-        """Return the vectors of those of these tools that are inactive, and so in no index; of the stored model."""
-        return {id_: from_bytes(data) for id_, data in self._run("inactive_vectors", ids=list(tool_ids))}
+    def inactive_vectors(self, tool_ids: Sequence[int], model: EmbeddingModel) -> dict[int, Vector]:
+        """Return the vectors of a model of those of these tools that are inactive, and so in no index."""
+        rows = self._run("inactive_vectors", ids=list(tool_ids), model=model.name, dimension=model.dimension)
+        return {id_: from_bytes(data) for id_, data in rows}
 
     def found(self, entity_ids: Sequence[int], *, with_documents: Sequence[int] = (), room: int) -> dict[int, Entity]:
         """Return the entities that a search shows; those that are gone are left out.

@@ -82,9 +82,8 @@ WHERE w.entity_id = ANY (:ids::bigint[]) AND w.tool_id IS NOT NULL
 -- name: inactive_vectors
 SELECT t.id, v.embedding
 FROM mcp.tools t
-CROSS JOIN mcp.index_state s
 JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = t.id::text
-    AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension AND v.embedding IS NOT NULL
+    AND v.model = :model::text AND v.dimension = :dimension::int AND v.embedding IS NOT NULL
 WHERE t.id = ANY (:ids::bigint[]) AND NOT t.is_active
 
 -- name: found_entities

@@ -97,7 +97,7 @@ class SyncRegistry:
         ------
         InvalidInput
             There are more than `MAX_ENTITIES`.
-        DatabaseUnavailable, EmbeddingModelMismatch
+        DatabaseUnavailable
             Nothing was written.
         """
         if len(entities) > MAX_ENTITIES:

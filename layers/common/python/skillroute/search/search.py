@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import IndexReplica
@@ -45,9 +45,8 @@ class ToolSearch:
     hybrid_skill_weight : float
         How far the hybrid strategy lifts the tools of a matched skill, 0..1.
 
-    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached, `EmbeddingModelMismatch` when the
-    stored vectors are of another model, and `InvalidInput` for a mode that is not available yet. Everything else that
-    fails degrades the answer.
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached, and `InvalidInput` for a mode that is
+    not available yet. Everything else that fails degrades the answer.
     """
 
     def __init__(
@@ -131,19 +130,19 @@ class ToolSearch:
         tools, run.descriptions_cut = answer.tool_matches(hits)
         return tools, run
 
-    def _ranking(self, run: ToolSearchRun, index: VectorIndex, query: str, wanted: plan.RankBy) -> Ranking:
+    def _ranking(self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
         run.search_mode = wanted
         if wanted == "semantic":
             try:
                 with run.watch.stage("query_embedding"):
-                    return SemanticRanking(index, self._embedder.embed(query))
+                    return SemanticRanking(index, self._embedder.embed(query, index.model))
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
         return LexicalRanking(index, query)
 
-    def _find(self, run: ToolSearchRun, index: VectorIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
+    def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
         ranking = self._ranking(run, index, request.query, search_plan.ranking)
         skills = self._stage1(run, index, ranking, request) if search_plan.match_skills else []
         try:
@@ -156,7 +155,7 @@ class ToolSearch:
         return Found(skills, len(candidates), hits)
 
     def _stage1(
-        self, run: ToolSearchRun, index: VectorIndex, ranking: Ranking, request: SearchRequest
+        self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, request: SearchRequest
     ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
@@ -174,7 +173,7 @@ class ToolSearch:
     def _stage2(
         self,
         run: ToolSearchRun,
-        index: VectorIndex,
+        index: LentIndex,
         ranking: Ranking,
         request: SearchRequest,
         search_plan: SearchPlan,
@@ -191,7 +190,7 @@ class ToolSearch:
         candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
-    def _lifted(self, index: VectorIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
+    def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
         payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])
         skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
         skill_scores = {skill.key: skill.said.score for skill in skills}
@@ -208,7 +207,7 @@ class ToolSearch:
 
 
 def _matching_skills(
-    run: ToolSearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
+    run: ToolSearchRun, index: LentIndex, ranking: Ranking, limit: int, threshold: float
 ) -> list[MatchedSkill]:
     with run.watch.stage("skill_search"):
         candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)

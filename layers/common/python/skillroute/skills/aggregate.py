@@ -39,24 +39,25 @@ class AggregateSkill:
         count(Metric.SKILLS_AGGREGATED, changed)
         return changed
 
-    def all(self) -> None:
-        """Bring the embeddings of all skills up to date."""
+    def derive_all(self, model: EmbeddingModel) -> None:
+        """Compute the vectors of all skills of a model that is about to be searched."""
         for key in self._database.read(lambda session: SkillRepository(session).keys()):
-            self(key)
+            self._database.transact(lambda session, key=key: self._derive(session, key, model))  # type: ignore[misc]
 
     def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
         # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
         exists = SkillRepository(session).lock(skill_key)
         # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
         versions = OutboxRepository(session).versions(QueueName.AGGREGATE, [skill_key])
-        model = IndexStateRepository(session).model() if exists else None
-        changed = False
-        if model is not None:
-            vector = self.vector(session, skill_key, model)
-            documents = DocumentRepository(session, Collection.SKILLS)
-            changed = vector is not None and documents.derive(skill_key, model, vector)
+        models = IndexStateRepository(session).held_models().searched if exists else ()
+        changed = [self._derive(session, skill_key, model) for model in models]
         OutboxRepository(session).done(QueueName.AGGREGATE, versions)
-        return changed
+        return any(changed)
+
+    def _derive(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> bool:
+        vector = self.vector(session, skill_key, model)
+        documents = DocumentRepository(session, Collection.SKILLS)
+        return vector is not None and documents.derive(skill_key, model, vector)
 
     def vector(self, session: Session, skill_key: SkillKey, model: EmbeddingModel) -> Vector | None:
         """Return what a skill should be found by, as its members are now; None when there is nothing to go by."""

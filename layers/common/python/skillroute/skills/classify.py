@@ -34,6 +34,8 @@ class ClassifyTools:
     ----------
     suggest : SuggestSkills
         Tells people of new suggestions, and approves those that were made often enough.
+    own_model : callable
+        Returns the model that this process embeds with, or None while that cannot be told.
     timeout_s : float
         The most that one attempt at one tool may take.
     min_confidence : float
@@ -47,6 +49,7 @@ class ClassifyTools:
         profiles: SkillProfiles,
         suggest: SuggestSkills,
         *,
+        own_model: Callable[[], EmbeddingModel | None] = lambda: None,
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 10.0,
         min_confidence: float = MIN_CONFIDENCE,
@@ -55,6 +58,7 @@ class ClassifyTools:
         self._classifier = classifier
         self._profiles = profiles
         self._suggest = suggest
+        self._own_model = own_model
         self._after_commit = after_commit
         self._timeout_s = timeout_s
         self._store = StoreClassifications(classifier, min_confidence)
@@ -76,7 +80,7 @@ class ClassifyTools:
         DatabaseUnavailable
             What was not stored goes on waiting in the outbox.
         """
-        model = self._database.read(lambda session: IndexStateRepository(session).stored_model())
+        model = self._model()
         found = self._database.read(lambda session: ClassificationRepository(session).tools(tool_ids, model))
         skipped = {id_: why for id_, each in found.items() if (why := self._skip(each, force)) is not None}
         results: Results = {id_: Outcome(id_, Decision.GONE) for id_ in tool_ids if id_ not in found}
@@ -89,6 +93,12 @@ class ClassifyTools:
             results |= self._stored(list(group), org_id, force)
         self._after_commit()
         return results
+
+    def _model(self) -> EmbeddingModel | None:
+        """Return the model whose vectors are compared; None when those of this process's own are not all there yet."""
+        own = self._own_model()
+        model = self._database.read(lambda session: IndexStateRepository(session).models()).to_search(own)
+        return model if own in (None, model) else None
 
     def for_caller(self, tool_id: int, caller: Caller, *, name: str | None = None, force: bool = False) -> Outcome:
         """Classify one of the caller's own tools at once.

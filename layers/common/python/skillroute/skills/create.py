@@ -80,7 +80,7 @@ class CreateSkill:
             A text holds NUL or a lone surrogate.
         Conflict
             The organisation sees a skill of this id, its own or a global one, or has as many skills as it may.
-        DatabaseUnavailable, EmbeddingModelMismatch
+        DatabaseUnavailable
             Nothing was written.
         """
         prepared = self._prepare(new.model_copy(update={"org_id": caller.org_id}))
@@ -90,7 +90,7 @@ class CreateSkill:
 
 
 def store(session: Session, prepared: PreparedSkill) -> Skill:
-    """Store a prepared skill within a transaction. Raises `Conflict` and `EmbeddingModelMismatch`.
+    """Store a prepared skill within a transaction. Raises `Conflict`.
 
     A global skill is stored whichever organisations have one of its id: these go on seeing their own, and nobody learns
     of it (decisions 29).

@@ -23,7 +23,7 @@ class CheckSkills:
 
     def __call__(self, database: Database) -> list[Finding]:
         """Return the skills whose vector is another one. Raises `DatabaseUnavailable`."""
-        model = database.read(lambda session: IndexStateRepository(session).stored_model())
+        model = database.read(lambda session: IndexStateRepository(session).models().current)
         if model is None:
             return []
         found = []

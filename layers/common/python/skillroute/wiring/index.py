@@ -33,7 +33,7 @@ def make_replica(
     settings: IndexSettings,
     feed: ChangeFeed,
     pool: Pool,
-    configured_model: Callable[[], EmbeddingModel | None],
+    own_model: Callable[[], EmbeddingModel | None],
     address: AddressSource,
 ) -> IndexReplica:
     """Return the configured index: embedded in this process, or a Qdrant server."""
@@ -58,7 +58,7 @@ def make_replica(
                 makes_collections=to_fill,
             )
 
-        return SharedReplica(feed, Generations(pool, f"qdrant:{settings.qdrant_prefix}"), open_server, configured_model)
+        return SharedReplica(feed, Generations(pool, f"qdrant:{settings.qdrant_prefix}"), open_server, own_model)
 
     from skillroute.core.documents.index.embedded import EmbeddedReplica
     from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
@@ -74,7 +74,7 @@ def make_replica(
     return EmbeddedReplica(
         feed,
         make_edge,
-        configured_model,
+        own_model,
         make_optimised=make_optimised if settings.index_optimize_above else None,
         optimise_above=settings.index_optimize_above,
     )

@@ -24,7 +24,7 @@ class MailParts(CoreParts):
 
         return SyncMail(
             self.database,
-            self.embedder,
+            self.document_embedder,
             after_commit=self.after_commit,
             timeout_s=self.settings.batch_timeout_s,
         )

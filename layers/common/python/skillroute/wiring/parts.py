@@ -16,7 +16,14 @@ from skillroute.core.queue.port import Queue
 from skillroute.core.settings import CoreSettings
 from skillroute.skills.classifiers.port import Classifier
 from skillroute.wiring.index import make_replica
-from skillroute.wiring.providers import make_chat_model, make_classifier, make_embedder, make_notifier, make_queue
+from skillroute.wiring.providers import (
+    make_chat_model,
+    make_classifier,
+    make_embedder,
+    make_embedder_of,
+    make_notifier,
+    make_queue,
+)
 from skillroute.wiring.secrets import make_address, make_owner_address, read_logins
 
 if TYPE_CHECKING:
@@ -30,6 +37,10 @@ S = TypeVar("S")
 
 _CATCH_UP_AFTER_COMMIT_S = 2.0
 """A writer waits no longer for an index server that is being filled; the relay goes on with it."""
+
+
+_FILL_S = 4 * 3600.0
+"""The most that a reindex goes on filling an index server; the relay goes on from there."""
 
 
 class CoreParts:
@@ -101,11 +112,18 @@ class CoreParts:
         return self._embedder or make_embedder(self.settings)
 
     @cached_property
+    def document_embedder(self) -> Embedder:
+        from skillroute.core.documents.embed import StoredModelEmbedder
+
+        return StoredModelEmbedder(self.embedder, self.database)
+
+    @cached_property
     def query_embedder(self) -> QueryEmbedder:
         from skillroute.core.embedding.query import QueryEmbedder
 
         return QueryEmbedder(
             self.embedder,
+            lambda model: make_embedder_of(self.settings, model),
             timeout_s=self.settings.query_timeout_s,
             cache_size=self.settings.query_cache_size,
             retry_after_s=self.settings.embedding_retry_after_s,
@@ -198,6 +216,12 @@ class CoreParts:
         except SkillrouteError as error:
             # What was written is safe; the next write or the relay carries it over, and searches say what they lack.
             logger.warning("index server left behind", extra={"reason": str(error)})
+
+    def after_reindex(self) -> None:
+        """Send the work that a reindex made, and fill an index server: nobody else may have the new model yet."""
+        self.dispatch()
+        if self.settings.qdrant_url:
+            self.replica.catch_up(_FILL_S)
 
     def catch_up(self, within_s: float) -> int:
         """Bring an index server up to date, as far as that goes in the time; return how far behind it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import ConfigurationError
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
 from skillroute.core.notification.port import Notifier
 from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import QueueName
@@ -41,6 +41,27 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     from skillroute.core.embedding.bedrock import BedrockEmbedder
 
     return BedrockEmbedder(model, region=settings.bedrock_region)
+
+
+def make_embedder_of(settings: EmbeddingSettings, model: EmbeddingModel) -> Embedder | None:
+    """Return an embedder of a model that is not the configured one, where it can be had; None where it cannot.
+
+    The models of this package are at hand whatever is configured; a provider has other models than the configured one.
+    """
+    from skillroute.core.embedding.hashing import HashingEmbedder
+    from skillroute.core.embedding.onnx import OnnxEmbedder
+
+    packaged = (HashingEmbedder(model.dimension), OnnxEmbedder(settings.model_dir))
+    for embedder in packaged:
+        try:
+            if embedder.model == model:
+                return embedder
+        except EmbeddingUnavailable:  # it is not installed here
+            continue
+    if settings.embedding_provider in ("openai", "bedrock"):
+        other = {"embedding_model": model.name, "embedding_dimension": model.dimension}
+        return make_embedder(settings.model_copy(update=other))
+    return None
 
 
 def make_chat_model(settings: ClassifierSettings) -> ChatModel | None:

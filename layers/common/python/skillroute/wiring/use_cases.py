@@ -72,19 +72,19 @@ class Parts(MailParts, MessageParts):
     def servers(self) -> ServersOfItems:
         from skillroute.registry.servers import RegisteredServers
 
-        return RegisteredServers(self.database, self.embedder)
+        return RegisteredServers(self.database, self.document_embedder)
 
     @cached_property
     def sync_tools(self) -> SyncTools:
         from skillroute.catalogue.sync import SyncTools
 
-        return SyncTools(self.database, self.embedder, self.servers, **self._job)
+        return SyncTools(self.database, self.document_embedder, self.servers, **self._job)
 
     @cached_property
     def sync_registry(self) -> SyncRegistry:
         from skillroute.registry.sync import SyncRegistry
 
-        return SyncRegistry(self.database, self.embedder, **self._job)
+        return SyncRegistry(self.database, self.document_embedder, **self._job)
 
     @cached_property
     def registry(self) -> Registry:
@@ -105,7 +105,8 @@ class Parts(MailParts, MessageParts):
         from skillroute.registry.refresh import refresh_all
 
         refresh = (refresh_all, refresh_mail)
-        return Reindex(self.database, self.embedder, refresh=refresh, derive=self.aggregate_skill.all, **self._job)
+        job = {**self._job, "after_commit": self.after_reindex}
+        return Reindex(self.database, self.embedder, refresh=refresh, derive=self.aggregate_skill.derive_all, **job)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -117,7 +118,7 @@ class Parts(MailParts, MessageParts):
     def prepare_skill(self) -> PrepareSkill:
         from skillroute.skills.create import PrepareSkill
 
-        return PrepareSkill(self.embedder, timeout_s=self.settings.query_timeout_s)
+        return PrepareSkill(self.document_embedder, timeout_s=self.settings.query_timeout_s)
 
     @cached_property
     def create_skill(self) -> CreateSkill:
@@ -178,6 +179,7 @@ class Parts(MailParts, MessageParts):
             self.classifier,
             SkillProfiles(self.database),
             self.suggest_skills,
+            own_model=self.query_embedder.model,
             after_commit=self.after_commit,
             timeout_s=self.of(ClassifierSettings).chat_timeout_s,
         )

@@ -70,29 +70,41 @@ class Embedded:
     complete: bool = True
 
 
-def check_model(session: Session, model: EmbeddingModel) -> None:
-    """Refuse to go on when the stored vectors are of another model. Raises `EmbeddingModelMismatch`."""
-    _require_same(IndexStateRepository(session).stored_model(), model)
+class StoredModelEmbedder:
+    """An `Embedder` for documents: one whose model's vectors are not stored counts as away (docs/adr/0035).
+
+    Parameters
+    ----------
+    embedder : Embedder
+    database : Database
+        Asked before every call which models are in use.
+    """
+
+    def __init__(self, embedder: Embedder, database: Database) -> None:
+        self._embedder = embedder
+        self._database = database
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """That of the embedder."""
+        return self._embedder.model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        """Embed texts. Raises `EmbeddingModelMismatch`, and what the embedder raises."""
+        self._database.read(lambda session: require_in_use(session, self._embedder.model))
+        return self._embedder.embed(texts, timeout_s=timeout_s)
 
 
-def check_writable(session: Session, embedder: Embedder) -> None:
-    """Refuse to write what could not get a vector beside those that are stored. Raises `EmbeddingModelMismatch`."""
-    try:
-        check_model(session, embedder.model)
-    except EmbeddingUnavailable:
-        return  # which model it would be cannot be told; nothing will be embedded either
+def require_in_use(session: Session, model: EmbeddingModel) -> None:
+    """Raise `EmbeddingModelMismatch` where vectors of a model are not stored."""
+    models = IndexStateRepository(session).models()
+    if not models.takes(model):
+        raise EmbeddingModelMismatch(stored=str(models.current), configured=str(model))
 
 
 def claim_model(session: Session, model: EmbeddingModel) -> None:
-    """Make sure, within a transaction, that vectors of `model` may be written. Raises `EmbeddingModelMismatch`."""
-    # Claimed before it is looked at: looking holds the row, and two first writers that both hold it would deadlock.
+    """Make `model` that of the stored vectors, within a transaction, where there are none of any yet."""
     IndexStateRepository(session).claim(model)
-    _require_same(IndexStateRepository(session).model(), model)
-
-
-def _require_same(stored: EmbeddingModel | None, model: EmbeddingModel) -> None:
-    if stored is not None and stored != model:
-        raise EmbeddingModelMismatch(stored=str(stored), configured=str(model))
 
 
 def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:
@@ -143,7 +155,7 @@ def embed_committed(
     database: Database,
     embedder: Embedder,
     rows: Rows,
-    tasks_of: Callable[[], Sequence[EmbeddingTask]],
+    tasks_of: Callable[[EmbeddingModel], Sequence[EmbeddingTask]],
     deadline: Deadline,
     *,
     what: str,
@@ -151,18 +163,18 @@ def embed_committed(
     """Give vectors to rows right after the commit that left them without. It never raises a `SkillrouteError`."""
     tasks: Sequence[EmbeddingTask] = ()
     try:
-        tasks = tasks_of()
+        tasks = tasks_of(embedder.model)
         vectors = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
 
         def store(session: Session) -> None:
             claim_model(session, embedder.model)
+            require_in_use(session, embedder.model)
             rows(session).set_embeddings(embedder.model, list(zip(tasks, vectors, strict=False)))
 
         if vectors:
             database.transact(store)
     except SkillrouteError as error:
-        # What was written stays written and must not be reported as an error: a reindex that switched the model this
-        # instant embeds it, else the relay does.
+        # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
         return Embedded(complete=False)
     return Embedded(len(vectors), complete=len(vectors) == len(tasks))

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, check_model, claim_model, embed_rows
+from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, claim_model, embed_rows, require_in_use
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database, Session
 
@@ -45,12 +46,15 @@ class EmbedMissing(EmbeddingJob):
 
         Raises
         ------
-        EmbeddingUnavailable, EmbeddingModelMismatch, DatabaseUnavailable
+        EmbeddingUnavailable, DatabaseUnavailable
+        EmbeddingModelMismatch
+            Vectors of the embedder's model are not stored.
         """
-        if not self._database.read(_is_anything_left):
+        models = self._database.read(lambda session: IndexStateRepository(session).models())
+        if not self._database.read(lambda session: _is_anything_left(session, models)):
             return 0
         model = self._embedder.model
-        self._database.transact(lambda session: claim_model(session, model))
+        self._database.transact(lambda session: _claimed(session, model))
         embedded, ends_s, waiting = 0, self._clock() + within_s, list(ALL_ROWS)
         while waiting and self._clock() < ends_s:
             rows = waiting.pop(0)
@@ -61,7 +65,8 @@ class EmbedMissing(EmbeddingJob):
         return embedded
 
     def _embed(self, rows: Rows, ends_s: float) -> int:
-        tasks = self._database.read(lambda session: rows(session).to_embed(limit=_AT_ONCE))
+        model = self._embedder.model
+        tasks = self._database.read(lambda session: rows(session).to_embed(model, limit=_AT_ONCE))
         batches = iter([tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH)])
         done = embed_rows(
             self._database,
@@ -69,14 +74,18 @@ class EmbedMissing(EmbeddingJob):
             rows,
             lambda _repository, _after: next(batches, []) if self._clock() < ends_s else [],
             timeout_s=self._timeout_s,
-            # A reindex may switch the model while this embeds; its vectors must not be overwritten by ours.
-            check=lambda session: check_model(session, self._embedder.model),
         )
         return len(done)
 
 
-def _is_anything_left(session: Session) -> bool:
+def _claimed(session: Session, model: EmbeddingModel) -> None:
+    claim_model(session, model)
+    require_in_use(session, model)
+
+
+def _is_anything_left(session: Session, models: Models) -> bool:
     # Until somebody says of which model vectors are, documents wait without a row for one.
-    if IndexStateRepository(session).stored_model() is None:
+    if models.current is None:
         return any(DocumentRepository(session, each).keys(after="", limit=1) for each in Collection)
-    return any(rows(session).to_embed(limit=1) for rows in ALL_ROWS)
+    in_use = [*models.searched, *([models.next] if models.next else [])]
+    return any(rows(session).to_embed(model, limit=1) for model in in_use for rows in ALL_ROWS)

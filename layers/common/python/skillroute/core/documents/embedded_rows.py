@@ -33,8 +33,8 @@ class EmbeddingTask:
 class EmbeddedRows(Protocol):
     """Rows with a text and a vector, of which some have no vector, or one of another model."""
 
-    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
-        """Return rows without any vector, by id: the first of each organisation before the second of any."""
+    def to_embed(self, model: EmbeddingModel, *, limit: int) -> list[EmbeddingTask]:
+        """Return rows that wait for a vector of `model`: the first of each organisation before the second of any."""
         ...
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord
+from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord, Models
 from skillroute.core.documents.repository import ToTerms, to_record
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.connection import Connection
@@ -31,13 +31,16 @@ class PostgresFeed:
 
     def poll(self, position: str) -> FeedPage:
         rows = self._pool.read(lambda c: c.run("poll_changes", position=position))
-        epoch, model, dimension, next_position, is_complete = rows[0][:5]
+        epoch, model, dimension, previous, previous_dimension, next_position, is_complete = rows[0][:7]
         return FeedPage(
             epoch=epoch,
-            model=None if model is None else EmbeddingModel(model, dimension),
+            models=Models(
+                current=EmbeddingModel(model, dimension) if model else None,
+                previous=EmbeddingModel(previous, previous_dimension) if previous else None,
+            ),
             position=next_position,
             # A collection that this version does not know is one that it does not search: migrations go first.
-            changes=[Change(Collection(row[5]), row[6], int(row[7])) for row in rows if row[5] in _KNOWN],
+            changes=[Change(Collection(row[7]), row[8], int(row[9])) for row in rows if row[7] in _KNOWN],
             is_complete=is_complete,
         )
 
@@ -45,9 +48,9 @@ class PostgresFeed:
         number: int = self._pool.read(lambda c: c.run("count_changes", position=position))[0][0]
         return number
 
-    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
+    def load(self, collection: Collection, keys: Sequence[str], model: EmbeddingModel) -> list[IndexRecord]:
         def read(connection: Connection, page: list[str]) -> list[list[Any]]:
-            return connection.run("load_documents", collection=collection.value, keys=page)
+            return connection.run("load_documents", **_in(collection, model), keys=page)
 
         terms = self._terms.get(collection)
         return [
@@ -56,9 +59,11 @@ class PostgresFeed:
             for row in self._pool.read(lambda c, page=list(keys[start : start + _PAGE]): read(c, page))  # type: ignore[misc]
         ]
 
-    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
+    def load_all(
+        self, collection: Collection, model: EmbeddingModel, after: str | None = None
+    ) -> Iterator[list[IndexRecord]]:
         def read(connection: Connection, after: str) -> list[list[Any]]:
-            return connection.run("load_documents_after", collection=collection.value, after=after, limit=_PAGE)
+            return connection.run("load_documents_after", **_in(collection, model), after=after, limit=_PAGE)
 
         after, terms = after or "", self._terms.get(collection)
         while rows := self._pool.read(lambda c, after=after: read(c, after)):  # type: ignore[misc]
@@ -68,6 +73,10 @@ class PostgresFeed:
     def count(self) -> int:
         number: int = self._pool.read(lambda c: c.run("count_documents"))[0][0]
         return number
+
+
+def _in(collection: Collection, model: EmbeddingModel) -> dict[str, Any]:
+    return {"collection": collection.value, "model": model.name, "dimension": model.dimension}
 
 
 _KNOWN = frozenset(collection.value for collection in Collection)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, Models
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
 from skillroute.core.postgres.database import Session
@@ -24,8 +24,8 @@ class Served:
 
     Attributes
     ----------
-    stored : EmbeddingModel or None
-        The model of the stored vectors.
+    models : Models
+        Those of the stored vectors.
     number : int or None
         The newest generation that is whole; None while there is none.
     model : EmbeddingModel or None
@@ -38,7 +38,7 @@ class Served:
         Whether another one is being filled.
     """
 
-    stored: EmbeddingModel | None
+    models: Models
     number: int | None
     model: EmbeddingModel | None
     seen: str | None
@@ -82,19 +82,23 @@ class Generations:
         self._pool = pool
         self._index_name = index_name
 
-    def served(self, configured: EmbeddingModel | None) -> Served:
-        """Return what a search is answered from."""
+    def served(self, own: EmbeddingModel | None) -> Served:
+        """Return what a search is answered from, of a process that embeds with `own`."""
         row = self._pool.read(
             lambda c: c.run(
                 "served_generation",
                 index_name=self._index_name,
-                model=configured.name if configured else None,
-                dimension=configured.dimension if configured else None,
+                model=own.name if own else None,
+                dimension=own.dimension if own else None,
             )
         )[0]
-        _, stored, stored_dimension, number, model, dimension, seen, is_current, is_filling = row
+        current, current_dimension, previous, previous_dimension = row[:4]
+        number, model, dimension, seen, is_current, is_filling = row[4:]
         return Served(
-            stored=EmbeddingModel(stored, stored_dimension) if stored else None,
+            models=Models(
+                current=EmbeddingModel(current, current_dimension) if current else None,
+                previous=EmbeddingModel(previous, previous_dimension) if previous else None,
+            ),
             number=number,
             model=EmbeddingModel(model, dimension) if model else None,
             seen=seen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.timing import Stopwatch
 
@@ -23,7 +23,7 @@ class IndexLease:
         self._lease = replica.current(on_stale)
         self._watch = watch
 
-    def __enter__(self) -> VectorIndex:
+    def __enter__(self) -> LentIndex:
         with self._watch.stage("index_sync"):
             return self._lease.__enter__()
 

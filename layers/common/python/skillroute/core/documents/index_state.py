@@ -1,36 +1,51 @@
-"""Which model the stored vectors are of, and what keeps the change feed short."""
+"""Which models the stored vectors are of, and what keeps the change feed short."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from skillroute.core.documents.model import Models
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.observability import Metric, event
 from skillroute.core.postgres.database import Database, Session
 
+_PAGE = 5_000
+"""Vectors deleted at once."""
+
 
 class IndexStateRepository:
-    """Which model the stored vectors are of."""
+    """Which models the stored vectors are of."""
 
     def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
-    def model(self) -> EmbeddingModel | None:
-        """Return the model and hold it: nobody can switch it until the transaction ends."""
-        _, name, dimension = self._run("index_state")[0]
-        return None if name is None else EmbeddingModel(name, dimension)
+    def held_models(self) -> Models:
+        """Return the models and hold them: nobody can switch them until the transaction ends."""
+        return _models(self._run("held_models"))
 
-    def stored_model(self) -> EmbeddingModel | None:
-        """Return the model as it is now, holding nothing."""
-        name, dimension = self._run("stored_model")[0]
-        return None if name is None else EmbeddingModel(name, dimension)
+    def models(self) -> Models:
+        """Return the models as they are now, holding nothing."""
+        return _models(self._run("models"))
 
     def claim(self, model: EmbeddingModel) -> None:
         """Make `model` the model of an empty database; without effect when there is one already."""
         if self._run("claim_model", name=model.name, dimension=model.dimension):
             self._run("await_vectors", name=model.name, dimension=model.dimension)
 
-    def switch(self, model: EmbeddingModel) -> None:
-        """Make `model` the model, and tell every index to read everything anew."""
-        self._run("switch_model", name=model.name, dimension=model.dimension)
+    def begin(self, model: EmbeddingModel) -> None:
+        """Keep vectors of `model` from now on; once all are there, `switch` to it."""
+        self._run("begin_model", name=model.name, dimension=model.dimension)
+        self._run("wait_for_writers")
+
+    def switch(self, model: EmbeddingModel) -> bool:
+        """Make `model` the model, and tell every index to read everything again. False: another one was begun since."""
+        return bool(self._run("switch_model", name=model.name, dimension=model.dimension))
+
+    def prune_models(self, *, older_than_s: float) -> None:
+        """Stop to search a model so long after it was switched from; the next calls delete its vectors."""
+        # In this order: whoever searched these vectors a moment ago has noticed by the next call.
+        self._run("prune_vectors", limit=_PAGE)
+        self._run("retire_model", older_than_s=older_than_s)
 
     def renumber(self) -> int | None:
         """Make changes that a dump of another server brought count as seen; every index then reads everything anew.
@@ -44,6 +59,11 @@ class IndexStateRepository:
         """Forget changes of items that are long gone; return how many."""
         count: int = self._run("prune_changes", older_than_s=older_than_s)[0][0]
         return count
+
+
+def _models(rows: list[list[Any]]) -> Models:
+    names, dimensions = rows[0][::2], rows[0][1::2]
+    return Models(*(EmbeddingModel(*each) if each[0] else None for each in zip(names, dimensions, strict=True)))
 
 
 def renumber(database: Database) -> None:

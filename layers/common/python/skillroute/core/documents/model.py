@@ -93,6 +93,38 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """The models that vectors are kept of (docs/adr/0035).
+
+    Attributes
+    ----------
+    current : EmbeddingModel or None
+        None while nothing has been embedded.
+    previous : EmbeddingModel or None
+        The one that it took over from, while processes may still be configured for it.
+    next : EmbeddingModel or None
+        The one whose vectors a reindex is making.
+    """
+
+    current: EmbeddingModel | None = None
+    previous: EmbeddingModel | None = None
+    next: EmbeddingModel | None = None
+
+    @property
+    def searched(self) -> tuple[EmbeddingModel, ...]:
+        """Those that all documents have vectors of, but for what was written a moment ago."""
+        return tuple(each for each in (self.current, self.previous) if each)
+
+    def to_search(self, own: EmbeddingModel | None) -> EmbeddingModel | None:
+        """Return the one whose vectors a process searches that embeds with `own`: its own, if they are all there."""
+        return own if self.current is None or own in self.searched else self.current
+
+    def takes(self, own: EmbeddingModel) -> bool:
+        """Return whether vectors of a model are stored."""
+        return self.current is None or own == self.next or own in self.searched
+
+
+@dataclass(frozen=True, slots=True)
 class FeedPage:
     """What one look at the change feed saw, all in one snapshot.
 
@@ -100,8 +132,8 @@ class FeedPage:
     ----------
     epoch : str
         Changes when everything must be read anew (a reindex); an index of another epoch rebuilds.
-    model : EmbeddingModel or None
-        The model of the stored vectors; None while nothing has been embedded.
+    models : Models
+        Those of the stored vectors.
     position : str
         Where to look from next time: the snapshot that this look had, as PostgreSQL writes one (docs/adr/0034).
     changes : sequence of Change
@@ -112,7 +144,7 @@ class FeedPage:
     """
 
     epoch: str
-    model: EmbeddingModel | None
+    models: Models
     position: str
     changes: Sequence[Change]
     is_complete: bool = True

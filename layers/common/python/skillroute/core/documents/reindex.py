@@ -1,4 +1,4 @@
-"""Embedding what has no vector of the current model, and telling every index to read everything anew."""
+"""Moving a database to another embedding model, and telling every index to read everything again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.upkeep import mend_documents
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.postgres.database import Database
+from skillroute.core.errors import EmbeddingModelMismatch
+from skillroute.core.postgres.database import Database, Session
+
+_ROUNDS = 5
+"""Looks at what was written while the last look was embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Reindex(EmbeddingJob):
     refresh : sequence of callables
         Of slices: derive what their rows are found by where it is not what they say.
     derive : callable
-        Computes the vectors that are derived from those of other documents, once these are all of the model.
+        Computes the vectors of a model that are derived from those of other documents, once these are all there.
     """
 
     def __init__(
@@ -44,7 +49,7 @@ class Reindex(EmbeddingJob):
         embedder: Embedder,
         *,
         refresh: Sequence[Callable[[Database], None]] = (),
-        derive: Callable[[], None] = lambda: None,
+        derive: Callable[[EmbeddingModel], None] = lambda _: None,
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
     ) -> None:
@@ -62,29 +67,34 @@ class Reindex(EmbeddingJob):
         )
 
     def __call__(self, progress: Callable[[int], None] = lambda _: None) -> ReindexReport:
-        """Embed all that is of another model or of none, then switch.
+        """Embed all that has no vector of the model, then switch to it; searches go on meanwhile (decisions 37).
 
-        What servers, agents and mail are found by, and by whom, is made right before, where it is not what they say.
-
-        Interrupted, it goes on where it was when it is run again. Until it is through, processes that run on the old
-        model find the items it has done by their words only, and processes on the new model refuse to search.
+        The old vectors are searched until all new ones are there, and afterwards by the processes that are still
+        configured for the old model. What documents are found by, and by whom, is made right before, where it is not
+        what their rows say. Interrupted, it goes on where it was when it is run again.
 
         Raises
         ------
         EmbeddingUnavailable, DatabaseUnavailable
+        EmbeddingModelMismatch
+            Another reindex, to another model, was begun meanwhile.
         """
         model = self._embedder.model
         for refresh in self._refresh:
             refresh(self._database)
         mend_documents(self._database)
-        before = self._embed_all(progress)
-        self._database.transact(lambda session: IndexStateRepository(session).switch(model))
+        self._database.transact(lambda session: _begin(session, model))
+        number = self._embed_all(progress)
+        self._derive(model)
+        # What was written meanwhile, as far as it can be caught up with: what comes after waits as after any write.
+        for _ in range(_ROUNDS):
+            late = self._embed_all(progress)
+            number += late
+            if not late.total():
+                break
+        self._database.transact(lambda session: _switch(session, model))
         renumber(self._database)
-        # What was written on the old model between the last batch and the switch.
-        late = self._embed_all(progress)
-        self._derive()
         self._after_commit()
-        number = before + late
         return ReindexReport(
             items=number[Collection.TOOLS],
             skills=number[Collection.SKILLS],
@@ -106,3 +116,15 @@ class Reindex(EmbeddingJob):
             timeout_s=self._timeout_s,
             progress=progress,
         )
+
+
+def _begin(session: Session, model: EmbeddingModel) -> None:
+    state = IndexStateRepository(session)
+    state.claim(model)
+    state.begin(model)
+
+
+def _switch(session: Session, model: EmbeddingModel) -> None:
+    state = IndexStateRepository(session)
+    if not state.switch(model):
+        raise EmbeddingModelMismatch(stored=str(state.models().next), configured=str(model))

@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import Collection, FeedPage, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel
 
 
 class ChangeFeed(Protocol):
@@ -22,11 +23,13 @@ class ChangeFeed(Protocol):
         """Return how many changes `poll` would return."""
         ...
 
-    def load(self, collection: Collection, keys: Sequence[str]) -> list[IndexRecord]:
-        """Return the current records of `keys`. A key that is missing from the answer is to be deleted."""
+    def load(self, collection: Collection, keys: Sequence[str], model: EmbeddingModel) -> list[IndexRecord]:
+        """Return the current records of `keys`, with vectors of a model. A key that is missing is to be deleted."""
         ...
 
-    def load_all(self, collection: Collection, after: str | None = None) -> Iterator[list[IndexRecord]]:
+    def load_all(
+        self, collection: Collection, model: EmbeddingModel, after: str | None = None
+    ) -> Iterator[list[IndexRecord]]:
         """Return every record of a collection, or those after a key, in their order in batches of bounded size."""
         ...
 
@@ -52,7 +55,7 @@ class IndexStatus:
     items, skills, entities, mail : int
         Records in its collections; entities are servers and agents, mail are messages, their agents and projects.
     model : str or None
-        The model of the stored vectors.
+        The model of the stored vectors that are searched; another process may search those of another.
     stale : bool
         Whether searches are answered from it although it lacks changes; an embedded one catches up before it answers.
     """
@@ -77,15 +80,13 @@ class IndexReplica(Protocol):
         """Whether there is an index, so that `current` need not build one first. Never waits."""
         ...
 
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[VectorIndex]:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend an index that holds every change committed before the call, or else call `on_stale` first.
 
         Raises
         ------
         DatabaseUnavailable
             The change feed cannot be read.
-        EmbeddingModelMismatch
-            The stored vectors are of another model than the one configured.
         IndexNotReady
             It is on a server, and being filled.
         IndexUnavailable

@@ -30,7 +30,7 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class PutDocument:
-    """Whether a document or its vector changed, and whether it has a vector of the current model now."""
+    """Whether a document or its vector changed, and whether it has a vector that is searched now."""
 
     is_changed: bool
     is_embedded: bool
@@ -80,13 +80,13 @@ class DocumentRepository:
         """Return the hashes of stored texts; unknown keys are left out."""
         return dict(self._run("document_hashes", collection=self._collection, keys=list(keys)))
 
-    def tasks(self, keys: Sequence[str]) -> list[EmbeddingTask]:
-        """Return those of these documents that wait for a vector."""
-        return [_to_task(row) for row in self._run("document_tasks", collection=self._collection, keys=list(keys))]
+    def tasks(self, keys: Sequence[str], model: EmbeddingModel) -> list[EmbeddingTask]:
+        """Return those of these documents that wait for a vector of `model`."""
+        return [_to_task(row) for row in self._run("document_tasks", **self._in(model), keys=list(keys))]
 
-    def to_embed(self, *, limit: int) -> list[EmbeddingTask]:
-        """Return documents that wait for a vector: the first of each organisation before the second of any."""
-        return [_to_task(row) for row in self._run("documents_to_embed", collection=self._collection, limit=limit)]
+    def to_embed(self, model: EmbeddingModel, *, limit: int) -> list[EmbeddingTask]:
+        """Return documents that wait for a vector of `model`: the first of each organisation before any second."""
+        return [_to_task(row) for row in self._run("documents_to_embed", **self._in(model), limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
         """Return documents without a vector of `model`, by key."""
@@ -99,7 +99,7 @@ class DocumentRepository:
         return count
 
     def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
+        """Store vectors where the text is still the one they were made of; none of a model that is out of use."""
         rows = [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(v).hex()} for task, v in vectors]
         self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))
 

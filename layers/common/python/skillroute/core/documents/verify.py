@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.documents.checks import CheckRepository, Finding
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.documents.upkeep import stale_documents
@@ -77,7 +77,7 @@ class Verify:
 
         Raises
         ------
-        DatabaseUnavailable, IndexUnavailable, EmbeddingModelMismatch
+        DatabaseUnavailable, IndexUnavailable
         """
         findings = self._database.read(lambda session: CheckRepository(session).broken_rules(MOST_FINDINGS))
         findings += [finding for check in self._checks for finding in check(self._database)]
@@ -135,7 +135,7 @@ class Verify:
         return sure, [finding for finding in findings if (collection, finding.subject) in written]
 
     def _differences(
-        self, index: VectorIndex, collection: Collection, keys: Sequence[str] | None
+        self, index: LentIndex, collection: Collection, keys: Sequence[str] | None
     ) -> tuple[list[Finding], int]:
         """Compare the index with PostgreSQL, whole or for some keys only; return also how many were looked at."""
         every = 1
@@ -147,7 +147,7 @@ class Verify:
         findings = []
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
-            expected = {record.key: record for record in self._feed.load(collection, page)}
+            expected = {record.key: record for record in self._feed.load(collection, page, index.model)}
             held_payloads = index.payloads(collection, page)
             for key in page:
                 record = expected.get(key)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
 from skillroute.core.observability import Metric, count, logger
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -25,6 +26,8 @@ class QueryEmbedder:
     Parameters
     ----------
     embedder : Embedder
+    embedder_of : callable
+        Returns an embedder of another model, where the provider has it; None where it has not.
     timeout_s : float
         The most a query waits (EC-009).
     cache_size : int
@@ -36,6 +39,7 @@ class QueryEmbedder:
     def __init__(
         self,
         embedder: Embedder,
+        embedder_of: Callable[[EmbeddingModel], Embedder | None] = lambda _: None,
         *,
         timeout_s: float = 10.0,
         cache_size: int = 2048,
@@ -43,13 +47,17 @@ class QueryEmbedder:
         clock: Clock = time.monotonic,
     ) -> None:
         self._embedder = embedder
+        self._embedder_of = embedder_of
+        self._others: dict[EmbeddingModel, Embedder | None] = {}
         self._timeout_s = timeout_s
         self._retry_after_s = retry_after_s
         self._clock = clock
         self._lock = threading.Lock()
         # By the query's hash: a query may be 40 KB itself.
-        self._cache: BoundedCache[bytes, Vector] = BoundedCache(max_entries=cache_size, max_bytes=CACHE_BYTES)
-        self._failed: tuple[float, str] | None = None
+        self._cache: BoundedCache[tuple[EmbeddingModel, bytes], Vector] = BoundedCache(
+            max_entries=cache_size, max_bytes=CACHE_BYTES
+        )
+        self._failed: dict[EmbeddingModel, tuple[float, str]] = {}
 
     def model(self) -> EmbeddingModel | None:
         """Return the model that queries are embedded with, or None while that cannot be told."""
@@ -58,52 +66,70 @@ class QueryEmbedder:
         except EmbeddingUnavailable:
             return None
 
-    def embed(self, query: str, *, timeout_s: float | None = None) -> Vector:
+    def can_embed(self, model: EmbeddingModel) -> bool:
+        """Return whether queries can be embedded with a model; it may be away nevertheless."""
+        return self._of(model) is not None
+
+    def embed(self, query: str, model: EmbeddingModel, *, timeout_s: float | None = None) -> Vector:
         """Return the query's vector.
 
         Parameters
         ----------
+        model : EmbeddingModel
+            That of the vectors that are searched: this process's own, or one that a change of model has left behind.
         timeout_s : float or None
             Less than the usual time, where the caller has less. What then takes too long need not for another query:
             the model is not left alone for it.
 
         Raises
         ------
+        EmbeddingModelMismatch
+            This process cannot embed with that model.
         EmbeddingUnavailable
             The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
         """
         given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
-        key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
+        key = (model, hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest())
         known = self._cache.get(key)
         if known is not None:
             return known
+        embedder = self._of(model)
+        if embedder is None:
+            raise EmbeddingModelMismatch(stored=str(model), configured=str(self._embedder.model))
         with self._lock:
-            if self._failed is not None:
-                failed_at, reason = self._failed
-                if self._clock() - failed_at < self._retry_after_s:
-                    raise EmbeddingUnavailable(reason)
+            failed_at, reason = self._failed.get(model, (float("-inf"), ""))
+            if self._clock() - failed_at < self._retry_after_s:
+                raise EmbeddingUnavailable(reason)
         if given_s <= 0.0:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
         try:
-            vector = self._embedder.embed([query], timeout_s=given_s)[0]
+            vector = embedder.embed([query], timeout_s=given_s)[0]
         except EmbeddingUnavailable as error:
             # Waits end a little early or late by another clock.
             had_too_little = given_s < self._timeout_s and self._clock() - begun >= 0.9 * given_s
             if not had_too_little:
                 with self._lock:
-                    self._failed = (self._clock(), str(error))
+                    self._failed[model] = (self._clock(), str(error))
             count(Metric.EMBEDDING_FAILED)
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
             raise
         with self._lock:
-            self._failed = None
+            self._failed.pop(model, None)
         self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
         return vector
 
-    def failure(self) -> str | None:
-        """Return why the model is being left alone, or None."""
+    def failure(self, model: EmbeddingModel) -> str | None:
+        """Return why a model is being left alone, or None."""
         with self._lock:
-            if self._failed is None or self._clock() - self._failed[0] >= self._retry_after_s:
-                return None
-            return self._failed[1]
+            failed_at, reason = self._failed.get(model, (float("-inf"), ""))
+            return None if self._clock() - failed_at >= self._retry_after_s else reason
+
+    def _of(self, model: EmbeddingModel) -> Embedder | None:
+        # An embedder that cannot say which it is, is asked: it says why.
+        if self.model() in (None, model):
+            return self._embedder
+        with self._lock:
+            if model not in self._others:
+                self._others[model] = self._embedder_of(model)
+            return self._others[model]

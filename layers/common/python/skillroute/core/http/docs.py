@@ -38,7 +38,7 @@ ERRORS: dict[int | str, dict[str, Any]] = IDENTITY | {
     403: {"model": Problem, "description": "The token lacks a scope, or the item is not the caller's to change."},
     413: {"model": Problem, "description": "The body is too large."},
     422: {"model": InvalidRequest, "description": "A field is wrong; each is named."},
-    503: {"model": Problem, "description": "PostgreSQL is down, or stored embeddings are of another model."},
+    503: {"model": Problem, "description": "PostgreSQL is down."},
 }
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "No such item."}}

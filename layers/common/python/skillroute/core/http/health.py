@@ -11,10 +11,12 @@ from pydantic import BaseModel, Field
 from skillroute import __version__
 from skillroute.core.caller import Caller
 from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import (
     DatabaseUnavailable,
     DependencyUnavailable,
+    EmbeddingModelMismatch,
     EmbeddingUnavailable,
     IndexUnavailable,
     SkillrouteError,
@@ -88,16 +90,24 @@ def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access
     return router
 
 
+def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None:
+    """Tell why queries are not embedded with the model of the vectors; the log says more."""
+    own = embedder.model()
+    if own and not embedder.can_embed(model):
+        return EmbeddingModelMismatch(stored=str(model), configured=str(own)).told
+    return EmbeddingUnavailable.told if embedder.failure(model) else None
+
+
 def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[], Health]:
     """Return a function that asks all parts how they stand."""
 
     def report() -> Health:
-        # Why is in the log, where the embedder has written it.
-        model_problem = None if embedder.model() and not embedder.failure() else EmbeddingUnavailable.told
         database_problem = index_problem = index = None
+        model_problem = None if embedder.model() else EmbeddingUnavailable.told
         try:
             index = replica.status()  # first: borrowing the index brings it up to date
-            with replica.current():
+            with replica.current() as lent:
+                model_problem = model_problem or _model_problem(embedder, lent.model)
                 if not index.ready:
                     index = replica.status()
         except SkillrouteError as error:

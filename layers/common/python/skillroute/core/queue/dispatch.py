@@ -82,8 +82,9 @@ class Dispatch:
                     if self._clock() >= ends_s:
                         return published
                     published += self._publish(self._queue, entries[start : start + _BATCH])
-                # Less than a share is all that there was. Where others have locked all of it, they look for more.
-                if len(entries) < _SHARE or published == before:
+                # Work that failed before takes less room than it was given, so there may be some for more. Where others
+                # have locked all of it, they look.
+                if published == before:
                     break
         except SkillrouteError as error:
             if isinstance(error, QueueUnavailable):

@@ -89,20 +89,19 @@ class Engines:
 
         Raises
         ------
-        EmbeddingUnavailable, EmbeddingModelMismatch, IndexUnavailable
+        EmbeddingUnavailable, IndexUnavailable
             A part that the plan needs failed. Without the reranker the search goes on.
         """
         if plan.engine == "fts5":
             return self._by_full_text(run, plan, terms)
-        vector = None
-        if plan.mode != "lexical":
-            with run.stage("vector"):
-                vector = self._embedder.embed(run.request.text, timeout_s=run.budget.left_s(LEXICAL_ONLY_MS))
         with self._index.lease(run.watch, run.budget) as index:
             run.index_state = "ready"
             words = IndexWords(index, terms)
-            if vector is None:
+            if plan.mode == "lexical":
                 return self._lexical(run, plan, words)[0]
+            with run.stage("vector"):
+                left_s = run.budget.left_s(LEXICAL_ONLY_MS)
+                vector = self._embedder.embed(run.request.text, index.model, timeout_s=left_s)
             return self._with_vector(run, plan, index, words, vector)
 
     def _by_full_text(self, run: MessageRun, plan: Plan, terms: Mapping[str, float]) -> Served:

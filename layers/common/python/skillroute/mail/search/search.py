@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from skillroute.core.caller import Caller
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, IndexNotReady, IndexUnavailable
+from skillroute.core.errors import EmbeddingUnavailable, IndexNotReady, IndexUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.timing import Stopwatch
@@ -128,7 +128,7 @@ class MessageSearch:
             chosen = plan(run.requested, self._setting, run.missing)
             try:
                 return self._engines.searched(run, chosen, terms)
-            except (EmbeddingModelMismatch, IndexNotReady) as error:
+            except IndexNotReady as error:
                 run.lose("index", "index_not_ready", error)
             except IndexUnavailable as error:
                 run.lose("index", "engine_error", error)

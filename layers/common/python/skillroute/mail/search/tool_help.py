@@ -16,7 +16,7 @@ _HINT = re.compile(r"(?<!\S)([A-Za-z_]{1,32}):(\"[^\"]*\"|\S+)")
 _AROUND = "\"',;?!)"
 
 _WHAT_HELPS: dict[DowngradeReason, str] = {
-    "index_not_ready": "The index is being built, or holds vectors of another model: ask again later, or reindex.",
+    "index_not_ready": "The index is being built, or cannot be reached: ask again later, or reindex.",
     "engine_error": "The vector index failed and PostgreSQL's full text took its place: ask again later.",
     "invalid_query": "Full text cannot ask this query: use fewer and shorter words.",
 }

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import IndexReplica
-from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
@@ -73,8 +73,6 @@ class RegistrySearch:
         ------
         DatabaseUnavailable
             PostgreSQL cannot be reached.
-        EmbeddingModelMismatch
-            The stored vectors are of another model.
         """
         run = SearchRun(caller)
         is_logged = answer.are_scores_logged()
@@ -106,10 +104,10 @@ class RegistrySearch:
         return Found("lexical-only", entities, graded)
 
     def _hybrid(
-        self, run: SearchRun, search_plan: RegistryPlan, index: VectorIndex, by_words: Future[KeywordHits]
+        self, run: SearchRun, search_plan: RegistryPlan, index: LentIndex, by_words: Future[KeywordHits]
     ) -> Found:
         with run.watch.stage("query_embedding"):
-            vector = self._embedder.embed(search_plan.query.text)
+            vector = self._embedder.embed(search_plan.query.text, index.model)
         search = HybridSearch(search_plan, self._database, index, vector)
         with run.watch.stage("vector_search"):
             nearest = search.nearest()
@@ -142,7 +140,7 @@ class RegistrySearch:
         run: SearchRun,
         search_plan: RegistryPlan,
         searched: Sequence[Scored],
-        index: VectorIndex | None = None,
+        index: LentIndex | None = None,
         vector: Vector | None = None,
     ) -> list[GradedTool]:
         """Grade the tools of the best servers; when the index fails here, by keywords alone."""
@@ -158,14 +156,18 @@ class RegistrySearch:
                 except IndexUnavailable as error:
                     run.degrade("tool_search_failed", error)
             found = reading.result()
-            if cosines is not None and vector is not None and search_plan.scope.include_disabled:
-                cosines = tools.with_inactive(cosines, vector, self._inactive(found, cosines))
+            if cosines is not None and vector is not None and index is not None and search_plan.scope.include_disabled:
+                cosines = tools.with_inactive(cosines, vector, self._inactive(found, cosines, index.model))
             return tools.graded(search_plan, servers, found, cosines)
 
-    def _inactive(self, found: Sequence[ToolHit], indexed: Mapping[int, float]) -> dict[int, Vector]:
+    def _inactive(
+        self, found: Sequence[ToolHit], indexed: Mapping[int, float], model: EmbeddingModel
+    ) -> dict[int, Vector]:
         """Return the vectors of tools of disabled servers: they are in no index."""
         ids = [tool.id for tool in found if tool.id not in indexed]
-        return self._database.read(lambda session: RegistryRepository(session).inactive_vectors(ids)) if ids else {}
+        if not ids:
+            return {}
+        return self._database.read(lambda session: RegistryRepository(session).inactive_vectors(ids, model))
 
     def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int]) -> list[ToolHit]:
         return self._database.read(lambda session: RegistryRepository(session).tools_of(keywords, server_ids))

@@ -24,7 +24,7 @@ from skillroute.core.documents.index.edge import EdgeIndex
 from skillroute.core.documents.index.embedded import Built
 from skillroute.core.documents.index.projection import load_everything
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
-from skillroute.core.documents.model import HEAD, FeedPage
+from skillroute.core.documents.model import HEAD, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable
@@ -52,7 +52,7 @@ def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingMo
     orders = {
         "address": asdict(address),
         "directory": str(directory),
-        "dimension": model.dimension,
+        "model": asdict(model),
         "make_feed": make_feed,
     }
     try:
@@ -74,7 +74,7 @@ def build_in_child(address: Address, parent_dir: Path | None, model: EmbeddingMo
         shutil.rmtree(directory, ignore_errors=True)
         last_line = (error.stderr.strip().splitlines() or ["no message"])[-1]
         raise IndexUnavailable(f"building the index failed: {last_line}") from error
-    page = FeedPage(epoch=seen["epoch"], model=model, position=seen["position"], changes=())
+    page = FeedPage(epoch=seen["epoch"], models=Models(model), position=seen["position"], changes=())
     return Built(ThrowawayEdgeIndex(directory, model.dimension), page)
 
 
@@ -84,8 +84,9 @@ def _main() -> None:
     pool = Pool(fixed(Address(**orders["address"])), size=1, statement_timeout_s=300.0)
     feed: ChangeFeed = resolve_name(orders["make_feed"])(pool)
     page = feed.poll(HEAD)
-    index = EdgeIndex(Path(orders["directory"]), orders["dimension"])
-    load_everything(feed, index)
+    model = EmbeddingModel(**orders["model"])
+    index = EdgeIndex(Path(orders["directory"]), model.dimension)
+    load_everything(feed, index, model)
     index.optimize()
     index.close()
     pool.close()

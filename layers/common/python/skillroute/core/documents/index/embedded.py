@@ -13,17 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.index.events import Rebuild, model_of, tell_batch, tell_given_up
+from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up
 from skillroute.core.documents.index.guarded import GuardedIndex
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.index.projection import apply_changes, load_everything
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
-
-_ATTEMPTS = 3
 
 _REBUILD_AGAIN_AFTER_S = 30.0
 
@@ -56,15 +54,6 @@ class _Generation:
     changes_since_optimised: int = 0
 
 
-class _ModelSwitched(IndexUnavailable):
-    """A reindex came between a look at the feed and the loading of rows: their vectors are of another model."""
-
-
-def _require_model(model: EmbeddingModel, page: FeedPage) -> None:
-    if page.model not in (None, model):
-        raise _ModelSwitched(f"the model was switched from {model} to {page.model} while rows were read")
-
-
 def _size(index: VectorIndex) -> int:
     """Return how large the larger of the collections is that grow without end: a graph is worth it for that one."""
     return max(index.count(Collection.TOOLS), index.count(Collection.MAIL))
@@ -86,8 +75,9 @@ class EmbeddedReplica:
     feed : ChangeFeed
     make_index : callable
         Makes an empty index for a model.
-    configured_model : callable
-        Returns the model that queries are embedded with, or None while that cannot be told.
+    own_model : callable
+        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        all are there, else those of the current model.
     make_optimised : callable or None
         Builds an index with a search graph in a child process, where the process lives long enough to gain by it.
     optimise_above : int
@@ -98,7 +88,7 @@ class EmbeddedReplica:
         self,
         feed: ChangeFeed,
         make_index: MakeIndex,
-        configured_model: Callable[[], EmbeddingModel | None],
+        own_model: Callable[[], EmbeddingModel | None],
         *,
         make_optimised: Build | None = None,
         optimise_above: int = 20_000,
@@ -106,7 +96,7 @@ class EmbeddedReplica:
     ) -> None:
         self._feed = feed
         self._make_index = make_index
-        self._configured_model = configured_model
+        self._own_model = own_model
         self._make_optimised = make_optimised
         self._optimise_above = optimise_above
         self._clock = clock
@@ -123,7 +113,7 @@ class EmbeddedReplica:
         return self._current is not None
 
     @contextmanager
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
         generation = self._lease(self._clock())
         try:
             yield generation.index
@@ -137,7 +127,7 @@ class EmbeddedReplica:
     def status(self) -> IndexStatus:
         with self._lock:
             generation = self._current
-            page = self._feed.poll(HEAD)
+            current = self._feed.poll(HEAD).models.current
             return IndexStatus(
                 kind="embedded",
                 ready=generation is not None,
@@ -147,7 +137,7 @@ class EmbeddedReplica:
                 skills=generation.index.count(Collection.SKILLS) if generation else 0,
                 entities=generation.index.count(Collection.REGISTRY) if generation else 0,
                 mail=generation.index.count(Collection.MAIL) if generation else 0,
-                model=str(page.model) if page.model else None,
+                model=str(generation.model if generation else current) if current else None,
             )
 
     def lag(self) -> int:
@@ -187,36 +177,27 @@ class EmbeddedReplica:
 
     def _catch_up(self) -> _Generation:
         started = self._clock()
-        for _ in range(_ATTEMPTS):
-            try:
-                return self._look()
-            except _ModelSwitched as error:
-                logger.info("index read anew", extra={"reason": str(error)})
-            except SkillrouteError as error:
-                self._failed = (started, error)
-                self._give_up_broken()
-                raise
-        raise IndexUnavailable("the embedding model is being switched again and again")
+        try:
+            return self._look()
+        except SkillrouteError as error:
+            self._failed = (started, error)
+            self._give_up_broken()
+            raise
 
     def _look(self) -> _Generation:
         polled_at = self._clock()
         self._give_up_broken()
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
-        model = model_of(page.model, self._configured_model())
-        # Whoever slept for so long that the changes it missed are pruned starts anew, and so does an index of a
-        # database that was restored to an earlier moment.
-        lost = generation is not None and not page.is_complete
-        if generation is None or generation.model != model or lost:
+        model = model_to_search(page.models, self._own_model())
+        # Whoever slept for so long that the changes it missed are pruned starts over, and so does an index of a
+        # database that was restored to an earlier moment. After a change of model the old vectors go on being searched
+        # while others are read.
+        if generation is None or not page.is_complete or generation.model not in (model, *page.models.searched):
             generation = self._swap(self._built(model, self._build), model)
         else:
-            try:
-                self._apply(generation, page)
-            except _ModelSwitched:
-                self._current = None
-                self._retire(generation)
-                raise
-            if page.epoch != generation.epoch:
+            self._apply(generation, page)
+            if page.epoch != generation.epoch or generation.model != model:
                 self._rebuild_beside(model)
         self._polled_at = polled_at
         if self._should_optimise(generation):
@@ -250,7 +231,7 @@ class EmbeddedReplica:
         page = self._feed.poll(HEAD)
         index = self._make_index(model)
         try:
-            load_everything(self._feed, index)
+            load_everything(self._feed, index, model)
         except SkillrouteError:
             index.close()
             raise
@@ -259,12 +240,10 @@ class EmbeddedReplica:
     def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
-        new = _Generation(GuardedIndex(built.index), page.epoch, model, page.position)
+        new = _Generation(GuardedIndex(built.index, model), page.epoch, model, page.position)
         try:
             # What the build read may be newer than the page, never older: everything after that is applied again.
-            catch_up = self._feed.poll(page.position)
-            _require_model(model, catch_up)
-            self._apply(new, catch_up)
+            self._apply(new, self._feed.poll(page.position))
         except SkillrouteError:
             built.index.close()
             raise
@@ -282,8 +261,8 @@ class EmbeddedReplica:
 
     def _apply(self, generation: _Generation, page: FeedPage) -> None:
         if page.changes:
-            apply_changes(self._feed, generation.index, [(c.collection, c.key) for c in page.changes])
-            _require_model(generation.model, self._feed.poll(HEAD))
+            changes = [(change.collection, change.key) for change in page.changes]
+            apply_changes(self._feed, generation.index, generation.model, changes)
             tell_batch(len(page.changes))
         generation.position = page.position
         generation.changes_since_optimised += len(page.changes)

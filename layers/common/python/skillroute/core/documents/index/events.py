@@ -6,10 +6,9 @@ import time
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import EmbeddingModelMismatch
 from skillroute.core.observability import Metric, event
 
 ENGINE = "tantivy"
@@ -71,17 +70,12 @@ def tell_mismatch(expected: object, actual: object) -> None:
     event("index.schema.mismatch", Metric.INDEX_SCHEMA_MISMATCH, expected=str(expected), actual=str(actual))
 
 
-def model_of(stored: EmbeddingModel | None, configured: EmbeddingModel | None) -> EmbeddingModel:
-    """Return the model of the stored vectors, else the configured one.
+def model_to_search(models: Models, own: EmbeddingModel | None) -> EmbeddingModel:
+    """Return the model whose vectors a process searches that embeds with `own`, and tell when it is another one.
 
     Without either nothing has a vector, and any dimension does until the first one is written.
-
-    Raises
-    ------
-    EmbeddingModelMismatch
-        The two are not the same.
     """
-    if stored and configured and stored != configured:
-        tell_mismatch(configured, stored)
-        raise EmbeddingModelMismatch(stored=str(stored), configured=str(configured))
-    return stored or configured or NO_MODEL
+    model = models.to_search(own) or NO_MODEL
+    if own and model != own:
+        tell_mismatch(own, model)
+    return model

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexTimeout, IndexUnavailable
 
 MOST_FAILURES = 3
@@ -26,12 +27,15 @@ class GuardedIndex:
     Attributes
     ----------
     inner : VectorIndex
+    model : EmbeddingModel
+        That of its vectors.
     broken : IndexUnavailable or None
         The failure after which the engine is not trusted any more.
     """
 
-    def __init__(self, inner: VectorIndex) -> None:
+    def __init__(self, inner: VectorIndex, model: EmbeddingModel) -> None:
         self.inner = inner
+        self.model = model
         self.broken: IndexUnavailable | None = None
         self._failures: Counter[tuple[_Work, Collection]] = Counter()
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
+from skillroute.core.embedding.model import EmbeddingModel
 
 
 class VectorIndex(Protocol):
@@ -61,4 +62,13 @@ class VectorIndex(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+
+class LentIndex(VectorIndex, Protocol):
+    """An index that a replica lends to a search."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model of its vectors."""
         ...

@@ -19,15 +19,16 @@ from skillroute.core.clock import Clock
 from skillroute.core.documents.generations import KNOWN, Generation, Generations, HeldGenerations, Served
 from skillroute.core.documents.index.events import (
     NO_MODEL,
-    model_of,
+    model_to_search,
     tell_batch,
     tell_rebuild,
     tell_rebuilt,
     tell_stale,
 )
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.guarded import GuardedIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.index.projection import apply_changes
-from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
+from skillroute.core.documents.model import HEAD, START, Collection, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexNotReady
@@ -63,8 +64,9 @@ class SharedReplica:
     feed : ChangeFeed
     generations : Generations
     open_index : callable
-    configured_model : callable
-        Returns the model that queries are embedded with, or None while that cannot be told.
+    own_model : callable
+        Returns the model that this process embeds with, or None while that cannot be told. Its vectors are searched if
+        they are on the server, else those of the current model, or of the one that was current before.
     """
 
     def __init__(
@@ -72,14 +74,14 @@ class SharedReplica:
         feed: ChangeFeed,
         generations: Generations,
         open_index: OpenIndex,
-        configured_model: Callable[[], EmbeddingModel | None],
+        own_model: Callable[[], EmbeddingModel | None],
         *,
         clock: Clock = time.monotonic,
     ) -> None:
         self._feed = feed
         self._generations = generations
         self._open_index = open_index
-        self._configured_model = configured_model
+        self._own_model = own_model
         self._clock = clock
         self._lock = threading.Lock()
         self._opened: dict[tuple[int, bool], ServerIndex] = {}
@@ -89,14 +91,14 @@ class SharedReplica:
         return True  # a search never builds one
 
     @contextmanager
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
         served = self._served()
         if served.number is None or served.model is None:
             raise IndexNotReady("the index server is being filled")
         if not served.is_current:
             tell_stale()
             on_stale()
-        yield self._open(served.model, served.number)
+        yield GuardedIndex(self._open(served.model, served.number), served.model)
 
     def status(self) -> IndexStatus:
         served = self._served()
@@ -110,7 +112,7 @@ class SharedReplica:
             skills=index.count(Collection.SKILLS) if index else 0,
             entities=index.count(Collection.REGISTRY) if index else 0,
             mail=index.count(Collection.MAIL) if index else 0,
-            model=str(served.stored) if served.stored else None,
+            model=str(served.model or served.models.current) if served.models.current else None,
             stale=not served.is_current,
         )
 
@@ -143,9 +145,9 @@ class SharedReplica:
         return self._feed.lag(served.seen or START)
 
     def _served(self) -> Served:
-        configured = self._configured_model()
-        served = self._generations.served(configured)
-        model_of(served.stored, configured)
+        own = self._own_model()
+        served = self._generations.served(own)
+        model_to_search(served.models, own)  # tells when it is another one
         return served
 
     def _open(self, model: EmbeddingModel, number: int, *, to_fill: bool = False) -> ServerIndex:
@@ -176,14 +178,14 @@ class SharedReplica:
         if not newest.is_ready:
             self._fill(held, newest, page)
             return "worked"
-        return self._tidy(held, generations, newest)
+        return self._tidy(held, generations, newest, page.models)
 
     def _is_gone(self, generation: Generation) -> bool:
         return generation.is_ready and not self._open(generation.model, generation.number).exists()
 
     def _model_of(self, page: FeedPage, generations: list[Generation]) -> EmbeddingModel:
         """Return the model to have collections of; without any, those that are there will do."""
-        model = model_of(page.model, self._configured_model())
+        model = model_to_search(page.models, self._own_model())
         return generations[-1].model if model == NO_MODEL and generations else model
 
     def _follow(self, held: HeldGenerations, generation: Generation, page: FeedPage) -> bool:
@@ -193,9 +195,8 @@ class SharedReplica:
         if not changes and generation.target is None and generation.is_ready:
             return False
         index = self._open(generation.model, generation.number)
-        apply_changes(self._feed, index, [(Collection(name), key) for name, key in changes if name in KNOWN])
-        if self._feed.poll(HEAD).model not in (None, generation.model):
-            return True  # a reindex came between: what was loaded has other vectors, and counts for nothing
+        known = [(Collection(name), key) for name, key in changes if name in KNOWN]
+        apply_changes(self._feed, index, generation.model, known)
         # The target was seen before the changes were read, so what came between is carried over again.
         target = generation.target or page.position
         if len(changes) == _PAGE:
@@ -213,7 +214,7 @@ class SharedReplica:
             self._follow(held, generation, page)
             return
         name, after = generation.after or (_COLLECTIONS[0], None)
-        records = next(iter(self._feed.load_all(Collection(name), after)), [])
+        records = next(iter(self._feed.load_all(Collection(name), generation.model, after)), [])
         index = self._open(generation.model, generation.number, to_fill=True)
         if after is None:
             index.count(Collection(name))  # makes the collection, also where nothing is to be written
@@ -227,10 +228,11 @@ class SharedReplica:
         else:
             held.save(replace(generation, seen=generation.target, target=None, after=None))
 
-    def _tidy(self, held: HeldGenerations, generations: list[Generation], newest: Generation) -> _Step:
-        """Drop a generation that nobody needs any more."""
+    def _tidy(self, held: HeldGenerations, generations: list[Generation], newest: Generation, models: Models) -> _Step:
+        """Drop a generation that nobody needs any more. One of another model that is searched is another process's."""
         for old in generations:
-            if old.number < newest.number and (newest.is_superseding or not old.is_ready):
+            is_ours = old.model == newest.model or old.model not in models.searched
+            if is_ours and old.number < newest.number and (newest.is_superseding or not old.is_ready):
                 self._open(old.model, old.number).drop()
                 held.forget(old.number)
                 return "worked"

@@ -110,19 +110,42 @@ CREATE INDEX document_vectors_waiting ON mcp.document_vectors (collection, key)
     WHERE embedding IS NULL AND refusal IS NULL;
 CREATE INDEX document_vectors_refused ON mcp.document_vectors (collection, key) WHERE refusal IS NOT NULL;
 
--- The model that takes over when all vectors of it are there (decisions 37).
+-- The model that takes over when all vectors of it are there, and the one that it took over from, which processes may
+-- still be configured for (decisions 37, docs/adr/0035).
 ALTER TABLE mcp.index_state
-    ADD COLUMN next_model text,
-    ADD COLUMN next_dimension integer,
-    ADD CONSTRAINT index_state_next_whole CHECK ((next_model IS NULL) = (next_dimension IS NULL));
+    ADD COLUMN next_model         text,
+    ADD COLUMN next_dimension     integer,
+    ADD COLUMN previous_model     text,
+    ADD COLUMN previous_dimension integer,
+    ADD COLUMN switched_at        timestamptz,
+    ADD COLUMN has_unused_vectors boolean NOT NULL DEFAULT false,  -- of models that are out of use
+    ADD CONSTRAINT index_state_next_whole CHECK ((next_model IS NULL) = (next_dimension IS NULL)),
+    ADD CONSTRAINT index_state_previous_whole CHECK (
+        (previous_model IS NULL) = (previous_dimension IS NULL)
+        AND (previous_model IS NULL OR (embedding_model IS NOT NULL AND switched_at IS NOT NULL)));
+
+-- The models whose vectors are searched: by each process those that it can embed queries for.
+CREATE FUNCTION mcp.searched_models() RETURNS TABLE (model text, dimension integer)
+LANGUAGE sql STABLE AS $$
+    SELECT embedding_model, embedding_dimension FROM mcp.index_state WHERE embedding_model IS NOT NULL
+    UNION
+    SELECT previous_model, previous_dimension FROM mcp.index_state WHERE previous_model IS NOT NULL
+$$;
 
 -- The models that vectors are kept of.
 CREATE FUNCTION mcp.models_in_use() RETURNS TABLE (model text, dimension integer)
 LANGUAGE sql STABLE AS $$
-    SELECT embedding_model, embedding_dimension FROM mcp.index_state WHERE embedding_model IS NOT NULL
+    SELECT * FROM mcp.searched_models()
     UNION
     SELECT next_model, next_dimension FROM mcp.index_state WHERE next_model IS NOT NULL
 $$;
+
+-- Wait for the end of all transactions that write vectors, and hold others up until the end of this one.
+CREATE FUNCTION mcp.wait_for_vector_writers() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    LOCK TABLE mcp.document_vectors IN SHARE ROW EXCLUSIVE MODE;
+END $$;
 
 -- Documents are locked in the order of their keys, and only then read from their rows: what was committed while a
 -- transaction waited for a lock is seen by its next statement.
@@ -164,7 +187,7 @@ END $$;
 
 -- Write the texts of documents whose rows are there, with vectors of one model or without. A vector of the same texts
 -- stays; another one goes, unless `keep_derived`: then the document is found by it until the new one is there. Returns
--- which documents or vectors changed, and which have a vector of the current model now.
+-- which documents or vectors changed, and which have a vector that is searched now.
 CREATE FUNCTION mcp.put_documents(
     of_collection text, given json, of_model text, of_dimension integer, keep_derived boolean,
     OUT document_key text, OUT is_changed boolean, OUT is_embedded boolean
@@ -225,6 +248,7 @@ LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM mcp.document_vectors v
         JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+                               OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
         WHERE v.collection = of_collection AND v.key = of_key AND v.embedding IS NOT NULL)
 $$;
 
@@ -264,7 +288,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- Documents and vectors of the current model write the change feed.
+-- Documents, and vectors that are searched, write the change feed.
 CREATE FUNCTION mcp.log_document_changes() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -283,6 +307,7 @@ BEGIN
         SELECT v.collection, array_agg(v.key) AS keys
         FROM changed v
         JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+                               OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
         GROUP BY v.collection
         ORDER BY v.collection
     ) AS c;

@@ -168,7 +168,7 @@ CREATE TRIGGER assignments_work_changed AFTER UPDATE ON mcp.tool_skill_assignmen
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.queue_reweighted_skills();
 
--- Vectors of the current model. A tool that gets the vector it lacked is classified again: a classifier that needs it may
+-- Vectors that are searched. A tool that gets the vector it lacked is classified again: a classifier that needs it may
 -- have given up meanwhile. One whose vector changed changes the mean of its skills, and so does the vector of a skill's
 -- description. What a skill is found by (`derived`), which the aggregation writes, does not count: the aggregation would
 -- call for itself (skill-contract EC-004).
@@ -178,13 +178,13 @@ BEGIN
     PERFORM mcp.enqueue('classify', (
         SELECT array_agg(after.key)
         FROM before JOIN after USING (collection, key, model, dimension)
-        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (after.model, after.dimension)
+        JOIN mcp.searched_models() s ON (s.model, s.dimension) = (after.model, after.dimension)
         WHERE after.collection = 'mcp_unified_search' AND before.embedding IS NULL AND after.embedding IS NOT NULL));
     PERFORM mcp.enqueue('aggregate', (
         SELECT array_agg(changed.key) FROM (
             SELECT CASE after.collection WHEN 'mcp_skills' THEN after.key ELSE c.key END AS key
             FROM before JOIN after USING (collection, key, model, dimension)
-            JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (after.model, after.dimension)
+            JOIN mcp.searched_models() s ON (s.model, s.dimension) = (after.model, after.dimension)
             LEFT JOIN mcp.tool_skill_assignments a
               ON a.tool_id = CASE after.collection WHEN 'mcp_unified_search' THEN after.key::bigint END
             LEFT JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)

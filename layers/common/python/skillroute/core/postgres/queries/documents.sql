@@ -7,23 +7,21 @@ SELECT * FROM mcp.put_documents(:collection, :rows::json, :model::text, :dimensi
 SELECT key, text_hash FROM mcp.documents WHERE collection = :collection AND key = ANY (:keys::text[])
 
 -- name: document_tasks
--- Those that have no vector of the current model, or of any while nobody has said which it is.
+-- Those that have no vector of the model.
 SELECT d.key, d.texts, d.text_hash
 FROM mcp.documents d
-CROSS JOIN mcp.index_state s
 LEFT JOIN mcp.document_vectors v
-  ON v.collection = d.collection AND v.key = d.key
- AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
 WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND v.embedding IS NULL AND v.refusal IS NULL
 ORDER BY d.key
 
 -- name: documents_to_embed
--- Those that wait for a vector of a model in use, the first of each organisation before the second of any.
+-- Those that wait for a vector of the model, the first of each organisation before the second of any.
 SELECT d.key, d.texts, d.text_hash
 FROM mcp.document_vectors v
 JOIN mcp.documents d USING (collection, key)
-JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
-WHERE v.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
+WHERE v.collection = :collection AND (v.model, v.dimension) = (:model::text, :dimension::int)
+  AND v.embedding IS NULL AND v.refusal IS NULL
 ORDER BY row_number() OVER (PARTITION BY d.org_id ORDER BY d.key), d.key
 LIMIT :limit::int
 
@@ -46,7 +44,7 @@ LEFT JOIN mcp.document_vectors v
 WHERE d.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
 
 -- name: set_document_vectors
--- Where the text is still the one that they were made of.
+-- Where the text is still the one that they were made of, and the model one that is in use.
 WITH r AS (
     SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
 ), held AS MATERIALIZED (
@@ -58,6 +56,7 @@ WITH r AS (
 INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
 SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex')
 FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
+JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (:model::text, :dimension::int)
 ORDER BY held.key
 ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
     text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = NULL
@@ -73,20 +72,16 @@ ON CONFLICT (collection, key, model, dimension) DO NOTHING
 -- name: load_documents
 SELECT d.key, coalesce(v.derived, v.embedding), d.lexical_text, d.payload
 FROM mcp.documents d
-CROSS JOIN mcp.index_state s
 LEFT JOIN mcp.document_vectors v
-  ON v.collection = d.collection AND v.key = d.key
- AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
 WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND d.is_searchable
 
 -- name: load_documents_after
 -- All of them, a page at a time, by key.
 SELECT d.key, coalesce(v.derived, v.embedding), d.lexical_text, d.payload
 FROM mcp.documents d
-CROSS JOIN mcp.index_state s
 LEFT JOIN mcp.document_vectors v
-  ON v.collection = d.collection AND v.key = d.key
- AND v.model = s.embedding_model AND v.dimension = s.embedding_dimension
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
 WHERE d.collection = :collection AND d.key > :after AND d.is_searchable
 ORDER BY d.key
 LIMIT :limit::int

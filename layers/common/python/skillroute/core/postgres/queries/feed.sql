@@ -8,7 +8,8 @@
 -- that were open is cut out of the text, as a constant: only then PostgreSQL knows how few rows they have.
 --
 -- A change from beyond this moment came with a dump of another server, whose transactions had higher numbers.
-SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, pg_current_snapshot()::text,
+SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, s.previous_model, s.previous_dimension,
+       pg_current_snapshot()::text,
        -- What was pruned had been seen, and the database was not restored to a moment before the position.
        s.pruned_to < pg_snapshot_xmin(:position::text::pg_snapshot)
            AND pg_snapshot_xmax(:position::text::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()),
@@ -30,13 +31,15 @@ SELECT (SELECT count(*) FROM mcp.index_changes
      + (SELECT count(*) FROM mcp.index_changes
         WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[]))
 
--- name: index_state
--- Held until the transaction ends, so that a reindex cannot change the model under a writer.
-SELECT epoch::text, embedding_model, embedding_dimension FROM mcp.index_state FOR SHARE
+-- name: held_models
+-- Held until the transaction ends, so that a reindex cannot change them meanwhile.
+SELECT embedding_model, embedding_dimension, previous_model, previous_dimension, next_model, next_dimension
+FROM mcp.index_state FOR SHARE
 
--- name: stored_model
+-- name: models
 -- The same for a look that holds nothing.
-SELECT embedding_model, embedding_dimension FROM mcp.index_state
+SELECT embedding_model, embedding_dimension, previous_model, previous_dimension, next_model, next_dimension
+FROM mcp.index_state
 
 -- name: claim_model
 -- The first vector ever written decides the model; whoever comes later sees it.
@@ -44,10 +47,48 @@ UPDATE mcp.index_state SET embedding_model = :name, embedding_dimension = :dimen
 WHERE embedding_model IS NULL
 RETURNING true
 
--- name: switch_model
+-- name: begin_model
+-- From now on every document that is written waits for a vector of it as well.
 UPDATE mcp.index_state
--- Nothing is missing for who reads everything anew; and a database restored elsewhere counts from the start.
-SET embedding_model = :name, embedding_dimension = :dimension::int, epoch = gen_random_uuid(), pruned_to = '0'
+SET (next_model, next_dimension) = (
+        SELECT :name::text, :dimension::int
+        WHERE (embedding_model, embedding_dimension) IS DISTINCT FROM (:name::text, :dimension::int)),
+    has_unused_vectors = has_unused_vectors OR next_model IS NOT NULL
+
+-- name: wait_for_writers
+-- Who began to write before that, and knows nothing of it, is waited for.
+SELECT mcp.wait_for_vector_writers()
+
+-- name: switch_model
+-- The former model stays searched by who is configured for it. Nothing is missing for who reads everything again; and a
+-- database restored elsewhere counts from the start.
+UPDATE mcp.index_state
+SET previous_model = CASE WHEN next_model IS NULL THEN previous_model ELSE embedding_model END,
+    previous_dimension = CASE WHEN next_model IS NULL THEN previous_dimension ELSE embedding_dimension END,
+    switched_at = CASE WHEN next_model IS NULL THEN switched_at ELSE now() END,
+    has_unused_vectors = has_unused_vectors OR previous_model IS NOT NULL,
+    embedding_model = :name::text, embedding_dimension = :dimension::int, next_model = NULL, next_dimension = NULL,
+    epoch = gen_random_uuid(), pruned_to = '0'
+WHERE (coalesce(next_model, embedding_model), coalesce(next_dimension, embedding_dimension)) = (:name::text, :dimension::int)
+RETURNING true
+
+-- name: prune_vectors
+-- Of models that are out of use, a page at a time. Nothing is looked at where there are none.
+WITH pruned AS (
+    DELETE FROM mcp.document_vectors
+    WHERE (collection, key, model, dimension) IN (
+        SELECT v.collection, v.key, v.model, v.dimension FROM mcp.index_state s
+        JOIN mcp.document_vectors v ON s.has_unused_vectors
+        WHERE NOT EXISTS (SELECT FROM mcp.models_in_use() m WHERE (m.model, m.dimension) = (v.model, v.dimension))
+        LIMIT :limit::int)
+    RETURNING true
+)
+UPDATE mcp.index_state SET has_unused_vectors = false
+WHERE has_unused_vectors AND (SELECT count(*) FROM pruned) < :limit::int
+
+-- name: retire_model
+UPDATE mcp.index_state SET previous_model = NULL, previous_dimension = NULL, has_unused_vectors = true
+WHERE previous_model IS NOT NULL AND switched_at < now() - make_interval(secs => :older_than_s::float8)
 
 -- name: prune_changes
 -- plan: custom

@@ -2,10 +2,11 @@
 
 -- name: served_generation
 -- plan: custom
--- For a search, in one look: the newest generation that is whole, of the stored model or else the configured one, and
--- whether the feed goes beyond what it has seen. Both ends of the feed are read off an index, whatever PostgreSQL
--- believes of how many rows are there.
-SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, g.generation, g.model, g.dimension, g.seen::text,
+-- For a search, in one look: the newest generation that is whole, of the process's own model before the current one
+-- before the one before, and whether the feed goes beyond what it has seen. Both ends of the feed are read off an index,
+-- whatever PostgreSQL believes of how many rows are there.
+SELECT s.embedding_model, s.embedding_dimension, s.previous_model, s.previous_dimension,
+       g.generation, g.model, g.dimension, g.seen::text,
        g.epoch = s.epoch
            AND s.pruned_to < pg_snapshot_xmin(g.seen)
            AND pg_snapshot_xmax(g.seen) <= pg_snapshot_xmax(pg_current_snapshot())
@@ -22,9 +23,12 @@ FROM mcp.index_state s
 LEFT JOIN LATERAL (
     SELECT n.* FROM mcp.index_generations n
     WHERE n.index_name = :index_name AND n.ready_at IS NOT NULL
-      AND (n.model = coalesce(s.embedding_model, :model::text, n.model))
-      AND (n.dimension = coalesce(s.embedding_dimension, :dimension::int, n.dimension))
-    ORDER BY n.generation DESC
+      AND CASE WHEN s.embedding_model IS NULL
+               THEN (n.model, n.dimension) = (coalesce(:model::text, n.model), coalesce(:dimension::int, n.dimension))
+               ELSE (n.model, n.dimension) IN ((s.embedding_model, s.embedding_dimension),
+                                               (s.previous_model, s.previous_dimension)) END
+    ORDER BY (n.model, n.dimension) IS NOT DISTINCT FROM (:model::text, :dimension::int) DESC,
+             (n.model, n.dimension) = (s.embedding_model, s.embedding_dimension) DESC NULLS LAST, n.generation DESC
     LIMIT 1
 ) AS g ON true
 
