@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
 from skillroute.catalogue.text import split_name
-from skillroute.core.documents.embed import embed_views
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.views import embed_views
 from skillroute.skills.classification import SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity_skills import SkillTable
 

@@ -21,8 +21,8 @@ from judged import load
 from rich.table import Table
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
-from skillroute.core.documents.embed import embed_views
 from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.views import embed_views
 from skillroute_local.proposing.clusters import NONE, cluster, damped
 from skillroute_local.proposing.k_means import Matrix, k_means
 

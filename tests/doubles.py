@@ -21,7 +21,13 @@ from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, I
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import DatabaseUnavailable, EmbeddingUnavailable, IndexUnavailable, SkillrouteError
+from skillroute.core.errors import (
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+    IndexUnavailable,
+    SkillrouteError,
+    TextRefused,
+)
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft, SkillProfile, ToolProfile
 from skillroute.skills.model import AssignmentSource
@@ -80,6 +86,8 @@ class WatchedEmbedder:
     ----------
     away : bool
         Raises `EmbeddingUnavailable` at once.
+    refuses : callable
+        Tells of a text whether the model refuses it for good, and everything that is asked for beside it.
     takes_s : float
         Seconds that a call takes on `clock`. As the port demands, it gives up once the caller's limit is reached.
     """
@@ -88,6 +96,7 @@ class WatchedEmbedder:
         self._inner = inner
         self._clock = clock or FakeClock()
         self.away = False
+        self.refuses: Callable[[str], bool] = lambda text: False
         self.takes_s = 0.0
         self.calls: list[EmbedCall] = []
 
@@ -107,6 +116,9 @@ class WatchedEmbedder:
         self._clock.advance(min(self.takes_s, timeout_s))
         if self.takes_s > timeout_s:
             raise EmbeddingUnavailable(f"no embedding within {timeout_s:g} s")
+        refused = [text for text in texts if self.refuses(text)]
+        if refused:
+            raise TextRefused(f"answered 400: the model does not take {refused!r}")
         return self._inner.embed(texts, timeout_s=timeout_s)
 
 

@@ -127,8 +127,8 @@ def test_a_tool_that_is_refused_costs_its_server_one_derivation_and_the_call_few
     assert statuses(report) == ["failed" if name == "cursed" else "created" for name in names]
     assert "no_cursed" in report.outcomes[77].reason
     assert refreshed.calls == [[id_]]
-    # The look, the refusal, all once more and two for each halving, the write; then the server's task, the model and its
-    # vector.
+    # The look, the refusal, all once more and two for each halving, the write; then the server's task, the model and
+    # its vector.
     assert shelf.system.database.calls == 1 + 1 + (1 + 2 * 7) + 1 + 3
     assert len(shelf.words(id_, Place.TOOL)) == 127
     assert (shelf.embedded(id_), writer.commits) == (True, 1)

@@ -161,8 +161,8 @@ def test_the_examples_fall_into_the_skills_that_people_made() -> None:
     """With the real model, over the vectors that a sync would store."""
     from skillroute.catalogue.schemas import read_item
     from skillroute.catalogue.sync import indexed_text
-    from skillroute.core.documents.embed import embed_views
     from skillroute.core.embedding.onnx import OnnxEmbedder
+    from skillroute.core.embedding.views import embed_views
     from skillroute_local.proposing.clusters import NONE, cluster, damped
 
     rows = [json.loads(line) for line in (EXAMPLES / "tools.jsonl").read_text("utf-8").splitlines()]

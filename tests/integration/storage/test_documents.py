@@ -13,6 +13,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText, PutDocument
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.assignment_repository import AssignmentRepository
@@ -38,6 +39,7 @@ from tests.integration.storage.rows import (
 
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 NEW, SAME = PutDocument(is_changed=True, is_embedded=False), PutDocument(is_changed=False, is_embedded=False)
+REFUSED = PutDocument(is_changed=True, is_embedded=False, is_refused=True)
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def put(
     database: Database,
     key: str,
     text: str,
-    vector: Vector | None = None,
+    vector: Vector | Refusal | None = None,
     *,
     words: str = "",
     model: EmbeddingModel = MODEL,
@@ -150,12 +152,51 @@ class TestPut:
         assert vectors_of(sql, TOOLS, tool) == {"test": NORTH}
 
     def test_a_refusal_is_of_these_texts(self, database: Database, sql: Sql, tool: str) -> None:
-        put(database, tool, "too long")
-        sql("UPDATE mcp.document_vectors SET refusal = 'too long'")
-        assert put(database, tool, "too long", words="other words") == NEW
+        assert put(database, tool, "bad", Refusal("no")) == REFUSED
+        assert put(database, tool, "bad") == PutDocument(is_changed=False, is_embedded=False, is_refused=True)
+        assert put(database, tool, "bad", words="other words") == REFUSED
         assert database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(MODEL, limit=9)) == []
-        put(database, tool, "shorter")
+        assert put(database, tool, "good") == NEW
         assert len(database.read(lambda s: DocumentRepository(s, TOOLS).to_embed(MODEL, limit=9))) == 1
+        # AND a text that waits may turn out to be refused as well
+        assert put(database, tool, "good", Refusal("no")) == REFUSED
+
+    def test_a_refusal_takes_the_place_of_a_vector_of_other_texts_only(
+        self, database: Database, sql: Sql, tool: str
+    ) -> None:
+        put(database, tool, "text", EAST)
+        assert put(database, tool, "text", Refusal("no")) == PutDocument(is_changed=False, is_embedded=True)
+        assert vectors_of(sql, TOOLS, tool) == {"test": EAST}
+        assert put(database, tool, "bad", Refusal("no")) == REFUSED
+        assert vectors_of(sql, TOOLS, tool) == {"test": None}
+        # AND a vector ends it
+        assert put(database, tool, "bad", NORTH) == PutDocument(is_changed=True, is_embedded=True)
+
+    def test_a_refusal_is_of_its_model(self, database: Database, sql: Sql, tool: str) -> None:
+        """Decision 37: another model may take what this one does not."""
+        assert put(database, tool, "text", Refusal("no"), model=OTHER_MODEL) == NEW
+        sql("UPDATE mcp.index_state SET next_model = 'other', next_dimension = 2")
+        put(database, tool, "new", Refusal("no"), model=OTHER_MODEL)
+        assert sql("SELECT model, refusal FROM mcp.document_vectors ORDER BY 1") == [["other", "no"], ["test", None]]
+
+    def test_a_refusal_that_comes_late_is_stored_beside_the_text_it_is_of(
+        self, database: Database, sql: Sql, tool: str
+    ) -> None:
+        def refuse(text: str) -> list[EmbeddingTask]:
+            def store(session: Session) -> list[EmbeddingTask]:
+                documents = DocumentRepository(session, TOOLS)
+                documents.set_embeddings(MODEL, [(EmbeddingTask(tool, (text,), text_hash(text, "")), Refusal("no"))])
+                return documents.to_embed(MODEL, limit=9)
+
+            return database.transact(store)
+
+        put(database, tool, "text")
+        assert len(refuse("old")) == 1
+        assert refuse("text") == []
+        # AND not beside a vector of it
+        put(database, tool, "text", EAST)
+        refuse("text")
+        assert vectors_of(sql, TOOLS, tool) == {"test": EAST}
 
     def test_vectors_are_kept_of_models_in_use_only(self, database: Database, sql: Sql, tool: str) -> None:
         assert put(database, tool, "text", EAST, model=OTHER_MODEL) == NEW
@@ -176,7 +217,7 @@ class TestPut:
     def test_each_of_several_is_told_in_any_order(self, sql: Sql, tool: str) -> None:
         key = insert_tool(sql, "second")
         told = put_documents(sql, TOOLS, [key, 99, tool], "l", EAST)
-        assert told == [[str(key), True, True], ["99", False, False], [tool, True, True]]
+        assert told == [[str(key), True, True, False], ["99", False, False, False], [tool, True, True, False]]
 
 
 class TestKeepDerived:
@@ -220,7 +261,7 @@ class TestKeepDerived:
 
     def test_the_same_text_changes_nothing(self, database: Database, sql: Sql, skill: str) -> None:
         put_document(sql, SKILLS, skill, "old")
-        assert put_documents(sql, SKILLS, [skill], "old", keep_derived=True) == [[skill, False, True]]
+        assert put_documents(sql, SKILLS, [skill], "old", keep_derived=True) == [[skill, False, True, False]]
         assert self.state(sql) == (EAST, None)
 
     def test_without_it_the_skill_is_found_by_its_words_until_then(

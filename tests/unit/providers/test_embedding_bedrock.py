@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer, bedrock_error
 
@@ -118,6 +118,7 @@ def test_a_refusal_is_final_and_says_who_what_and_why(
     ) as caught:
         embed(bedrock(), "send mail")
     assert len(str(caught.value)) < 500
+    assert isinstance(caught.value, TextRefused) is (code == "ValidationException")
     assert (len(bedrock_server.requests), time.sleeps) == (1, [])
 
 

@@ -10,7 +10,7 @@ import pytest
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.openai import OpenAIEmbedder
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SecretUnavailable
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, SecretUnavailable, TextRefused
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer
 
@@ -157,14 +157,44 @@ def test_a_server_that_is_not_there_is_named_as_the_cause(openai: Make, time: Fa
     assert len(time.sleeps) == 4
 
 
-@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 413, 422])
-def test_a_refusal_is_final(openai: Make, openai_server: StubServer, time: FakeTime, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "blames_the_text"),
+    [(301, False), (400, True), (401, False), (403, False), (404, False), (409, False), (413, True), (422, True)],
+)
+def test_a_refusal_is_final(
+    openai: Make, openai_server: StubServer, time: FakeTime, status: int, blames_the_text: bool
+) -> None:
     elsewhere = {"location": f"{openai_server.url}/elsewhere"}
     openai_server.script.append(Answer(status, {"error": {"message": "no such model"}}, elsewhere))
 
-    with pytest.raises(EmbeddingUnavailable, match=f"answered {status}: no such model$"):
+    with pytest.raises(EmbeddingUnavailable, match=f"answered {status}: no such model$") as caught:
         embed(openai(), "send mail")
     assert (len(openai_server.requests), time.sleeps) == (1, [])
+    assert isinstance(caught.value, TextRefused) is blames_the_text
+
+
+@pytest.mark.parametrize("status", [408, 429, 500])
+def test_a_failure_that_may_pass_blames_no_text_however_often_it_comes(
+    openai: Make, openai_server: StubServer, status: int
+) -> None:
+    openai_server.script += [Answer(status)] * 5
+
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        embed(openai(), "send mail")
+    assert not isinstance(caught.value, TextRefused)
+
+
+@pytest.mark.parametrize(
+    ("vector", "blames_the_text"), [([0.0] * 384, True), ([float("nan")] * 384, True), ([1.0] * 383, False)]
+)
+def test_a_vector_without_a_direction_is_a_refusal_and_one_of_another_length_is_not(
+    openai: Make, openai_server: StubServer, vector: list[float], blames_the_text: bool
+) -> None:
+    openai_server.script.append(entries(0, vector=vector))
+
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        embed(openai(), "send mail")
+    assert isinstance(caught.value, TextRefused) is blames_the_text
 
 
 @pytest.mark.parametrize(

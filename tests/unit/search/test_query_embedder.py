@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from skillroute.core.embedding import query as embed
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.embedding.views import HARMLESS
+from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
 from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
 
@@ -79,6 +80,39 @@ def test_a_model_that_is_too_slow_in_full_time_is_left_alone(queries: QueryEmbed
             queries.embed("water", MODEL)
 
     assert len(model.calls) == 1
+
+
+def test_a_query_that_is_refused_for_good_says_nothing_of_the_model(
+    queries: QueryEmbedder, model: WatchedEmbedder
+) -> None:
+    model.refuses = lambda text: text == "bad"
+    for _ in range(2):
+        with pytest.raises(TextRefused, match="does not take"):
+            queries.embed("bad")
+    # THEN others are embedded, and each refusal was seen to be the query's own
+    assert queries.failure() is None
+    queries.embed("water")
+    assert model.texts == ["bad", HARMLESS, "bad", HARMLESS, "water"]
+
+
+def test_a_model_that_refuses_every_query_is_left_alone(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
+    """As with a wrong model name."""
+    model.refuses = lambda text: True
+    for query in ("water", "fire"):
+        with pytest.raises(EmbeddingUnavailable, match="refuses every text") as caught:
+            queries.embed(query)
+        assert not isinstance(caught.value, TextRefused)
+    assert model.texts == ["water", HARMLESS]
+
+
+def test_a_refused_query_and_a_harmless_one_share_the_time_of_the_caller(
+    queries: QueryEmbedder, model: WatchedEmbedder, clock: FakeClock
+) -> None:
+    model.refuses = lambda text: text == "bad"
+    model.takes_s = 0.75
+    with pytest.raises(TextRefused):
+        queries.embed("bad", timeout_s=2.0)
+    assert [call.timeout_s for call in model.calls] == [2.0, 1.25]
 
 
 def test_what_is_remembered_is_bounded_in_bytes_not_only_in_queries(

@@ -228,7 +228,7 @@ def test_without_any_skill_there_is_a_draft() -> None:
 
 def test_a_tool_without_a_vector_is_embedded_as_it_would_be_stored() -> None:
     embedder = HashingEmbedder()
-    from skillroute.core.documents.embed import embed_views
+    from skillroute.core.embedding.views import embed_views
 
     tool = a_tool("send_mail", "Send a letter to somebody.", "post")
     [vector] = embed_views(embedder, [tool.embedding_texts], timeout_s=1)

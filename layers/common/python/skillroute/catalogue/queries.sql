@@ -4,7 +4,7 @@
 -- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
 -- items took 85 ms; with two, 0.3 ms.
 SELECT k.server, k.type, k.name, t.id, t.content_hash, coalesce(d.text_hash, ''),
-       mcp.has_vector('mcp_unified_search', t.id::text)
+       mcp.has_vector('mcp_unified_search', t.id::text), mcp.is_refused('mcp_unified_search', t.id::text)
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
 CROSS JOIN LATERAL (
     SELECT id, content_hash FROM mcp.tools

@@ -14,6 +14,7 @@ from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session
 
 
@@ -25,6 +26,7 @@ class ItemState:
     content_hash: str
     text_hash: str
     is_embedded: bool
+    is_refused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class ItemRow:
     content: ItemContent
     content_hash: str
     text: IndexedText
-    embedding: Vector | None
+    embedding: Vector | Refusal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Written:
     id: int
     created: bool
     is_embedded: bool
+    is_refused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +79,14 @@ class ItemRepository:
     def states(self, org_id: str | None, keys: Sequence[ItemKey]) -> dict[ItemKey, ItemState]:
         """Return what is stored under the organisation's own keys; unknown keys are left out."""
         rows = self._run("item_states", org_id=org_id, keys=json.dumps([key._asdict() for key in keys]))
-        return {
-            ItemKey(server, type_, name): ItemState(id_, content_hash, text_hash, is_embedded)
-            for server, type_, name, id_, content_hash, text_hash, is_embedded in rows
-        }
+        return {ItemKey(server, type_, name): ItemState(id_, *state) for server, type_, name, id_, *state in rows}
 
     def upsert(
         self, org_id: str | None, model: EmbeddingModel | None, rows: Sequence[ItemRow]
     ) -> dict[ItemKey, Written]:
         """Create or change items; those that are the same already are left out of the answer.
 
-        `model` is that of the rows' embeddings; None when no row has one.
+        `model` is that of the rows' embeddings and refusals; None when no row has either.
         """
         as_json = json.dumps([_to_row(row) for row in rows], ensure_ascii=False)
         stored = {ItemKey(*row[1:4]): row for row in self._run("upsert_items", org_id=org_id, rows=as_json)}
@@ -97,7 +97,7 @@ class ItemRepository:
         ]
         put = self._documents.put(documents, model)
         return {
-            key: Written(id_, created, put[str(id_)].is_embedded)
+            key: Written(id_, created, put[str(id_)].is_embedded, put[str(id_)].is_refused)
             for key, (id_, *_, created, is_changed) in stored.items()
             if is_changed or put[str(id_)].is_changed
         }

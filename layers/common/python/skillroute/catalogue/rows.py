@@ -10,12 +10,12 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Deadline, claim_model, embed_committed, embed_within
+from skillroute.core.documents.embed import Deadline, Embedded, claim_model, embed_committed, embed_within
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
-from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
@@ -41,8 +41,8 @@ class IncomingItem:
         return self.content.key
 
     def keeps_its_vector(self, state: ItemState | None) -> bool:
-        """Tell whether the stored vector is of this text."""
-        return state is not None and state.text_hash == self.text.hash and state.is_embedded
+        """Tell whether the stored vector is of this text, or it is known that there is none."""
+        return state is not None and state.text_hash == self.text.hash and (state.is_embedded or state.is_refused)
 
     def is_unchanged(self, state: ItemState | None) -> bool:
         """Tell whether nothing is left to be written."""
@@ -59,10 +59,10 @@ class IncomingItem:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedItems:
-    """Items, and the vectors of those whose text is new, by the text's hash."""
+    """Items, and the vectors of those whose text is new, or why there is none, by the text's hash."""
 
     items: Sequence[IncomingItem]
-    vectors: Mapping[str, Vector]
+    vectors: Mapping[str, Vector | Refusal]
     embedding_unavailable: bool = False
 
     def rows(self, states: States) -> list[ItemRow]:
@@ -107,34 +107,22 @@ class ItemWriter:
 
     def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
         """Write rows as items of the caller's organisation; those that are the same already are left out."""
-        embedded = any(row.embedding is not None for row in rows)
+        embedded = any(row.embedding is not None for row in rows)  # or refused, which is said of a model as well
         return (
             ItemRepository(session).upsert(caller.org_id, self._embedder.model if embedded else None, rows)
             if rows
             else {}
         )
 
-    def embed_overtaken(self, rows: Iterable[ItemRow], written: Mapping[ItemKey, Written], deadline: Deadline) -> bool:
-        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime.
-
-        False when that must wait for the relay.
-        """
-        keys = [
-            str(written[row.content.key].id)
-            for row in rows
-            if row.content.key in written and not written[row.content.key].is_embedded
-        ]
+    def embed_overtaken(
+        self, rows: Iterable[ItemRow], written: Mapping[ItemKey, Written], deadline: Deadline
+    ) -> Embedded:
+        """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime."""
+        ours = [written[row.content.key] for row in rows if row.content.key in written]
+        keys = [str(each.id) for each in ours if not each.is_embedded and not each.is_refused]
         if not keys:
-            return True
-        documents = DocumentRepository.of(Collection.TOOLS)
-        return embed_committed(
-            self._database,
-            self._embedder,
-            documents,
-            lambda model: self._database.read(lambda session: documents(session).tasks(keys, model)),
-            deadline,
-            what="items",
-        ).complete
+            return Embedded()
+        return embed_committed(self._database, self._embedder, Collection.TOOLS, keys, deadline, what="items")
 
 
 def indexed_text(content: ItemContent) -> IndexedText:

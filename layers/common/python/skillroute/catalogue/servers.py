@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from skillroute.core.documents.embed import Deadline
+from skillroute.core.documents.embed import Deadline, Embedded
 from skillroute.core.postgres.database import Session
 
 
@@ -23,8 +23,8 @@ class ServersOfItems(Protocol):
         """Derive, within the transaction, what servers are found by, once their tools are written."""
         ...
 
-    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> bool:
-        """Embed, after the commit, servers whose text changed; tell whether all of them have a vector.
+    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> Embedded:
+        """Embed, after the commit, servers whose text changed.
 
         It never raises `SkillrouteError`.
         """

@@ -14,7 +14,7 @@ from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.bulk_write import refused
 from skillroute.core.caller import Caller
 from skillroute.core.clock import Clock
-from skillroute.core.documents.embed import Deadline
+from skillroute.core.documents.embed import Deadline, Embedded
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric, count, logger
@@ -106,13 +106,18 @@ class SyncTools:
         embedded = self._writer.embedded(list(incoming.values()), states, deadline)
         rows = embedded.rows(states)
         done = self._write(embedded, rows, states, caller)
-        all_embedded = not embedded.embedding_unavailable
+        late, servers = Embedded(complete=not embedded.embedding_unavailable), Embedded()
         if done.written:
-            all_embedded = self._finish(embedded, rows, done, deadline)
+            late, servers = self._finish(embedded, rows, done, deadline)
         states |= done.theirs
         for index, item in incoming.items():
-            outcomes[index] = _outcome(index, item, states, done)
-        report = SyncReport([outcomes[index] for index in sorted(outcomes)], not all_embedded)
+            outcomes[index] = _outcome(index, item, states, done, late)
+        in_order = [outcomes[index] for index in sorted(outcomes)]
+        report = SyncReport(
+            in_order,
+            embedding_unavailable=not (late.complete and servers.complete),
+            embedding_refused=any(each.is_refused for each in in_order) or bool(servers.refused),
+        )
         count(Metric.ITEMS_WRITTEN, report.count("created") + report.count("updated"))
         count(Metric.ITEMS_FAILED, report.count("failed"))
         return report
@@ -152,14 +157,17 @@ class SyncTools:
         theirs = ItemRepository(session).states(caller.org_id, unknown) if unknown else {}
         return _Done(written, theirs, servers=servers)
 
-    def _finish(self, embedded: EmbeddedItems, rows: Sequence[ItemRow], done: _Done, deadline: Deadline) -> bool:
-        """Embed what the commit left without a vector, pass the news on, and tell whether all have one."""
+    def _finish(
+        self, embedded: EmbeddedItems, rows: Sequence[ItemRow], done: _Done, deadline: Deadline
+    ) -> tuple[Embedded, Embedded]:
+        """Embed what the commit left without a vector, of items and of their servers, and pass the news on."""
+        items = servers = Embedded(complete=False)
         try:
-            return (
-                not embedded.embedding_unavailable
-                and self._writer.embed_overtaken(rows, done.written, deadline)
-                and self._servers.embed(done.servers, deadline)
-            )
+            if not embedded.embedding_unavailable:
+                items = self._writer.embed_overtaken(rows, done.written, deadline)
+            if items.complete:
+                servers = self._servers.embed(done.servers, deadline)
+            return items, servers
         finally:
             self._after_commit()
 
@@ -184,9 +192,14 @@ def _read_all(items: Sequence[object]) -> tuple[dict[int, IncomingItem], dict[in
     return incoming, failed
 
 
-def _outcome(index: int, item: IncomingItem, states: Mapping[ItemKey, ItemState], done: _Done) -> ItemOutcome:
+def _outcome(
+    index: int, item: IncomingItem, states: Mapping[ItemKey, ItemState], done: _Done, late: Embedded
+) -> ItemOutcome:
     if item.key in done.rejected:
         return ItemOutcome(index, "failed", key=item.key, field="item", reason=done.rejected[item.key])
     state, written = states.get(item.key), done.written.get(item.key)
-    stored = written or state
-    return ItemOutcome(index, item.status(state, written), id=stored.id if stored else None, key=item.key)
+    status, stored = item.status(state, written), written or state
+    if stored is None:
+        return ItemOutcome(index, status, key=item.key)
+    is_refused = stored.is_refused or str(stored.id) in late.refused
+    return ItemOutcome(index, status, id=stored.id, is_refused=is_refused, key=item.key)

@@ -12,7 +12,8 @@ SkillrouteError
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (core/postgres/refusals.py tells the ways apart)
     │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
-    │   └── EmbeddingModelMismatch    vectors are stored of other models than the process's own
+    │   ├── EmbeddingModelMismatch    vectors are stored of other models than the process's own
+    │   └── TextRefused           it does not take these texts, and will not when it is asked again
     ├── IndexUnavailable          the vector index failed
     │   ├── IndexNotReady         it is being built
     │   └── IndexTimeout          the vector index did not answer in time
@@ -123,6 +124,16 @@ class EmbeddingUnavailable(DependencyUnavailable):
     """The embedding model cannot be reached, failed, or took too long."""
 
     told = "the embedding model is not available"
+
+
+class TextRefused(EmbeddingUnavailable):
+    """The embedding model answered that it does not take these texts. Asked again it answers the same.
+
+    A wrong model name is refused with the same statuses, whatever the text: whoever acts on a refusal first sees that
+    a harmless text is taken (`core/embedding/refusal.py`).
+    """
+
+    told = "the embedding model does not take this text; it is found by its words only, until the text is another"
 
 
 class IndexUnavailable(DependencyUnavailable):

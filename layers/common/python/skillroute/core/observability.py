@@ -38,6 +38,7 @@ class Metric(StrEnum):
     MAIL_WRITTEN = "MailWritten"
     MAIL_FAILED = "MailFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"
+    EMBEDDING_REFUSED = "EmbeddingRefused"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"
     TOOLS_CLASSIFIED = "ToolsClassified"
     CLASSIFICATION_FAILED = "ClassificationFailed"

@@ -22,6 +22,8 @@ class Outcome:
         None when it failed.
     field, reason : str or None
         What was wrong with it, when it failed.
+    is_refused : bool
+        Whether it is stored and the embedding model does not take its text: it is found by its words only.
     """
 
     index: int
@@ -29,6 +31,7 @@ class Outcome:
     id: int | None = None
     field: str | None = None
     reason: str | None = None
+    is_refused: bool = False
 
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound=Outcome, covariant=True)
@@ -39,11 +42,13 @@ class Report(Generic[OutcomeT_co]):
     """What became of all, in the order of the call.
 
     `embedding_unavailable` tells that some, or what belongs to them, were stored without a vector: they are found by
-    their words until the vector can be made, which needs nobody's help.
+    their words until the vector can be made, which needs nobody's help. `embedding_refused` tells that the model does
+    not take the text of some, or of what belongs to them: that stays so until the text is another.
     """
 
     outcomes: Sequence[OutcomeT_co]
     embedding_unavailable: bool
+    embedding_refused: bool = False
 
     def count(self, status: Status) -> int:
         """Return how many ended so."""

@@ -10,6 +10,7 @@ from typing import Any
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Session
 from skillroute.mail.documents import MailDocument
@@ -45,7 +46,10 @@ class MailDocuments:
         self._documents = DocumentRepository(session, Collection.MAIL)
 
     def put_documents(
-        self, org_id: str | None, model: EmbeddingModel | None, documents: Sequence[tuple[MailDocument, Vector | None]]
+        self,
+        org_id: str | None,
+        model: EmbeddingModel | None,
+        documents: Sequence[tuple[MailDocument, Vector | Refusal | None]],
     ) -> None:
         """Store documents; `model` is that of their vectors. A vector of the same text stays, another one goes."""
         rows = [_to_row(document) for document, _ in documents]

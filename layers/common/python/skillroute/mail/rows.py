@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import InvalidInput
 from skillroute.core.outcomes import Status
 from skillroute.mail.documents import MailDocument, of_agent, of_message, of_project
@@ -56,15 +57,15 @@ class IncomingMail:
     def outcome(self, status: Status, id_: int | None = None, error: InvalidInput | None = None) -> MailOutcome:
         """Return what became of it."""
         field, reason = (error.field, error.message) if error else (None, None)
-        return MailOutcome(self.index, status, id_, field, reason, self.given.shown_key)
+        return MailOutcome(self.index, status, id_, field, reason, key=self.given.shown_key)
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of new texts by the texts' hash, and the model that they are of."""
+    """The vectors of new texts, or why there is none, by the texts' hash, and the model that they are of."""
 
     model: EmbeddingModel | None = None
-    by_hash: Mapping[str, Vector] = field(default_factory=dict)
+    by_hash: Mapping[str, Vector | Refusal] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ Operators write for the whole organisation; what anybody else writes is bounded 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 
 from skillroute.core.bulk_write import write_all_but_refused
 from skillroute.core.caller import Caller
@@ -19,7 +20,6 @@ from skillroute.core.documents.embed import (
     embed_within,
 )
 from skillroute.core.documents.model import Collection
-from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.observability import Metric, count
@@ -93,9 +93,12 @@ class SyncMail:
         done = self._write(kind, incoming, vectors, caller)
         # Ids of products are other things' ids among the documents.
         documents = () if kind == "product" else done.ids
-        all_embedded = self._finish(done, documents if all_embedded else (), deadline) and all_embedded
-        outcomes |= done.outcomes
-        report = MailReport([outcomes[index] for index in sorted(outcomes)], not all_embedded)
+        embedded = self._finish(done, documents, deadline if all_embedded else None)
+        outcomes |= {index: _told(each, embedded.refused) for index, each in done.outcomes.items()}
+        in_order = [outcomes[index] for index in sorted(outcomes)]
+        report = MailReport(
+            in_order, embedding_unavailable=not embedded.complete, embedding_refused=bool(embedded.refused)
+        )
         count(Metric.MAIL_WRITTEN, report.count("created") + report.count("updated"))
         count(Metric.MAIL_FAILED, report.count("failed"))
         return report
@@ -141,24 +144,22 @@ class SyncMail:
             done.outcomes[each.index] = each.outcome("failed", error=InvalidInput(kind, reason))
         return done
 
-    def _finish(self, done: MailWritten, documents: Sequence[int], deadline: Deadline) -> bool:
-        """Embed those documents that the commit left without a vector, pass the news on; tell whether all have one."""
-        embedded = Embedded(complete=not done.made)
+    def _finish(self, done: MailWritten, documents: Sequence[int], deadline: Deadline | None) -> Embedded:
+        """Embed documents that the commit left without a vector, unless the model is away, and pass the news on."""
+        embedded = Embedded(complete=deadline is not None and not done.made)
         try:
             if documents:
-                keys, mail_documents = [str(id_) for id_ in documents], DocumentRepository.of(Collection.MAIL)
-                embedded = embed_committed(
-                    self._database,
-                    self._embedder,
-                    mail_documents,
-                    lambda model: self._database.read(lambda session: mail_documents(session).tasks(keys, model)),
-                    deadline,
-                    what="mail",
-                )
+                keys = [str(id_) for id_ in documents]
+                embedded = embed_committed(self._database, self._embedder, Collection.MAIL, keys, deadline, what="mail")
         finally:
             if done.is_news or embedded.stored:
                 self._after_commit()
-        return embedded.complete
+        return embedded
+
+
+def _told(outcome: MailOutcome, refused: Container[str]) -> MailOutcome:
+    """Return an outcome that says whether its text is refused."""
+    return replace(outcome, is_refused=outcome.id is not None and str(outcome.id) in refused)
 
 
 def _read_all(

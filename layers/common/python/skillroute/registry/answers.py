@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -56,6 +57,7 @@ class ToolCountsOut(BaseModel):
     updated: int
     unchanged: int
     removed: int
+    refused: int = Field(description="Of them all, those that have no vector for good: see `refusal`.")
 
 
 class EntityResult(Result):
@@ -79,9 +81,7 @@ class ServerResult(EntityResult):
     def of(cls, outcome: EntityOutcome) -> ServerResult:
         """Return what the API says of an outcome."""
         counts = outcome.tools
-        tools = counts and ToolCountsOut(
-            created=counts.created, updated=counts.updated, unchanged=counts.unchanged, removed=counts.removed
-        )
+        tools = counts and ToolCountsOut(**asdict(counts))
         return cls(**cls.shared(outcome, "entity"), path=outcome.path, name=outcome.name, tools=tools)
 
 

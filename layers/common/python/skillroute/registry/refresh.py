@@ -100,12 +100,5 @@ class EmbedEntities:
         """Embed those of these entities that have no vector, as far as that goes. It never raises `SkillrouteError`."""
         if not entity_ids:
             return Embedded()
-        documents, keys = DocumentRepository.of(Collection.REGISTRY), [str(id_) for id_ in entity_ids]
-        return embed_committed(
-            self._database,
-            self._embedder,
-            documents,
-            lambda model: self._database.read(lambda session: documents(session).tasks(keys, model)),
-            deadline,
-            what="entities",
-        )
+        keys = [str(id_) for id_ in entity_ids]
+        return embed_committed(self._database, self._embedder, Collection.REGISTRY, keys, deadline, what="entities")

@@ -9,12 +9,13 @@ from skillroute.core.outcomes import Outcome, Report
 
 @dataclass(frozen=True, slots=True)
 class ToolCounts:
-    """What became of a server's tools."""
+    """What became of a server's tools; of how many of them the embedding model does not take the text."""
 
     created: int = 0
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.documents.embed import Deadline
+from skillroute.core.documents.embed import Deadline, Embedded
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.refresh import EmbedEntities, refresh
@@ -25,6 +25,6 @@ class RegisteredServers:
         """Derive, within the transaction, what servers are found by."""
         refresh(session, server_ids)
 
-    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> bool:
-        """Embed servers whose text changed; tell whether all have a vector. It never raises `SkillrouteError`."""
-        return self._embed_entities(server_ids, deadline).complete
+    def embed(self, server_ids: Sequence[int], deadline: Deadline) -> Embedded:
+        """Embed servers whose text changed. It never raises `SkillrouteError`."""
+        return self._embed_entities(server_ids, deadline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from skillroute.catalogue.model import ItemKey
@@ -107,9 +107,15 @@ class SyncRegistry:
         tools = [tool for each in incoming for tool in each.tools]
         embedded = self._writer.embedded(tools, self._writer.states(tools, caller), deadline)
         done = self._write(incoming, embedded, caller)
-        all_embedded = self._finish(embedded, done, deadline)
-        outcomes |= done.outcomes
-        report = RegistryReport([outcomes[index] for index in sorted(outcomes)], not all_embedded)
+        late_tools, themselves = self._finish(embedded, done, deadline)
+        outcomes |= {index: _told(each, themselves.refused) for index, each in done.outcomes.items()}
+        in_order = [outcomes[index] for index in sorted(outcomes)]
+        report = RegistryReport(
+            in_order,
+            embedding_unavailable=not (late_tools.complete and themselves.complete),
+            embedding_refused=bool(late_tools.refused)
+            or any(each.is_refused or (each.tools is not None and each.tools.refused > 0) for each in in_order),
+        )
         count(Metric.ENTITIES_WRITTEN, report.count("created") + report.count("updated"))
         count(Metric.ENTITIES_FAILED, report.count("failed"))
         return report
@@ -141,7 +147,9 @@ class SyncRegistry:
                 names = [tool.key.name for tool in each.tools]
                 removed = ItemRepository(session).delete_others(caller.org_id, each.given.content.tools_server, names)
                 became = Counter(tool.status(states.get(tool.key), done.written.get(tool.key)) for tool in each.tools)
-                counts = ToolCounts(became["created"], became["updated"], became["unchanged"], removed)
+                stored = (done.written.get(tool.key) or states.get(tool.key) for tool in each.tools)
+                refused = sum(tool is not None and tool.is_refused for tool in stored)
+                counts = ToolCounts(became["created"], became["updated"], became["unchanged"], removed, refused)
             entity = entities[each.index]
             outcome = each.outcome(_status(entity, counts))
             done.outcomes[each.index] = replace(outcome, id=entity.id, tools=counts)
@@ -150,16 +158,23 @@ class SyncRegistry:
         )
         return done
 
-    def _finish(self, embedded: EmbeddedItems, done: _Done, deadline: Deadline) -> bool:
-        """Embed what the commit left without a vector, pass the news on, and tell whether all have one."""
-        entities = Embedded(complete=False)
+    def _finish(self, embedded: EmbeddedItems, done: _Done, deadline: Deadline) -> tuple[Embedded, Embedded]:
+        """Embed what the commit left without a vector, of tools and of what offers them, and pass the news on."""
+        tools = entities = Embedded(complete=False)
         try:
-            if not embedded.embedding_unavailable and self._writer.embed_overtaken(done.rows, done.written, deadline):
+            if not embedded.embedding_unavailable:
+                tools = self._writer.embed_overtaken(done.rows, done.written, deadline)
+            if tools.complete:
                 entities = self._embed_entities(done.ids(), deadline)
         finally:
             if done.is_news() or done.written or entities.stored:
                 self._after_commit()
-        return entities.complete
+        return tools, entities
+
+
+def _told(outcome: EntityOutcome, refused: Container[str]) -> EntityOutcome:
+    """Return an outcome that says whether the entity's text is refused."""
+    return replace(outcome, is_refused=outcome.id is not None and str(outcome.id) in refused)
 
 
 def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> dict[int, EntityWritten]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import claim_model, embed_views
+from skillroute.core.documents.embed import Deadline, claim_model, embed_within
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import Conflict, EmbeddingUnavailable
+from skillroute.core.embedding.views import Refusal
+from skillroute.core.errors import Conflict
 from skillroute.core.hashing import text_hash
 from skillroute.core.json_input import check_json
-from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.model import MAX_SKILLS, NewSkill, Skill
 from skillroute.skills.repository import SkillRepository
@@ -22,12 +22,18 @@ from skillroute.skills.repository import SkillRepository
 
 @dataclass(frozen=True, slots=True)
 class PreparedSkill:
-    """A skill ready to be stored; without model and vector when the embedding model was away."""
+    """A skill ready to be stored; without model and vector when the embedding model was away.
+
+    Attributes
+    ----------
+    vector : Vector, Refusal or None
+        Of its description, or why the model has none.
+    """
 
     skill: NewSkill
     text: IndexedText
     model: EmbeddingModel | None
-    vector: Vector | None
+    vector: Vector | Refusal | None
 
 
 class PrepareSkill:
@@ -38,7 +44,7 @@ class PrepareSkill:
         self._timeout_s = timeout_s
 
     def __call__(self, new: NewSkill, *, embed: bool = True) -> PreparedSkill:
-        """Return the skill with its texts, and with a vector unless the embedding model is away or not asked for.
+        """Return the skill with its texts, and with a vector unless the model is away, refuses it, or is not asked.
 
         Raises
         ------
@@ -49,13 +55,8 @@ class PrepareSkill:
         text = indexed_text(new)
         if not embed:
             return PreparedSkill(new, text, None, None)
-        try:
-            vector = embed_views(self._embedder, [text.embedding_texts], timeout_s=self._timeout_s)[0]
-        except EmbeddingUnavailable as error:
-            logger.warning("skill stored without embedding", extra={"skill_id": new.id, "reason": str(error)})
-            count(Metric.EMBEDDING_FAILED)
-            return PreparedSkill(new, text, None, None)
-        return PreparedSkill(new, text, self._embedder.model, vector)
+        made = embed_within(self._embedder, [text.embedding_texts], Deadline(self._timeout_s), what="skills")
+        return PreparedSkill(new, text, self._embedder.model if made else None, made[0] if made else None)
 
 
 class CreateSkill:

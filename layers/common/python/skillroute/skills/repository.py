@@ -10,6 +10,7 @@ from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey
 
@@ -41,11 +42,11 @@ class SkillRepository:
         return count
 
     def create(
-        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | None
+        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | Refusal | None
     ) -> bool:
         """Store a skill; False when its organisation has one of that id.
 
-        `model` is that of the embedding; None when there is none.
+        `model` is that of the embedding or the refusal; None when there is neither.
         """
         created = self._run("insert_skill", id=skill.id, org_id=skill.org_id, **_columns(skill))
         if created:
@@ -57,7 +58,7 @@ class SkillRepository:
         skill: NewSkill,
         text: IndexedText,
         model: EmbeddingModel | None,
-        embedding: Vector | None,
+        embedding: Vector | Refusal | None,
         *,
         is_active: bool,
         seen: datetime,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
@@ -11,8 +11,9 @@ from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
-from skillroute.core.embedding.model import EmbeddingModel, Vector, weighted_mean
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
@@ -25,9 +26,6 @@ Rows = Callable[[Session], EmbeddedRows]
 
 ALL_ROWS: tuple[Rows, ...] = tuple(DocumentRepository.of(collection) for collection in Collection)
 """The documents of all collections."""
-
-VIEW_WEIGHTS = (1.0, 0.5, 0.5)
-"""How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
 
 NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
@@ -61,13 +59,16 @@ class Embedded:
     Attributes
     ----------
     stored : int
-        Vectors that were written.
+        Vectors and refusals that were written.
     complete : bool
         False when some wait for the relay.
+    refused : set of str
+        The keys of those that the model refuses, now or before; these wait for nobody.
     """
 
     stored: int = 0
     complete: bool = True
+    refused: frozenset[str] = frozenset()
 
 
 class StoredModelEmbedder:
@@ -107,32 +108,12 @@ def claim_model(session: Session, model: EmbeddingModel) -> None:
     IndexStateRepository(session).claim(model)
 
 
-def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:
-    """Embed things that have several texts each: one vector a thing, the weighted mean of its texts' vectors.
-
-    Parameters
-    ----------
-    views : sequence of texts
-        At least one text each; they count as `VIEW_WEIGHTS` says.
-
-    Raises
-    ------
-    EmbeddingUnavailable
-    """
-    texts = list(dict.fromkeys(text for each in views for text in each))
-    vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
-    means = (
-        weighted_mean((vector_of[text], weight) for text, weight in zip(each, VIEW_WEIGHTS, strict=False))
-        for each in views
-    )
-    # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
-    return [mean or vector_of[each[0]] for each, mean in zip(views, means, strict=True)]
-
-
-def embed_within(embedder: Embedder, views: Sequence[Sequence[str]], deadline: Deadline, *, what: str) -> list[Vector]:
+def embed_within(
+    embedder: Embedder, views: Sequence[Sequence[str]], deadline: Deadline, *, what: str
+) -> list[Vector | Refusal]:
     """Embed things that were written, or are about to be: the first ones, as many as there is a model and time for.
 
-    The others are left to the relay, which the log says and the count of vectors tells.
+    The others are left to the relay, which the log says and the number of results tells.
 
     Parameters
     ----------
@@ -141,49 +122,74 @@ def embed_within(embedder: Embedder, views: Sequence[Sequence[str]], deadline: D
     what : str
         What they are, for the log: ``items``.
     """
-    vectors: list[Vector] = []
-    try:
-        # Batch by batch: what was embedded before the time was up is not embedded again.
-        for start in range(0, len(views), BATCH):
-            vectors += embed_views(embedder, views[start : start + BATCH], timeout_s=deadline.left_s())
-    except EmbeddingUnavailable as error:
-        log_unembedded(what, len(views) - len(vectors), error)
-    return vectors
+    made: list[Vector | Refusal] = []
+    # Batch by batch: what was embedded before the time was up is not embedded again.
+    for start in range(0, len(views), BATCH):
+        some, failure = embed_or_refuse(embedder, views[start : start + BATCH], deadline.left_s)
+        made += some
+        if failure is not None:
+            log_unembedded(what, len(views) - len(made), failure)
+            break
+    log_refused(what, made)
+    return made
 
 
 def embed_committed(
     database: Database,
     embedder: Embedder,
-    rows: Rows,
-    tasks_of: Callable[[EmbeddingModel], Sequence[EmbeddingTask]],
-    deadline: Deadline,
+    collection: Collection,
+    keys: Sequence[str],
+    deadline: Deadline | None,
     *,
     what: str,
 ) -> Embedded:
-    """Give vectors to rows right after the commit that left them without. It never raises a `SkillrouteError`."""
+    """Give vectors to rows right after the commit that left them without. It never raises a `SkillrouteError`.
+
+    Parameters
+    ----------
+    deadline : Deadline or None
+        None: the model has just failed, so that the rows are left to the relay.
+    """
+    rows = DocumentRepository.of(collection)
     tasks: Sequence[EmbeddingTask] = ()
+    refused: set[str] = set()
     try:
-        tasks = tasks_of(embedder.model)
-        vectors = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
+        model = embedder.model
+        tasks, refused = database.read(
+            lambda session: (rows(session).tasks(keys, model), rows(session).refused(keys, model))
+        )
+        if deadline is None:
+            return Embedded(complete=False, refused=frozenset(refused))
+        made = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
+        pairs = list(zip(tasks, made, strict=False))
 
         def store(session: Session) -> None:
-            claim_model(session, embedder.model)
-            require_in_use(session, embedder.model)
-            rows(session).set_embeddings(embedder.model, list(zip(tasks, vectors, strict=False)))
+            claim_model(session, model)
+            require_in_use(session, model)
+            rows(session).set_embeddings(model, pairs)
 
-        if vectors:
+        if pairs:
             database.transact(store)
     except SkillrouteError as error:
         # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
-        return Embedded(complete=False)
-    return Embedded(len(vectors), complete=len(vectors) == len(tasks))
+        return Embedded(complete=False, refused=frozenset(refused))
+    refused |= {task.id for task, each in pairs if isinstance(each, Refusal)}
+    return Embedded(len(pairs), complete=len(pairs) == len(tasks), refused=frozenset(refused))
 
 
 def log_unembedded(what: str, number: int, error: SkillrouteError) -> None:
     """Say that things are stored without a vector, which the relay will give them."""
     logger.warning("%s stored without embedding", what, extra={what: number, "reason": str(error)})
     count(Metric.EMBEDDING_FAILED)
+
+
+def log_refused(what: str, made: Iterable[Vector | Refusal]) -> None:
+    """Say that the model does not take the texts of things, which are found by their words until they say another."""
+    reasons = [each.reason for each in made if isinstance(each, Refusal)]
+    if reasons:
+        logger.warning("%s refused by the embedding model", what, extra={what: len(reasons), "reason": reasons[0]})
+        count(Metric.EMBEDDING_REFUSED, len(reasons))
 
 
 def embed_rows(
@@ -196,12 +202,15 @@ def embed_rows(
     progress: Callable[[int], None] = lambda _: None,
     check: Callable[[Session], None] = lambda _: None,
 ) -> list[str]:
-    """Embed rows until none is left, batch by batch, and return their ids.
+    """Embed rows until none is left, batch by batch, and return the ids of those that got a vector.
 
-    What is done stays done: after an interruption the next run goes on where this one ended.
+    What is done stays done: after an interruption the next run goes on where this one ended. Rows whose texts the model
+    refuses are done as well: that is stored with them, and they are not asked for again.
 
     Parameters
     ----------
+    timeout_s : float
+        The most that a batch may take.
     progress : callable
         Told how many rows each batch had.
     check : callable
@@ -210,16 +219,20 @@ def embed_rows(
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)
-        vectors = embed_views(embedder, [task.texts for task in tasks], timeout_s=timeout_s)
-        pairs = list(zip(tasks, vectors, strict=True))
+        made, failure = embed_or_refuse(embedder, [task.texts for task in tasks], Deadline(timeout_s).left_s)
+        log_refused("rows", made)
+        pairs = list(zip(tasks, made, strict=False))
 
-        def store(session: Session, pairs: list[tuple[EmbeddingTask, Vector]] = pairs) -> None:
+        def store(session: Session, pairs: list[tuple[EmbeddingTask, Vector | Refusal]] = pairs) -> None:
             check(session)
             rows(session).set_embeddings(embedder.model, pairs)
 
-        database.transact(store)
+        if pairs:
+            database.transact(store)
+        if failure is not None:
+            raise failure
         after = tasks[-1].id
-        done += [task.id for task in tasks]
+        done += [task.id for task, each in pairs if not isinstance(each, Refusal)]
         progress(len(tasks))
     return done
 

@@ -40,7 +40,7 @@ class EmbedMissing(EmbeddingJob):
         self._clock = clock
 
     def __call__(self, within_s: float = 30.0) -> int:
-        """Embed what waits, as far as that goes within some seconds, and return how many rows that were.
+        """Embed what waits, as far as that goes within some seconds, and return how many rows got a vector.
 
         Kinds take turns, and within a kind organisations do, so that none waits for the whole backlog of another.
 
@@ -58,13 +58,16 @@ class EmbedMissing(EmbeddingJob):
         embedded, ends_s, waiting = 0, self._clock() + within_s, list(ALL_ROWS)
         while waiting and self._clock() < ends_s:
             rows = waiting.pop(0)
-            if count := self._embed(rows, ends_s):
+            count, is_anything_done = self._embed(rows, ends_s)
+            if is_anything_done:
                 waiting.append(rows)
             embedded += count
         self._after_commit()
         return embedded
 
-    def _embed(self, rows: Rows, ends_s: float) -> int:
+    def _embed(self, rows: Rows, ends_s: float) -> tuple[int, bool]:
+        """Embed some of what waits; return how many got a vector, and whether any were done with, refused or not."""
+        done_with: list[int] = []
         model = self._embedder.model
         tasks = self._database.read(lambda session: rows(session).to_embed(model, limit=_AT_ONCE))
         batches = iter([tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH)])
@@ -74,8 +77,9 @@ class EmbedMissing(EmbeddingJob):
             rows,
             lambda _repository, _after: next(batches, []) if self._clock() < ends_s else [],
             timeout_s=self._timeout_s,
+            progress=done_with.append,
         )
-        return len(done)
+        return len(done), bool(done_with)
 
 
 def _claimed(session: Session, model: EmbeddingModel) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.views import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class EmbeddedRows(Protocol):
         ...
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return rows without a vector of `model`, by id."""
+        """Return rows without a vector of `model` that it does not refuse, by id."""
         ...
 
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of."""
+    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> None:
+        """Store vectors, or why there is none, where the text is still the one they were made of."""
         ...

@@ -10,6 +10,7 @@ from typing import Any
 from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
+from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session
 
 
@@ -21,19 +22,22 @@ class DocumentText:
     ----------
     key : str
         The row's id as text, or the skill's key.
+    embedding : Vector, Refusal or None
+        None: it waits for its vector.
     """
 
     key: str
     text: IndexedText
-    embedding: Vector | None = None
+    embedding: Vector | Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PutDocument:
-    """Whether a document or its vector changed, and whether it has a vector that is searched now."""
+    """Whether a document or its vector changed, whether it has a vector that is searched now, or is refused."""
 
     is_changed: bool
     is_embedded: bool
+    is_refused: bool = False
 
 
 class DocumentRepository:
@@ -60,7 +64,7 @@ class DocumentRepository:
         documents : sequence of DocumentText
             Of distinct keys.
         model : EmbeddingModel or None
-            That of their vectors; None when none has one.
+            That of their vectors and refusals; None when none has either.
         keep_derived : bool
             Whether a document is found by its former vector until there is one of the new text.
         """
@@ -74,7 +78,7 @@ class DocumentRepository:
             dimension=model.dimension if model else None,
             keep_derived=keep_derived,
         )
-        return {key: PutDocument(is_changed, is_embedded) for key, is_changed, is_embedded in rows}
+        return {key: PutDocument(*became) for key, *became in rows}
 
     def hashes(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the hashes of stored texts; unknown keys are left out."""
@@ -84,23 +88,31 @@ class DocumentRepository:
         """Return those of these documents that wait for a vector of `model`."""
         return [_to_task(row) for row in self._run("document_tasks", **self._in(model), keys=list(keys))]
 
+    def refused(self, keys: Sequence[str], model: EmbeddingModel) -> set[str]:
+        """Return which of these documents have texts that `model` refuses."""
+        return {row[0] for row in self._run("refused_documents", **self._in(model), keys=list(keys))}
+
     def to_embed(self, model: EmbeddingModel, *, limit: int) -> list[EmbeddingTask]:
         """Return documents that wait for a vector of `model`: the first of each organisation before any second."""
         return [_to_task(row) for row in self._run("documents_to_embed", **self._in(model), limit=limit)]
 
     def to_reembed(self, model: EmbeddingModel, *, after: str, limit: int) -> list[EmbeddingTask]:
-        """Return documents without a vector of `model`, by key."""
+        """Return documents without a vector of `model` that it does not refuse, by key."""
         rows = self._run("documents_to_reembed", **self._in(model), after=after, limit=limit)
         return [_to_task(row) for row in rows]
 
     def count_to_reembed(self, model: EmbeddingModel) -> int:
-        """Return how many documents have no vector of `model`."""
+        """Return how many documents have no vector of `model` and are not refused by it."""
         count: int = self._run("count_documents_to_reembed", **self._in(model))[0][0]
         return count
 
-    def set_embeddings(self, model: EmbeddingModel, vectors: Sequence[tuple[EmbeddingTask, Vector]]) -> None:
-        """Store vectors where the text is still the one they were made of; none of a model that is out of use."""
-        rows = [{"id": task.id, "text_hash": task.text_hash, "embedding": to_bytes(v).hex()} for task, v in vectors]
+    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> None:
+        """Store vectors, or why there is none, where the text is still the one they were made of.
+
+        Nothing is stored of a model that is out of use. A refusal leaves alone what somebody else got a vector of
+        meanwhile.
+        """
+        rows = [{"id": task.id, "text_hash": task.text_hash, **_to_columns(each)} for task, each in made]
         self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))
 
     def keys(self, *, after: str, limit: int) -> list[str]:
@@ -153,8 +165,15 @@ def _to_row(document: DocumentText) -> dict[str, Any]:
         "texts": list(document.text.embedding_texts),
         "lexical_text": document.text.lexical_text,
         "text_hash": document.text.hash,
-        "embedding": None if document.embedding is None else to_bytes(document.embedding).hex(),
+        **_to_columns(document.embedding),
     }
+
+
+def _to_columns(made: Vector | Refusal | None) -> dict[str, str | None]:
+    """Return the columns `embedding` and `refusal`, of which one at most has a value."""
+    if made is None or isinstance(made, Refusal):
+        return {"embedding": None, "refusal": None if made is None else made.reason}
+    return {"embedding": to_bytes(made).hex(), "refusal": None}
 
 
 def _to_task(row: list[Any]) -> EmbeddingTask:

@@ -9,7 +9,7 @@ from typing import Any
 from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.wire import acceptable, unit_vector
-from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
+from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import Deadline, fan_out
 
@@ -56,7 +56,11 @@ class BedrockEmbedder:
             raise ConfigurationError(f"Titan Text Embeddings V2 has 256, 512 or 1024 dimensions, not {model.dimension}")
         self._model = model
         self._bedrock = BedrockRuntime(
-            region=region, endpoint_url=endpoint_url, connections=_WORKERS, error=EmbeddingUnavailable
+            region=region,
+            endpoint_url=endpoint_url,
+            connections=_WORKERS,
+            error=EmbeddingUnavailable,
+            refused=TextRefused,
         )
         self._retry = retry
 
@@ -72,6 +76,8 @@ class BedrockEmbedder:
 
         Raises
         ------
+        TextRefused
+            Bedrock does not take one of the texts (ValidationException).
         EmbeddingUnavailable
             Bedrock failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.wire import acceptable, unit_vector
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.calls import Deadline, fan_out
 from skillroute.core.remote.openai import OpenAIEndpoint
 from skillroute.core.secrets import Secret
@@ -71,6 +71,7 @@ class OpenAIEmbedder:
             api_key=api_key,
             what="the embedding endpoint",
             error=EmbeddingUnavailable,
+            refused=TextRefused,
         )
         self._send_dimensions = send_dimensions
         self._max_items = max_items
@@ -88,6 +89,8 @@ class OpenAIEmbedder:
 
         Raises
         ------
+        TextRefused
+            The endpoint does not take one of the texts, or their number: it blames what it was sent (400, 413, 422).
         EmbeddingUnavailable
             The endpoint failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """

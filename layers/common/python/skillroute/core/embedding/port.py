@@ -21,6 +21,8 @@ class Embedder(Protocol):
 
         Raises
         ------
+        TextRefused
+            The model does not take one of these texts, or so many at once; which one it is, is not known.
         EmbeddingUnavailable
             The model failed or did not answer within `timeout_s` seconds, retries included.
         """

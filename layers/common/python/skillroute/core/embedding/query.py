@@ -11,7 +11,8 @@ from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable
+from skillroute.core.embedding.views import require_harmless
+from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
 from skillroute.core.observability import Metric, count, logger
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -85,6 +86,8 @@ class QueryEmbedder:
         ------
         EmbeddingModelMismatch
             This process cannot embed with that model.
+        TextRefused
+            The model does not take this query.
         EmbeddingUnavailable
             The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
         """
@@ -104,7 +107,12 @@ class QueryEmbedder:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
         try:
-            vector = embedder.embed([query], timeout_s=given_s)[0]
+            vector = self._asked(embedder, query, begun + given_s)
+        except TextRefused as error:
+            # Of this query alone: the next one has another text.
+            count(Metric.EMBEDDING_REFUSED)
+            logger.warning("query refused by the embedding model", extra={"reason": str(error)})
+            raise
         except EmbeddingUnavailable as error:
             # Waits end a little early or late by another clock.
             had_too_little = given_s < self._timeout_s and self._clock() - begun >= 0.9 * given_s
@@ -118,6 +126,14 @@ class QueryEmbedder:
             self._failed.pop(model, None)
         self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
         return vector
+
+    def _asked(self, embedder: Embedder, query: str, until_s: float) -> Vector:
+        """Ask the model. Raises `TextRefused` only where it takes other texts."""
+        try:
+            return embedder.embed([query], timeout_s=until_s - self._clock())[0]
+        except TextRefused:
+            require_harmless(embedder, timeout_s=max(0.0, until_s - self._clock()))
+            raise
 
     def failure(self, model: EmbeddingModel) -> str | None:
         """Return why a model is being left alone, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector, normalise
-from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
 MAX_TEXT_BYTES = 8000
 """Where a text is cut. The models take 8,192 tokens and refuse longer texts, and no tokenizer makes more tokens than
@@ -33,7 +33,9 @@ def unit_vector(values: object, model: EmbeddingModel) -> Vector:
     Raises
     ------
     EmbeddingUnavailable
-        It is no list of numbers, has another dimension than the model, or no direction.
+        It is no list of numbers, or has another dimension than the model.
+    TextRefused
+        It has no direction: models answer so for texts that they cannot make anything of.
     """
     if not isinstance(values, list):
         raise EmbeddingUnavailable(f"{model.name} answered with an embedding that is not a list of numbers")
@@ -50,5 +52,5 @@ def unit_vector(values: object, model: EmbeddingModel) -> Vector:
     except OverflowError:  # each square is finite, their sum is not
         vector = None
     if vector is None:
-        raise EmbeddingUnavailable(f"{model.name} answered with an embedding that is zero or not finite")
+        raise TextRefused(f"{model.name} answered with an embedding that is zero or not finite")
     return vector

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from skillroute.core.errors import TextRefused
 from skillroute.core.http.errors import shortened
 from skillroute.core.outcomes import Outcome, Report, Status
 
@@ -34,6 +35,9 @@ class Result(BaseModel):
     status: Status
     id: int | None
     error: ItemProblem | None
+    refusal: str | None = Field(
+        description="Why it is stored and has no vector for good: the embedding model does not take its text."
+    )
 
     @staticmethod
     def shared(outcome: Outcome, kind: str) -> dict[str, Any]:
@@ -43,6 +47,7 @@ class Result(BaseModel):
             "status": outcome.status,
             "id": outcome.id,
             "error": None if outcome.reason is None else ItemProblem.of(outcome.field or kind, outcome.reason),
+            "refusal": TextRefused.told if outcome.is_refused else None,
         }
 
 
@@ -53,12 +58,17 @@ class UpsertCounts(BaseModel):
     updated: int
     unchanged: int
     failed: int
-    degraded: list[Literal["embedding_unavailable"]] = Field(
-        description="embedding_unavailable: stored, but found by words only until the model is back."
+    degraded: list[Literal["embedding_unavailable", "embedding_refused"]] = Field(
+        description="embedding_unavailable: stored, but found by words only until the model is back. "
+        "embedding_refused: found by words only until the text is another; `refusal` says of which."
     )
 
     @staticmethod
     def counted(report: Report[Outcome]) -> dict[str, Any]:
         """Return what the API says of any report."""
-        degraded = ["embedding_unavailable"] if report.embedding_unavailable else []
-        return {status: report.count(status) for status in get_args(Status)} | {"degraded": degraded}
+        happened = {
+            "embedding_unavailable": report.embedding_unavailable,
+            "embedding_refused": report.embedding_refused,
+        }
+        counts = {status: report.count(status) for status in get_args(Status)}
+        return counts | {"degraded": [what for what, is_so in happened.items() if is_so]}

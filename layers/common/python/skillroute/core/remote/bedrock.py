@@ -12,6 +12,7 @@ from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, Deadline, Transient
 T = TypeVar("T")
 
 _CONNECT_TIMEOUT_S = 2.0
+_BLAMES_WHAT_WAS_SENT = frozenset({"ValidationException"})
 
 
 class BedrockRuntime:
@@ -30,6 +31,8 @@ class BedrockRuntime:
         How many are kept open.
     error : type
         What it is when a call fails for good.
+    refused : type or None
+        What it is when Bedrock blames what it was sent (ValidationException); None where that makes no difference.
     service : str
         Which runtime, by boto3's name of it: models are invoked by one, reranking is a call of the other's.
     """
@@ -41,6 +44,7 @@ class BedrockRuntime:
         endpoint_url: str | None,
         connections: int,
         error: type[DependencyUnavailable],
+        refused: type[DependencyUnavailable] | None = None,
         service: Literal["bedrock-runtime", "bedrock-agent-runtime"] = "bedrock-runtime",
     ) -> None:
         self._service = service
@@ -48,6 +52,7 @@ class BedrockRuntime:
         self._endpoint_url = endpoint_url
         self._connections = connections
         self._error = error
+        self._refused = refused or error
         self._lock = threading.Lock()
         # botocore fixes timeouts when it makes a client, so there is one for each.
         self._clients: dict[float, Any] = {}
@@ -60,7 +65,7 @@ class BedrockRuntime:
         TransientFailure
             Bedrock cannot be reached, timed out, throttled, or failed on its side.
         DependencyUnavailable
-            Anything else went wrong: the error that was given to the constructor.
+            Anything else went wrong: one of the errors that were given to the constructor.
         """
         from botocore import exceptions as boto  # noqa: PLC0415 - with boto3 110 ms, paid on first use
 
@@ -104,10 +109,10 @@ class BedrockRuntime:
             return self._clients[read_timeout_s]
 
     def _refusal(self, response: dict[str, Any], model: str) -> DependencyUnavailable:
-        """Say what Bedrock answered, and whether to ask again: that is a matter of the status, not of the text."""
+        """Say what Bedrock answered, whether to ask again, and whom it blames: a matter of status and code."""
         error, metadata = response["Error"], response["ResponseMetadata"]
         status: int = metadata["HTTPStatusCode"]
         message = f"Bedrock answered {status} {error['Code']} for {model}: {error['Message'][:MAX_MESSAGE_LENGTH]}"
         if is_transient(status):
             return TransientFailure(message, retry_after_s=retry_after_s(metadata["HTTPHeaders"].get("retry-after")))
-        return self._error(message)
+        return (self._refused if error["Code"] in _BLAMES_WHAT_WAS_SENT else self._error)(message)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _KEY_REFUSED = frozenset({401, 403})
+_BLAMES_WHAT_WAS_SENT = frozenset({400, 413, 422})
 _NO_HEADER = "holds a space or an unprintable character"
 
 
@@ -34,6 +35,8 @@ class OpenAIEndpoint:
         The endpoint as messages name it: ``the embedding endpoint``.
     error : type
         What it is when a call fails for good.
+    refused : type or None
+        What it is when the server blames what it was sent (400, 413, 422); None where that makes no difference.
 
     Raises
     ------
@@ -42,7 +45,14 @@ class OpenAIEndpoint:
     """
 
     def __init__(
-        self, path: str, *, base_url: str, api_key: str | Secret | None, what: str, error: type[DependencyUnavailable]
+        self,
+        path: str,
+        *,
+        base_url: str,
+        api_key: str | Secret | None,
+        what: str,
+        error: type[DependencyUnavailable],
+        refused: type[DependencyUnavailable] | None = None,
     ) -> None:
         if find_spec("httpx") is None:
             raise ConfigurationError(f"{what} needs the package httpx")
@@ -52,6 +62,7 @@ class OpenAIEndpoint:
         self._api_key = api_key
         self._what = what
         self._error = error
+        self._refused = refused or error
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
 
@@ -63,7 +74,7 @@ class OpenAIEndpoint:
         TransientFailure
             The server cannot be reached, was silent for `timeout_s` seconds, or answered 408, 429 or 5xx.
         DependencyUnavailable
-            Anything else went wrong: the error that was given to the constructor.
+            Anything else went wrong: one of the errors that were given to the constructor.
         """
         key = self._key()
         response = self._sent(body, key, timeout_s=timeout_s)
@@ -120,7 +131,7 @@ class OpenAIEndpoint:
         message = f"{self._what} answered {response.status_code}: {_server_message(response, key)}"
         if is_transient(response.status_code):
             raise TransientFailure(message, retry_after_s=retry_after_s(response.headers.get("retry-after")))
-        raise self._error(message)
+        raise (self._refused if response.status_code in _BLAMES_WHAT_WAS_SENT else self._error)(message)
 
 
 def _fits_a_header(key: str) -> bool:

@@ -12,9 +12,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillroute.core.documents.embed import VIEW_WEIGHTS
 from skillroute.core.embedding.model import weighted_mean
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.views import VIEW_WEIGHTS
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
 from skillroute.skills.classification import (
     MIN_CONFIDENCE,

@@ -185,12 +185,12 @@ BEGIN
         of_collection || '_documents') USING of_collection, keys;
 END $$;
 
--- Write the texts of documents whose rows are there, with vectors of one model or without. A vector of the same texts
--- stays; another one goes, unless `keep_derived`: then the document is found by it until the new one is there. Returns
--- which documents or vectors changed, and which have a vector that is searched now.
+-- Write the texts of documents whose rows are there, with vectors of one model, or its refusals, or without. A vector of
+-- the same texts stays; another one goes, unless `keep_derived`: then the document is found by it until the new one is
+-- there. Returns which documents or vectors changed, which have a vector that is searched now, and which are refused.
 CREATE FUNCTION mcp.put_documents(
     of_collection text, given json, of_model text, of_dimension integer, keep_derived boolean,
-    OUT document_key text, OUT is_changed boolean, OUT is_embedded boolean
+    OUT document_key text, OUT is_changed boolean, OUT is_embedded boolean, OUT is_refused boolean
 ) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
     keys text[] := (SELECT array_agg(r.key) FROM json_to_recordset(given) AS r (key text));
@@ -219,10 +219,11 @@ BEGIN
         of_collection || '_documents') INTO written USING of_collection, given, keys;
     -- Who makes a model the first one waits, or is waited for: else these would have no row that waits for a vector of it.
     PERFORM FROM mcp.index_state WHERE embedding_model IS NULL FOR SHARE;
-    WITH put AS (INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
+    WITH put AS (INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding, refusal)
     SELECT d.collection, d.key, m.model, m.dimension, d.text_hash,
-           CASE WHEN (m.model, m.dimension) = (of_model, of_dimension) THEN decode(r.embedding, 'hex') END
-    FROM json_to_recordset(given) AS r (key text, embedding text)
+           CASE WHEN (m.model, m.dimension) = (of_model, of_dimension) THEN decode(r.embedding, 'hex') END,
+           CASE WHEN (m.model, m.dimension) = (of_model, of_dimension) THEN r.refusal END
+    FROM json_to_recordset(given) AS r (key text, embedding text, refusal text)
     JOIN mcp.documents d ON d.collection = of_collection AND d.key = r.key
     CROSS JOIN mcp.models_in_use() m
     ORDER BY d.key
@@ -230,15 +231,19 @@ BEGIN
         text_hash = excluded.text_hash,
         embedding = CASE WHEN excluded.embedding IS NOT NULL THEN excluded.embedding
                          WHEN v.key = ANY (same_texts) THEN v.embedding END,
-        derived = CASE WHEN keep_derived AND excluded.embedding IS NULL AND v.key <> ALL (same_texts)
+        derived = CASE WHEN keep_derived AND num_nonnulls(excluded.embedding, excluded.refusal) = 0
+                            AND v.key <> ALL (same_texts)
                        THEN coalesce(v.derived, v.embedding) ELSE v.derived END,
-        refusal = CASE WHEN excluded.embedding IS NULL AND v.key = ANY (same_texts) THEN v.refusal END
+        refusal = CASE WHEN excluded.embedding IS NOT NULL THEN NULL
+                       WHEN v.key <> ALL (same_texts) THEN excluded.refusal
+                       WHEN v.embedding IS NULL THEN coalesce(excluded.refusal, v.refusal) END
     WHERE v.text_hash <> excluded.text_hash
        OR (excluded.embedding IS NOT NULL AND excluded.embedding IS DISTINCT FROM v.embedding)
+       OR (excluded.refusal IS NOT NULL AND v.embedding IS NULL AND v.refusal IS NULL)
     RETURNING v.key)
     SELECT array_agg(put.key) INTO with_vector FROM put;
     RETURN QUERY SELECT k, coalesce(k = ANY (written), false) OR coalesce(k = ANY (with_vector), false),
-                        mcp.has_vector(of_collection, k)
+                        mcp.has_vector(of_collection, k), mcp.is_refused(of_collection, k)
                  FROM unnest(keys) AS k;
 END $$;
 
@@ -250,6 +255,15 @@ LANGUAGE sql STABLE AS $$
         JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
                                OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
         WHERE v.collection = of_collection AND v.key = of_key AND v.embedding IS NOT NULL)
+$$;
+
+-- Whether the model does not take its texts.
+CREATE FUNCTION mcp.is_refused(of_collection text, of_key text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM mcp.document_vectors v
+        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+        WHERE v.collection = of_collection AND v.key = of_key AND v.refusal IS NOT NULL)
 $$;
 
 -- Rows of a slice's table that changed, or are gone: arguments are the collection and the column that is the key.

@@ -15,6 +15,13 @@ LEFT JOIN mcp.document_vectors v
 WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND v.embedding IS NULL AND v.refusal IS NULL
 ORDER BY d.key
 
+-- name: refused_documents
+-- Those whose texts the model does not take.
+SELECT v.key
+FROM mcp.document_vectors v
+WHERE v.collection = :collection AND v.key = ANY (:keys::text[])
+  AND (v.model, v.dimension) = (:model::text, :dimension::int) AND v.refusal IS NOT NULL
+
 -- name: documents_to_embed
 -- Those that wait for a vector of the model, the first of each organisation before the second of any.
 SELECT d.key, d.texts, d.text_hash
@@ -44,22 +51,24 @@ LEFT JOIN mcp.document_vectors v
 WHERE d.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
 
 -- name: set_document_vectors
--- Where the text is still the one that they were made of, and the model one that is in use.
+-- Or why there is none, where the text is still the one that they were made of, and the model one that is in use. A
+-- refusal leaves a vector alone that somebody else got of the same text.
 WITH r AS (
-    SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text)
+    SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text, refusal text)
 ), held AS MATERIALIZED (
     SELECT d.key, d.text_hash FROM mcp.documents d
     WHERE d.collection = :collection AND d.key IN (SELECT r.id FROM r)
     ORDER BY d.key
     FOR NO KEY UPDATE
 )
-INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding)
-SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex')
+INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding, refusal)
+SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex'), r.refusal
 FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
 JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (:model::text, :dimension::int)
 ORDER BY held.key
 ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
-    text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = NULL
+    text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = excluded.refusal
+WHERE excluded.embedding IS NOT NULL OR v.embedding IS NULL OR v.text_hash <> excluded.text_hash
 
 -- name: await_vectors
 -- Of documents that were written before anybody knew a model.

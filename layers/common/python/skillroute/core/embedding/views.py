@@ -1,0 +1,114 @@
+"""Vectors of things that have several texts each, and why there is none where the model does not take one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from skillroute.core.embedding.model import Vector, weighted_mean
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.errors import EmbeddingUnavailable, TextRefused
+
+VIEW_WEIGHTS = (1.0, 0.5, 0.5)
+"""How much a document's texts count towards its vector: the whole of it, and its views (docs/adr/0003)."""
+
+HARMLESS = "ready"
+"""A text that every model takes: one that refuses it refuses everything, as a wrong model name is refused."""
+
+MAX_REASON_LENGTH = 500
+"""How much of a reason is kept, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a model has no vector of a text, and will have none.
+
+    Attributes
+    ----------
+    reason : str
+        For operators: it repeats what the model's server said of this text, and of no other. Callers are shown
+        `TextRefused.told`.
+    """
+
+    reason: str
+
+    @classmethod
+    def of(cls, error: TextRefused) -> Refusal:
+        """Return what is kept of an error: nothing that PostgreSQL could not store."""
+        said = str(error).encode("utf-8", "replace").decode().replace("\0", "")
+        return cls(said[:MAX_REASON_LENGTH])
+
+
+def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:
+    """Embed things that have several texts each: one vector a thing, the weighted mean of its texts' vectors.
+
+    Parameters
+    ----------
+    views : sequence of texts
+        At least one text each; they count as `VIEW_WEIGHTS` says.
+
+    Raises
+    ------
+    EmbeddingUnavailable
+    """
+    texts = list(dict.fromkeys(text for each in views for text in each))
+    vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
+    means = (
+        weighted_mean((vector_of[text], weight) for text, weight in zip(each, VIEW_WEIGHTS, strict=False))
+        for each in views
+    )
+    # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
+    return [mean or vector_of[each[0]] for each, mean in zip(views, means, strict=True)]
+
+
+def embed_or_refuse(
+    embedder: Embedder, views: Sequence[Sequence[str]], left_s: Callable[[], float]
+) -> tuple[list[Vector | Refusal], EmbeddingUnavailable | None]:
+    """Return the vector of each thing, in order, or why the model refuses it.
+
+    What is refused together is asked for half by half: one bad text among 64 costs 14 calls, once. Things are decided
+    from the first to the last, so that one call after the other comes to an end even where each runs out of time.
+
+    Parameters
+    ----------
+    views : sequence of texts
+        As `embed_views` takes them.
+    left_s : callable
+        Returns the seconds that are left for all of it, and raises `EmbeddingUnavailable` when there are none.
+
+    Returns
+    -------
+    what became of the first ones, and None when these are all. Else why the next has neither vector nor refusal: there
+    is no model, or no time left; or the model refuses harmless texts as well.
+    """
+    made: list[Vector | Refusal] = []
+    untried = [range(len(views))] if views else []
+    try:
+        while untried:
+            part = untried.pop()
+            try:
+                made += embed_views(embedder, views[part.start : part.stop], timeout_s=left_s())
+            except TextRefused as error:
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    untried += [part[middle:], part[:middle]]
+                    continue
+                require_harmless(embedder, timeout_s=left_s())
+                made.append(Refusal.of(error))
+    except EmbeddingUnavailable as error:
+        return made, error
+    return made, None
+
+
+def require_harmless(embedder: Embedder, *, timeout_s: float) -> None:
+    """See that a model which refused a text takes others: else it is not the text's fault.
+
+    Raises
+    ------
+    EmbeddingUnavailable
+        It does not take a harmless text either, or cannot be asked.
+    """
+    try:
+        embedder.embed([HARMLESS], timeout_s=timeout_s)
+    except TextRefused as error:
+        raise EmbeddingUnavailable(f"the embedding model refuses every text: {error}") from error
