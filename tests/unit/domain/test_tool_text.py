@@ -17,7 +17,7 @@ from skillroute.catalogue.text import (
     lexical_text,
     split_name,
 )
-from skillroute.core.documents.embed import VIEW_WEIGHTS
+from skillroute.core.embedding.views import VIEW_WEIGHTS
 
 texts = st.text(max_size=30)
 

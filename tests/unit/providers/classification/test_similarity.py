@@ -314,6 +314,43 @@ def test_without_the_embedding_model_it_is_unavailable(seen_before: bool) -> Non
         classifier.classify(a_tool("other"), [a_skill()], timeout_s=1)
 
 
+def test_a_text_of_a_skill_that_the_model_refuses_does_not_keep_tools_from_being_classified() -> None:
+    embedder = WatchedEmbedder(HashingEmbedder())
+    embedder.refuses = lambda text: text in {"bad", "Worse: It is."}
+    classifier = SimilarityClassifier(embedder)
+    mail = a_skill("mail", keywords=("letter", "send mail"), description="Send mail and letters.")
+    skills = [mail, a_skill("bad", keywords=("bad",)), a_skill("worse", name="Worse", description="It is.")]
+    tool = a_tool("send_mail", "Send mail and letters.")
+
+    answer = classifier.classify(tool, skills, timeout_s=60)
+
+    assert answer.assignments[0].skill_id == "mail"
+    # AND it is not asked for again
+    embedder.calls.clear()
+    classifier.classify(tool, skills, timeout_s=60)
+    assert not {"bad", "Worse: It is."} & set(embedder.texts)
+
+
+@pytest.mark.parametrize("whole_only", [True, False])
+def test_a_tool_that_the_model_refuses_is_classified_by_what_is_left_of_it(whole_only: bool) -> None:
+    embedder = WatchedEmbedder(HashingEmbedder())
+    skills = [a_skill("mail", keywords=("send", "mail")), a_skill("cars", keywords=("wheel",))]
+    tool = a_tool("send_mail", "Send a mail. Poison.")
+    embedder.refuses = lambda text: text in (tool.embedding_texts[:1] if whole_only else tool.embedding_texts)
+
+    answer = SimilarityClassifier(embedder).classify(tool, skills, timeout_s=60)
+
+    assert [each.skill_id for each in answer.assignments][:1] == ["mail"]
+
+
+def test_a_model_that_refuses_everything_is_away_for_a_classifier_too() -> None:
+    embedder = WatchedEmbedder(HashingEmbedder())
+    embedder.refuses = lambda text: True
+
+    with pytest.raises(ClassifierUnavailable, match="refuses every text"):
+        SimilarityClassifier(embedder).classify(a_tool(), [a_skill()], timeout_s=60)
+
+
 def test_no_time_is_no_answer() -> None:
     embedder = WatchedEmbedder(HashingEmbedder(), FakeClock())
 

@@ -12,9 +12,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillroute.core.embedding.model import weighted_mean
+from skillroute.core.documents.embed import Deadline
+from skillroute.core.embedding.model import Vector, weighted_mean
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.embedding.views import VIEW_WEIGHTS
+from skillroute.core.embedding.views import VIEW_WEIGHTS, Refusal, embed_or_refuse
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
 from skillroute.skills.classification import (
     MIN_CONFIDENCE,
@@ -125,19 +126,28 @@ class SimilarityClassifier:
         return table
 
     def _vector(self, tool: ToolProfile, timeout_s: float) -> NDArray[np.float32]:
-        """Return the tool's vector, made here as everywhere else when it has none yet."""
+        """Return the tool's vector, made here as everywhere else when it has none yet.
+
+        Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: words decide.
+        """
         import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
 
         vector = tool.embedding
         if vector is None or len(vector) != self._dimension():
-            texts = tool.embedding_texts or (f"{tool.name}: {tool.description}",)
-            try:
-                views = self._embedder.embed(texts, timeout_s=max(0.0, timeout_s))
-            except EmbeddingUnavailable as error:
-                raise ClassifierUnavailable(str(error)) from error
-            # Views of one tool never cancel out to nothing; if they did, the whole text would stand for it.
-            vector = weighted_mean(zip(views, VIEW_WEIGHTS, strict=False)) or views[0]
+            texts, deadline = tool.embedding_texts or (f"{tool.name}: {tool.description}",), Deadline(timeout_s)
+            [vector] = self._made([texts], deadline)
+            if vector is None:
+                each = self._made([(text,) for text in texts], deadline)
+                taken = [(view, weight) for view, weight in zip(each, VIEW_WEIGHTS, strict=False) if view is not None]
+                vector = weighted_mean(taken) or [0.0] * self._dimension()
         return np.array(vector, np.float32)
+
+    def _made(self, views: Sequence[Sequence[str]], deadline: Deadline) -> list[Vector | None]:
+        """Return the vectors of texts, None where the model refuses them. Raises `ClassifierUnavailable`."""
+        made, failure = embed_or_refuse(self._embedder, views, deadline.left_s)
+        if failure is not None:
+            raise ClassifierUnavailable(str(failure)) from failure
+        return [None if isinstance(each, Refusal) else each for each in made]
 
     def _dimension(self) -> int:
         try:

@@ -8,8 +8,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillroute.core.documents.embed import Deadline
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
+from skillroute.core.embedding.views import Refusal, embed_or_refuse
+from skillroute.core.errors import ClassifierUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +41,7 @@ class TextVectors:
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> NDArray[np.float32]:
-        """Return the vectors of texts, in order: float32 [texts, dimension].
+        """Return the vectors of texts, in order: float32 [texts, dimension]; zeros for one that the model refuses.
 
         Raises
         ------
@@ -65,13 +67,16 @@ class TextVectors:
     def _embed(self, missing: Sequence[str], until: float) -> None:
         import numpy as np  # noqa: PLC0415
 
+        zeros = [0.0] * self._embedder.model.dimension
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
-            left_s = until - time.monotonic()
-            if left_s <= 0.0:
+            if until <= time.monotonic():
                 raise ClassifierUnavailable(_TOO_LATE)
-            try:
-                vectors = self._embedder.embed(chunk, timeout_s=left_s)
-            except EmbeddingUnavailable as error:
-                raise ClassifierUnavailable(str(error)) from error
-            self._vectors.update(zip(chunk, np.array(vectors, np.float32), strict=True))
+            made, failure = embed_or_refuse(
+                self._embedder, [(text,) for text in chunk], Deadline(until - time.monotonic()).left_s
+            )
+            # One that the model refuses is near nothing: it must not keep everything else from being classified.
+            vectors = [zeros if isinstance(each, Refusal) else each for each in made]
+            self._vectors.update(zip(chunk, np.array(vectors, np.float32), strict=False))
+            if failure is not None:
+                raise ClassifierUnavailable(str(failure)) from failure
