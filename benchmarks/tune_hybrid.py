@@ -13,6 +13,7 @@ from judged import Imported, evaluate, imported, load, request
 from retrieval import THRESHOLDS
 from rich.progress import Progress
 from skillroute.search.enrich import SchemaLoader
+from skillroute.search.missing import MissingVectors
 from skillroute.search.search import ToolSearch
 
 _MEASURES = ("ndcg@5", "recall@5", "recall@1", "comp@5")
@@ -30,7 +31,13 @@ def sweep(data: Imported, weights: list[float], modes: list[str], bar: Progress)
     rows = []
     for mode, which, weight in runs:
         schemas = SchemaLoader(data.parts.database)
-        search = ToolSearch(data.parts.replica, data.parts.query_embedder, schemas, hybrid_skill_weight=weight)
+        search = ToolSearch(
+            data.parts.replica,
+            data.parts.query_embedder,
+            schemas,
+            MissingVectors(data.parts.database),
+            hybrid_skill_weight=weight,
+        )
         found = evaluate(
             data,
             search,

@@ -153,13 +153,23 @@ def test_health_needs_a_token_and_no_scope(stranger: TestClient) -> None:
         assert stranger.get(path, headers=bearer(OURS.sign(claims(None)))).status_code == 200
 
 
-NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
+NUMBERS = (
+    "index_lag",
+    "index_items",
+    "index_skills",
+    "index_entities",
+    "index_mail",
+    "index_rebuilding",
+    "embedding_refused",
+    "counts",
+)
 
 
 @pytest.mark.parametrize("path", ["/health", "/ready"])
 def test_only_an_operator_of_the_deployment_sees_numbers_of_all_organisations(system: System, path: str) -> None:
     """Decision 30: an administrator of one organisation sees only whether searches are answered, and why not."""
     fill(system, "globex")
+    system.sql("UPDATE mcp.document_vectors SET embedding = NULL, refusal = 'no' WHERE collection = 'mcp_skills'")
     client = TestClient(app_over(system))
     count(Metric.MAIL_WRITTEN)
     for scope, org in ((None, None), ("search catalog skills", None), ("search", "acme"), ("admin", "acme")):
@@ -172,6 +182,7 @@ def test_only_an_operator_of_the_deployment_sees_numbers_of_all_organisations(sy
     operator = client.get(path, headers=bearer(OURS.sign(claims("admin")))).json()
     assert (operator["index_items"], operator["index_skills"], operator["index_mail"]) == (3, 1, 4)
     assert (operator["index_rebuilding"], "MailWritten" in operator["counts"]) == (False, True)
+    assert operator["embedding_refused"] == 1
 
 
 def test_a_caller_who_is_no_operator_sees_which_part_is_away(system: System) -> None:

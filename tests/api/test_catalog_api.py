@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.errors import TextRefused
 
 from tests.builders import System, item
 
@@ -51,9 +52,21 @@ def test_a_result_says_what_became_of_an_item(client: TestClient) -> None:
         "type": "prompt",
         "name": "a",
         "error": None,
+        "refusal": None,
     }
     assert answer["results"][1]["server"] is None
     assert answer["degraded"] == []
+
+
+def test_a_result_says_when_the_model_does_not_take_the_text_and_nothing_that_its_server_said(
+    system: System, client: TestClient
+) -> None:
+    system.embedder.refuses = lambda text: "poison" in text.lower()
+    for _ in range(2):
+        answer = put(client, item("a"), item("bad", description="Poison."))
+        assert [result["refusal"] for result in answer["results"]] == [None, TextRefused.told]
+        assert (answer["failed"], answer["degraded"]) == (0, ["embedding_refused"])
+    assert "400" not in json.dumps(answer)
 
 
 def test_results_come_in_the_order_of_the_request(client: TestClient) -> None:

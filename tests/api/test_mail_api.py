@@ -62,7 +62,7 @@ def test_the_answer_says_what_became_of_each(client: TestClient, kind: str) -> N
         "created": 2, "updated": 0, "unchanged": 0, "failed": 1, "degraded": [],
     }  # fmt: skip
     first, wrong, _ = answer["results"]
-    assert first == {"index": 0, "status": "created", "id": first["id"], "key": "a", "error": None}
+    assert first == {"index": 0, "status": "created", "id": first["id"], "key": "a", "error": None, "refusal": None}
     assert (wrong["index"], wrong["status"], wrong["id"], wrong["key"]) == (1, "failed", None, None)
     assert set(wrong["error"]) == {"field", "message"}
     again = put(client, kind, thing(kind, "a"))

@@ -48,8 +48,9 @@ def test_a_server_s_result_says_what_became_of_it_and_of_its_tools(client: TestC
         "id": 1,
         "path": "/c7",
         "name": "Context7",
-        "tools": {"created": 1, "updated": 0, "unchanged": 0, "removed": 0},
+        "tools": {"created": 1, "updated": 0, "unchanged": 0, "removed": 0, "refused": 0},
         "error": None,
+        "refusal": None,
     }
     assert answer["results"][1]["tools"] is None
     again = put(client, "servers", {**SERVER, "tools": []})
@@ -58,7 +59,15 @@ def test_a_server_s_result_says_what_became_of_it_and_of_its_tools(client: TestC
 
 def test_an_agent_s_result_says_what_became_of_it(client: TestClient) -> None:
     assert put(client, "agents", CARD)["results"] == [
-        {"index": 0, "status": "created", "id": 1, "path": "/planner", "name": "Planner", "error": None}
+        {
+            "index": 0,
+            "status": "created",
+            "id": 1,
+            "path": "/planner",
+            "name": "Planner",
+            "error": None,
+            "refusal": None,
+        }
     ]
     assert put(client, "agents", CARD)["unchanged"] == 1
 

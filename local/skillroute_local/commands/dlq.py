@@ -1,4 +1,4 @@
-"""`skillroute dlq`: work that was given up."""
+"""`skillroute dlq`: work that was given up, and texts that the embedding model refused."""
 
 from __future__ import annotations
 
@@ -6,28 +6,38 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from skillroute.core.documents.model import Collection
 from skillroute.core.queue.work import QueueName
 
-from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.shared import DATABASE, QUEUES, AsJson, err, out, parts_here, print_json
 
 if TYPE_CHECKING:
+    from skillroute.core.documents.refused import RefusedText, RefusedTexts
     from skillroute.core.queue.dead_letters import DeadLetters, GivenUp
 
 app = typer.Typer(
     help="Work that was given up: tools that could not be classified, and skills that could not be aggregated.\n\n"
     "A message that fails five times goes to the dead-letter queue. `list` says why, `redrive` tries again once the "
-    "cause is gone, `drop` deletes messages that lead nowhere.",
+    "cause is gone, `drop` deletes messages that lead nowhere.\n\n"
+    "Texts that the embedding model does not take are given up at once, and found by their words only. `refused` says "
+    "which and why, `retry` has the model asked once more.",
     no_args_is_help=True,
     epilog=QUEUES,
 )
 
 Queue = Annotated[
     QueueName | None, typer.Argument(help="classify (tools) or aggregate (skills); default: both.", show_default=False)
+]
+
+
+Of = Annotated[
+    Literal["tools", "skills", "registry", "mail"] | None,
+    typer.Argument(help="tools, skills, registry (servers and agents) or mail; default: all.", show_default=False),
 ]
 
 
@@ -81,6 +91,54 @@ def drop(queue: Queue = None) -> None:
     out.print(f"{len(dropped)} deleted", highlight=False)
 
 
+@app.command(epilog=DATABASE)
+def refused(
+    collection: Of = None,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=10_000)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Show the texts that the embedding model refused for good, and why."""
+    with _refused_texts() as texts:
+        found = texts.listed(_named(collection), limit=limit)
+    if as_json:
+        print_json([asdict(each) | {"collection": each.collection.name.lower()} for each in found])
+    elif not found:
+        out.print("no text was refused")
+    else:
+        _show_refused(found)
+        out.print("their owners can change them; `skillroute dlq retry` has the model asked once more", highlight=False)
+
+
+@app.command(epilog=DATABASE)
+def retry(
+    collection: Of = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Argument(help="Keys of texts, as `refused` shows them; default: all.", show_default=False),
+    ] = None,
+) -> None:
+    """Have the embedding model asked once more for texts that it refused: by the relay, within a minute."""
+    with _refused_texts() as texts:
+        retried = texts.retry(_named(collection), keys or None)
+    out.print(f"{len(retried)} wait for a vector again", highlight=False)
+    unknown = sorted(set(keys or []) - set(retried))
+    if unknown:
+        err.print(f"no text was refused of {', '.join(unknown)}", markup=False, highlight=False)
+        raise typer.Exit(1)
+
+
+def _named(collection: str | None) -> Collection | None:
+    return Collection[collection.upper()] if collection else None
+
+
+@contextmanager
+def _refused_texts() -> Iterator[RefusedTexts]:
+    from skillroute.core.documents.refused import RefusedTexts  # noqa: PLC0415
+
+    with parts_here() as parts:
+        yield RefusedTexts(parts.database)
+
+
 @contextmanager
 def _dead_letters() -> Iterator[DeadLetters]:
     from skillroute.core.queue.dead_letters import DeadLetters  # noqa: PLC0415
@@ -106,6 +164,14 @@ def _show(found: Iterable[GivenUp]) -> None:
             _local_time(each.since),
             escape(each.reason),
         )
+    out.print(table)
+
+
+def _show_refused(found: Iterable[RefusedText]) -> None:
+    table = Table("collection", "key", "organisation", "name", "model", "reason", box=None, pad_edge=False)
+    for each in found:
+        said = (each.key, each.org_id or "", each.name or "", each.model, each.reason)
+        table.add_row(each.collection.name.lower(), *map(escape, said))
     out.print(table)
 
 

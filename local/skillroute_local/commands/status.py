@@ -46,13 +46,15 @@ _HEALTH_ROWS = (
     "index_mail",
     "index_lag",
     "index_rebuilding",
+    "embedding_refused",
 )
 
 
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
     """Show how the parts stand and what the queues hold. Exits with 1 when searches are not answered.
 
-    What the index holds and how far it is behind is shown to callers with scope admin that belong to no organisation.
+    What the index holds, how far it is behind, and how many texts the embedding model refused is shown to callers with
+    scope admin that belong to no organisation.
 
     The queues are those of the Skillroute that runs here. Those of one elsewhere are shown when
     SKILLROUTE_CLASSIFY_QUEUE_URL and SKILLROUTE_AGGREGATE_QUEUE_URL name them, with their dead letters where

@@ -59,7 +59,7 @@ class TestUpsert:
     def test_a_changed_item_is_updated_under_its_id(self, database: Database) -> None:
         [first] = put(database, item_row("a"))
         [second] = put(database, item_row("a", description="new", tags=("x",)))
-        assert second == Written(first.id, created=False, is_embedded=False)
+        assert second == Written(first.id, created=False, is_embedded=False, is_refused=False)
         item = database.read(lambda s: ItemRepository(s).get(first.id, None))
         assert item is not None
         assert (item.content.description, item.content.tags) == ("new", ("x",))

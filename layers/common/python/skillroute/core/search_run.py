@@ -12,7 +12,12 @@ from skillroute.core.timing import Stopwatch
 
 SearchMode = Literal["semantic", "lexical", "lexical-only"]
 Degradation = Literal[
-    "embedding_unavailable", "tool_search_failed", "schema_load_failed", "index_unavailable", "index_stale"
+    "embedding_unavailable",
+    "vectors_missing",
+    "tool_search_failed",
+    "schema_load_failed",
+    "index_unavailable",
+    "index_stale",
 ]
 
 

@@ -17,6 +17,7 @@ from skillroute.search import answer, plan
 from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.fuse import lift_by_skill
+from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -40,6 +41,8 @@ class ToolSearch:
     replica : IndexReplica
     embedder : QueryEmbedder
     schemas : SchemaLoader
+    missing : MissingVectors
+        Looks, where nothing is found, for what has no vector.
     default_ranking : "semantic" or "lexical"
         For requests that name no mode.
     hybrid_skill_weight : float
@@ -54,6 +57,7 @@ class ToolSearch:
         replica: IndexReplica,
         embedder: QueryEmbedder,
         schemas: SchemaLoader,
+        missing: MissingVectors,
         *,
         default_ranking: plan.RankBy = "semantic",
         hybrid_skill_weight: float = 0.1,
@@ -61,6 +65,7 @@ class ToolSearch:
         self._replica = replica
         self._embedder = embedder
         self._schemas = schemas
+        self._missing = missing
         self._default_ranking = default_ranking
         self._hybrid_skill_weight = hybrid_skill_weight
 
@@ -97,6 +102,8 @@ class ToolSearch:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 ranking = self._ranking(run, index, query, wanted)
                 matched = _matching_skills(run, index, ranking, limit, threshold)
+                if not matched:
+                    self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
                 return [skill.said for skill in matched], run
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
@@ -123,6 +130,8 @@ class ToolSearch:
                 where = tools_where(caller, item_type, keys)
                 ranking = self._ranking(run, index, query, wanted)
                 candidates = ranking.tools(where, limit=limit, threshold=threshold)
+                if not candidates:
+                    self._missing.look(run, index, query, Collection.TOOLS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
@@ -188,6 +197,8 @@ class ToolSearch:
         else:
             wheres = [of_skills]
         candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
+        if not candidates:
+            self._missing.look(run, index, request.query, Collection.TOOLS, *wheres)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
     def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:

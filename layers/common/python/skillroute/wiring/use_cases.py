@@ -41,6 +41,7 @@ class Parts(MailParts, MessageParts):
     @cached_property
     def tool_search(self) -> ToolSearch:
         from skillroute.search.enrich import SchemaLoader
+        from skillroute.search.missing import MissingVectors
         from skillroute.search.search import ToolSearch
 
         settings = self.of(SearchSettings)
@@ -48,6 +49,7 @@ class Parts(MailParts, MessageParts):
             self.replica,
             self.query_embedder,
             SchemaLoader(self.database, cache_size=settings.schema_cache_size),
+            MissingVectors(self.database),
             default_ranking=settings.default_mode,
             hybrid_skill_weight=settings.hybrid_skill_weight,
         )
@@ -246,6 +248,7 @@ class Parts(MailParts, MessageParts):
 
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
+        from skillroute.core.documents.refused import RefusedTexts
         from skillroute.core.http.health import health_router
         from skillroute.core.http.verify_routes import verify_router
         from skillroute.registry.search.routes import registry_search_router
@@ -256,7 +259,7 @@ class Parts(MailParts, MessageParts):
             registry_search_router(self.registry_search, self.access),
             *self.message_routers(self.access),
             verify_router(self.verify, self.access),
-            health_router(self.replica, self.query_embedder, self.access),
+            health_router(self.replica, self.query_embedder, RefusedTexts(self.database).count, self.access),
         ]
 
     def catalog_routers(self) -> list[APIRouter]:

@@ -92,6 +92,10 @@ class DocumentRepository:
         """Return which of these documents have texts that `model` refuses."""
         return {row[0] for row in self._run("refused_documents", **self._in(model), keys=list(keys))}
 
+    def without_vector(self, keys: Sequence[str], model: EmbeddingModel) -> set[str]:
+        """Return which of these documents have no vector of `model`, whether they wait for one or are refused."""
+        return {row[0] for row in self._run("documents_without_vector", **self._in(model), keys=list(keys))}
+
     def to_embed(self, model: EmbeddingModel, *, limit: int) -> list[EmbeddingTask]:
         """Return documents that wait for a vector of `model`: the first of each organisation before any second."""
         return [_to_task(row) for row in self._run("documents_to_embed", **self._in(model), limit=limit)]

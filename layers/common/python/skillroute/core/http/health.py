@@ -51,21 +51,36 @@ class Health(BaseModel):
     index_entities: int | None = Field(description="Servers and agents.")
     index_mail: int | None = Field(description="Messages, mail agents and projects.")
     index_rebuilding: bool | None
+    embedding_refused: int | None = Field(
+        description="Texts that the embedding model does not take, found by words only: `skillroute dlq refused` lists "
+        "them. Null when PostgreSQL cannot be asked."
+    )
     counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
 
 
 _BEHIND = "it lacks changes that are committed"
-_NUMBERS = ("index_lag", "index_items", "index_skills", "index_entities", "index_mail", "index_rebuilding", "counts")
+_NUMBERS = (
+    "index_lag",
+    "index_items",
+    "index_skills",
+    "index_entities",
+    "index_mail",
+    "index_rebuilding",
+    "embedding_refused",
+    "counts",
+)
 
 
-def health_router(replica: IndexReplica, embedder: QueryEmbedder, access: Access) -> APIRouter:
+def health_router(
+    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], access: Access
+) -> APIRouter:
     """Return the two routes. They show versions and outages, so any identity will do, and none will not.
 
     Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show what
     another organisation writes (decision 30).
     """
     router = APIRouter(tags=["operations"], responses=IDENTITY)
-    report = health_report(replica, embedder)
+    report = health_report(replica, embedder, refused)
     anyone = Depends(access.anyone())
 
     def report_to(caller: Caller) -> Health:
@@ -98,8 +113,15 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
     return EmbeddingUnavailable.told if embedder.failure(model) else None
 
 
-def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[], Health]:
-    """Return a function that asks all parts how they stand."""
+def health_report(replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int]) -> Callable[[], Health]:
+    """Return a function that asks all parts how they stand; `refused` counts texts that the model does not take."""
+
+    def count_refused() -> int | None:
+        try:
+            return refused()
+        except SkillrouteError as error:
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            return None
 
     def report() -> Health:
         database_problem = index_problem = index = None
@@ -136,6 +158,7 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder) -> Callable[[]
             index_entities=index.entities if index else None,
             index_mail=index.mail if index else None,
             index_rebuilding=index.rebuilding if index else False,
+            embedding_refused=count_refused() if database_problem is None else None,
             counts=counts(),
         )
 

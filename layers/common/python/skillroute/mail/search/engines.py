@@ -9,7 +9,7 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
-from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.errors import EmbeddingUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
 from skillroute.mail.search import fuse, page
@@ -132,6 +132,9 @@ class Engines:
             with run.stage(stage):
                 found[stage] = ask(run.lens.searched)
         near, lexical = found["vector"], found.get("lexical")
+        if not near and lexical is None and words.top(run.lens.searched, 1):
+            # Nothing that may be found has a vector: it waits for one, or the model refuses it.
+            raise EmbeddingUnavailable("what matches by words has no vector")
         with run.watch.stage("fusion"):
             ranked = fuse.semantic(near) if lexical is None else fuse.hybrid(lexical, near, run.request.rrf_k)
         if plan.mode == "hybrid_rerank":

@@ -70,6 +70,44 @@ ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
     text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = excluded.refusal
 WHERE excluded.embedding IS NOT NULL OR v.embedding IS NULL OR v.text_hash <> excluded.text_hash
 
+-- name: refused_texts
+-- With what people know them by.
+SELECT v.collection, v.key, d.org_id, d.payload ->> 'name', v.model, v.refusal
+FROM mcp.document_vectors v
+JOIN mcp.documents d USING (collection, key)
+JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (v.model, v.dimension)
+WHERE v.refusal IS NOT NULL AND (:collection::text IS NULL OR v.collection = :collection)
+ORDER BY v.collection, v.key, v.model
+LIMIT :limit::int
+
+-- name: count_refused_texts
+SELECT count(*)
+FROM mcp.document_vectors v
+JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (v.model, v.dimension)
+WHERE v.refusal IS NOT NULL
+
+-- name: retry_refused_texts
+WITH held AS MATERIALIZED (
+    SELECT d.collection, d.key FROM mcp.documents d
+    WHERE (:collection::text IS NULL OR d.collection = :collection) AND (:keys::text[] IS NULL OR d.key = ANY (:keys::text[]))
+      AND EXISTS (SELECT FROM mcp.document_vectors v
+                  WHERE v.collection = d.collection AND v.key = d.key AND v.refusal IS NOT NULL)
+    ORDER BY d.collection, d.key
+    FOR NO KEY UPDATE
+)
+UPDATE mcp.document_vectors v SET refusal = NULL
+FROM held
+WHERE v.collection = held.collection AND v.key = held.key AND v.refusal IS NOT NULL
+RETURNING v.key
+
+-- name: documents_without_vector
+-- Those that no search by meaning finds: they wait, or the model does not take their texts.
+SELECT d.key
+FROM mcp.documents d
+LEFT JOIN mcp.document_vectors v
+  ON v.collection = d.collection AND v.key = d.key AND v.model = :model::text AND v.dimension = :dimension::int
+WHERE d.collection = :collection AND d.key = ANY (:keys::text[]) AND num_nonnulls(v.embedding, v.derived) = 0
+
 -- name: await_vectors
 -- Of documents that were written before anybody knew a model.
 INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash)
