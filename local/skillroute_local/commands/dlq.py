@@ -52,7 +52,8 @@ def list_(
         found = [each for name in _names(queue) for each in dead_letters.given_up(name, limit=limit)]
     if as_json:
         print_json([asdict(each) for each in found])
-    elif not found:
+        return
+    if not found:
         out.print("nothing was given up")
     else:
         _show(found)
@@ -60,6 +61,12 @@ def list_(
         hints = ["`skillroute dlq redrive` tries again"] if waiting else []
         hints += ["`skillroute dlq drop` deletes messages that lead nowhere"] if waiting < len(found) else []
         out.print("; ".join(hints), highlight=False)
+    with _refused_texts() as texts:
+        number = texts.count()
+    if number:
+        out.print(
+            f"texts that the embedding model refused: {number}; `skillroute dlq refused` lists them", highlight=False
+        )
 
 
 @app.command(epilog=QUEUES)

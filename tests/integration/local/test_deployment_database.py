@@ -167,6 +167,39 @@ def test_other_commands_reach_it_as_well(deployment: Deployment, home: Path, com
     assert not home.exists()
 
 
+@pytest.mark.parametrize("deployment", ["migrated"], indirect=True)
+def test_texts_that_the_embedding_model_refused_are_listed_and_asked_for_again(
+    deployment: Deployment, home: Path, query: Query
+) -> None:
+    def dlq(*args: str) -> Any:
+        return cli(home, "dlq", *args, **deployment.settings)
+
+    nothing = dlq("refused")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "no text was refused\n", "")
+    # GIVEN a refused text whose reason holds what a terminal would take for markup
+    said = (
+        "UPDATE mcp.index_state SET embedding_model = 'm', embedding_dimension = 2;"
+        "INSERT INTO mcp.tools (name, type, content_hash, org_id) VALUES ('deploy', 'tool', '', 'acme');"
+        "INSERT INTO mcp.documents (collection, key, org_id, is_searchable, texts, lexical_text, text_hash, payload) "
+        "SELECT 'mcp_unified_search', id::text, 'acme', true, '{}', '', '', '{\"name\": \"deploy\"}' FROM mcp.tools;"
+        "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash, refusal) "
+        "SELECT collection, key, 'm', 2, '', 'answered 400: [red]no' FROM mcp.documents"
+    )
+    for statement in said.split(";"):
+        query(deployment.url, statement)
+    assert "refused: 1; `skillroute dlq refused` lists them" in dlq("list").stdout
+    [line] = [line.split() for line in dlq("refused", "tools").stdout.splitlines() if line.startswith("tools")]
+    assert line == ["tools", "1", "acme", "deploy", "m", "answered", "400:", "[red]no"]
+    [found] = json.loads(dlq("refused", "--json").stdout)
+    assert (found["collection"], found["key"], found["reason"]) == ("tools", "1", "answered 400: [red]no")
+    # WHEN, THEN
+    assert json.loads(dlq("refused", "mail", "--json").stdout) == []
+    unknown = dlq("retry", "tools", "1", "2")
+    assert (unknown.returncode, unknown.stdout) == (1, "1 wait for a vector again\n")
+    assert unknown.stderr == "no text was refused of 2\n"
+    assert dlq("refused").stdout == "no text was refused\n"
+
+
 def test_an_option_goes_before_the_environment(deployment: Deployment, home: Path) -> None:
     settings = deployment.settings | {"SKILLROUTE_DATABASE_HOST": "127.0.0.1", "SKILLROUTE_DATABASE_PORT": "1"}
 
