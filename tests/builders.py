@@ -19,6 +19,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import SkillrouteError
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.port import Queue
 from skillroute.core.settings import LocalSettings
@@ -64,6 +65,8 @@ class System:
     classifier, chat, notifier : the doubles instead of real parts
     clock : FakeClock
         The one that the embedder's failures are remembered by.
+    index_fault : SkillrouteError or None
+        Why no index can be made.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class System:
         self.embedder = WatchedEmbedder(embedder or TableEmbedder(), self.clock)
         self._edges = edges
         self._index: FaultyIndex | None = None
+        self.index_fault: SkillrouteError | None = None
         self.pool = Pool(url)
         restricted: Any = RestrictedPool(self.pool)
         self.database = FaultyDatabase(restricted)
@@ -110,6 +114,8 @@ class System:
         self.parts.query_embedder = queries  # type: ignore[misc]
 
     def _make_index(self, model: EmbeddingModel) -> FaultyIndex:
+        if self.index_fault is not None:
+            raise self.index_fault
         self._index = self._edges.lend(model)
         return self._index
 

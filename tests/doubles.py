@@ -135,13 +135,20 @@ _RANKED = ("search", "search_text", "search_terms")
 
 
 class FaultyIndex:
-    """A `VectorIndex` that writes down its searches and raises what `faults` says, by method and collection."""
+    """A `VectorIndex` that writes down its searches and raises what `faults` says, by method and collection.
+
+    Attributes
+    ----------
+    calls_left : int or None
+        After so many calls its engine is broken for good; None: it is sound.
+    """
 
     def __init__(self, inner: VectorIndex, on_close: Callable[[], object] = lambda: None) -> None:
         self._inner = inner
         self._on_close = on_close
         self.faults: dict[tuple[str, Collection], SkillrouteError] = {}
         self.calls: list[IndexCall] = []
+        self.calls_left: int | None = None
 
     def fail(self, collection: Collection, error: SkillrouteError) -> None:
         """Make every search of a collection fail."""
@@ -200,6 +207,10 @@ class FaultyIndex:
 
     def _called(self, call: IndexCall) -> None:
         self.calls.append(call)
+        if self.calls_left is not None:
+            self.calls_left -= 1
+            if self.calls_left < 0:
+                raise IndexUnavailable("the engine is broken")
         error = self.faults.get((call.method, call.collection))
         if error is not None:
             raise error
