@@ -35,6 +35,7 @@ def query() -> Callable[..., list[list[Any]]]:
             port=parts.port,
             password=parts.password,
             database=parts.path.lstrip("/"),
+            ssl_context=False,
         )
         try:
             return connection.run(statement) or []
