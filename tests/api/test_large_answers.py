@@ -125,47 +125,53 @@ class TestRegistry:
         assert len(answer["explain"]) > 50
 
 
+def pages(client: TestClient, **request: Any) -> list[list[dict[str, Any]]]:
+    """Return the pages of a search of messages, by its cursors."""
+    found, cursor = [], None
+    while True:
+        answer = asked(client, "/messages", {"text": "water", "limit": 1000, "cursor": cursor, **request})
+        found.append(answer["results"])
+        cursor = answer.get("next_cursor")
+        if cursor is None:
+            return found
+
+
+@pytest.fixture(scope="module")
+def to_many(shared_client: TestClient) -> TestClient:
+    """Messages to 300 agents whose names are a kilobyte each, and quotes: 25 of them are 7 MB."""
+    put(shared_client, "/api/v1/mail/projects", "projects", [{"key": "p", "name": "P"}])
+    names = [str(n) + "\U0001d518" * 250 for n in range(300)]
+    to = {"to": names[:100], "cc": names[100:200], "bcc": names[200:]}
+    message = {"project": "p", "from": "a", "subject": "water", "body": '"' * 300, **to}
+    messages = [{"key": f"m{n}", **message} for n in range(25)]
+    put(shared_client, "/api/v1/mail/messages", "messages", messages, per_call=2)
+    return shared_client
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{}, {"mode": "semantic"}, {"mode": "hybrid"}, {"ranking": "recency"}, {"text": "", "ack_required": False}],
+)
+def test_a_page_of_messages_to_many_ends_before_it_is_too_large(to_many: TestClient, request_: dict[str, Any]) -> None:
+    # WHEN they are read page by page
+    found = pages(to_many, **request_)
+    # THEN each comes once
+    assert len(found) > 1
+    ids = [each["id"] for page in found for each in page]
+    assert len(set(ids)) == len(ids) == 25
+
+
 class TestMessages:
     @pytest.fixture(autouse=True)
     def _projects(self, client: TestClient) -> None:
         put(client, "/api/v1/mail/projects", "projects", [{"key": "p", "name": "P"}])
-
-    @staticmethod
-    def pages(client: TestClient, **request: Any) -> list[list[dict[str, Any]]]:
-        """Return the pages of a search, by its cursors."""
-        found, cursor = [], None
-        while True:
-            answer = asked(client, "/messages", {"text": "water", "limit": 1000, "cursor": cursor, **request})
-            found.append(answer["results"])
-            cursor = answer.get("next_cursor")
-            if cursor is None:
-                return found
-
-    @pytest.mark.parametrize(
-        "request_",
-        [{}, {"mode": "semantic"}, {"mode": "hybrid"}, {"ranking": "recency"}, {"text": "", "ack_required": False}],
-    )
-    def test_a_page_of_messages_to_many_ends_before_it_is_too_large(
-        self, client: TestClient, request_: dict[str, Any]
-    ) -> None:
-        # GIVEN messages to 300 agents whose names are a kilobyte each, and quotes: 25 of them are 7 MB
-        names = [str(n) + "\U0001d518" * 250 for n in range(300)]
-        to = {"to": names[:100], "cc": names[100:200], "bcc": names[200:]}
-        message = {"project": "p", "from": "a", "subject": "water", "body": '"' * 300, **to}
-        put(client, "/api/v1/mail/messages", "messages", [{"key": f"m{n}", **message} for n in range(25)], per_call=2)
-        # WHEN they are read page by page
-        found = self.pages(client, **request_)
-        # THEN each comes once
-        assert len(found) > 1
-        ids = [each["id"] for page in found for each in page]
-        assert len(set(ids)) == len(ids) == 25
 
     @pytest.mark.parametrize("kind", ["agent", "project"])
     def test_a_page_of_descriptions_ends_before_it_is_too_large(self, client: TestClient, kind: str) -> None:
         name = "name" if kind == "agent" else "key"
         rows = [{name: f"k{n}", "name": f"k{n}", "description": f"water {LONG}"} for n in range(25)]
         put(client, f"/api/v1/mail/{kind}s", f"{kind}s", rows, per_call=4)
-        found = self.pages(client, doc_kind=kind)
+        found = pages(client, doc_kind=kind)
         assert len(found) > 1
         assert len({each["id"] for page in found for each in page}) == 25
 
@@ -175,6 +181,6 @@ class TestMessages:
         put(client, "/api/v1/mail/messages", "messages", messages)
         nothing = {"project_set": {"allowed_project_ids": []}}
         hidden = {"redact_agent_names": True, "placeholder": '"' * 256}
-        found = self.pages(client, scope=nothing, redaction=hidden)
+        found = pages(client, scope=nothing, redaction=hidden)
         assert len(found) > 1
         assert sum(map(len, found)) == 30

@@ -69,9 +69,10 @@ def test_every_list_is_cut_by_bytes_and_goes_on_with_the_same_conditions(
             assert ("X-Page-Truncated" in response.headers) == (number < len(found) - 1)
 
 
-@pytest.fixture
-def large(client: TestClient) -> TestClient:
-    """Tools, servers, agents, and mail that are as large as they may be, 12 MB in all."""
+@pytest.fixture(scope="module")
+def large(shared_client: TestClient) -> TestClient:
+    """Tools, servers, agents, and mail that are as large as they may be, 12 MB in all; tests only read them."""
+    client = shared_client
     blob = {"x": "y" * 250_000}
     for start in (0, 20):
         items = [item(f"t{start + n}", metadata=blob, description='"' * 1_000, server="s") for n in range(20)]
