@@ -175,10 +175,12 @@ def test_br_003_a_skill_takes_its_10000th_tool_and_no_other(system: System, skil
     assert log.having("skills have no room for more tools")
 
 
-def test_br_003_of_a_batch_each_tool_takes_only_the_room_that_it_needs(system: System, skills: list[str]) -> None:
+def test_br_003_of_a_batch_each_tool_takes_only_the_room_that_it_needs(
+    system: System, skills: list[str], most_tools: int
+) -> None:
     # GIVEN room for one more tool in each of two skills
-    fill(system, "mail", MAX_TOOLS_PER_SKILL - 1)
-    fill(system, "maps", MAX_TOOLS_PER_SKILL - 1)
+    fill(system, "mail", most_tools - 1)
+    fill(system, "maps", most_tools - 1)
     a, b, c = system.put("a", "b", "c")
     # WHEN two tools are classified together, each into another of them
     system.classifier.answers = {"a": proposing(mail=0.9), "b": proposing(maps=0.9), "c": proposing(mail=0.9)}
@@ -188,9 +190,9 @@ def test_br_003_of_a_batch_each_tool_takes_only_the_room_that_it_needs(system: S
 
 
 def test_br_003_people_who_assign_several_tools_need_room_only_for_those_of_a_skill(
-    system: System, skills: list[str]
+    system: System, skills: list[str], most_tools: int
 ) -> None:
-    fill(system, "mail", MAX_TOOLS_PER_SKILL - 1)
+    fill(system, "mail", most_tools - 1)
     a, b, c = system.put("a", "b", "c")
     system.parts.assign_skills({a: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
     assert (system.skills_of(a), system.skills_of(b)) == (["mail"], ["maps"])
@@ -198,8 +200,10 @@ def test_br_003_people_who_assign_several_tools_need_room_only_for_those_of_a_sk
         system.parts.assign_skills({c: [Assignment("mail", 0.9)], b: [Assignment("maps", 0.9)]}, LAPTOP)
 
 
-def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(system: System, skills: list[str]) -> None:
-    fill(system, "mail", MAX_TOOLS_PER_SKILL - 1)
+def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(
+    system: System, skills: list[str], most_tools: int
+) -> None:
+    fill(system, "mail", most_tools - 1)
     ids = system.put("a", "b")
 
     def assign(place: int) -> bool:
@@ -210,4 +214,4 @@ def test_br_003_of_two_that_take_the_last_place_at_once_one_succeeds(system: Sys
         return True
 
     assert sorted(in_threads(2, assign)) == [False, True]
-    assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = 'mail'") == [[10_000]]
+    assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments WHERE skill_key = 'mail'") == [[most_tools]]

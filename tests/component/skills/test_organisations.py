@@ -8,7 +8,7 @@ import pytest
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.errors import Conflict, NotFound
-from skillroute.skills.model import MAX_TOOLS_PER_SKILL, SkillKey, skill_key
+from skillroute.skills.model import SkillKey, skill_key
 
 from tests.builders import QUERY, System, of_org
 from tests.component.skills.organisations import ACME, GLOBEX, INITECH, fill, listed, matched, members
@@ -19,11 +19,11 @@ from tests.doubles import at, once, proposing
 
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_a_global_skill_that_one_organisation_has_filled_takes_the_tools_of_others(
-    system: System, by_hand: bool
+    system: System, most_tools: int, by_hand: bool
 ) -> None:
     """skill-contract, Resource Limits: 10,000 tools, of those that the organisation sees."""
     system.create("email")
-    fill(system, "email", MAX_TOOLS_PER_SKILL, "acme")
+    fill(system, "email", most_tools, "acme")
 
     def has_room(caller: Caller, name: str) -> bool:
         [tool_id] = system.put(name, caller=caller)
@@ -43,13 +43,13 @@ def test_a_global_skill_that_one_organisation_has_filled_takes_the_tools_of_othe
     assert system.parts.verify().findings == []
 
 
-def test_global_tools_take_the_room_of_every_organisation(system: System) -> None:
+def test_global_tools_take_the_room_of_every_organisation(system: System, most_tools: int) -> None:
     system.create("email")
-    fill(system, "email", MAX_TOOLS_PER_SKILL - 1, None)
+    fill(system, "email", most_tools - 1, None)
     [of_acme, another], [of_globex] = system.put("a", "b", caller=ACME), system.put("c", caller=GLOBEX)
     system.assign(of_acme, ACME, email=0.9)
     system.assign(of_globex, GLOBEX, email=0.9)
-    with pytest.raises(Conflict, match="10000 tools"):
+    with pytest.raises(Conflict, match=f"{most_tools} tools"):
         system.assign(another, ACME, email=0.9)
 
 
