@@ -39,7 +39,9 @@ run: $(VENV)/.run ## Start everything on this machine, with the examples, on por
 
 # Side by side, file by file, a database server each; four at most, for each process takes up to 2 GB. In the order of
 # their names, so that the small unit tests come last and no process waits for another one.
-PYTEST = $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# With bytecode kept even where the environment says otherwise: the tests start some hundred processes, and each would
+# compile anew what it imports, 2 s of a processor.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test
 test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
