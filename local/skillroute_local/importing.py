@@ -28,14 +28,18 @@ class ImportReport:
     counts : counter
         How many were created, updated, unchanged and failed.
     tools : counter
-        The same of the tools that servers came with; `removed` are those that these no longer have.
+        The same of the tools that servers came with; `removed` are those that these no longer have, `refused` those
+        whose texts the embedding model does not take.
     problems : list of str
         Names each that was not stored.
+    refused : list of str
+        Names each that was stored and whose text the embedding model does not take.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     waiting_for_model: bool = False
 
     def fail(self, problem: str) -> None:
@@ -59,12 +63,15 @@ def import_file(
     max_bytes = _MAX_BATCH_BYTES.get(kind, _MAX_MAIL_BYTES)
     for batch in _batches(_rows(kind, path, report.fail), max_bytes):
         answer = client.put(kind, [row.value for row in batch])
-        report.waiting_for_model |= bool(answer["degraded"])
+        report.waiting_for_model |= "embedding_unavailable" in answer["degraded"]
         for result in answer["results"]:
             report.counts[result["status"]] += 1
             report.tools.update(result.get("tools") or {})
+            where = batch[result["index"]].where
             if error := result["error"]:
-                report.problems.append(f"{batch[result['index']].where}: {error['field']}: {error['message']}")
+                report.problems.append(f"{where}: {error['field']}: {error['message']}")
+            if refusal := result.get("refusal"):
+                report.refused.append(f"{where}: {refusal}")
         progress(sum(row.size for row in batch))
 
 

@@ -46,6 +46,7 @@ def check_end(chaos: EmbeddingChaos) -> None:
 @settings(max_examples=settings.default.max_examples // 2)  # type: ignore[union-attr]
 @example(steps=[("write_tools", 3), ("search_tools", 1), ("search_tools", 4), ("search_mail", 4), ("relay", 0)])
 @example(steps=[("model_goes", 0), ("write_tools", 3), ("model_returns", 1), ("search_tools", 3), ("search_tools", 0)])
+@example(steps=[("model_refuses_everything", 0), ("write_tools", 0), ("search_tools", 0), ("relay", 0)])
 @example(steps=[("write_tools", 0), ("search_tools", 0), ("engine_breaks", 0), *[("search_tools", 0)] * 4])
 @example(steps=[("write_server", 0), ("write_message", 1), ("no_engine_can_be_made", 1), ("search_registry", 0),
                 ("search_mail", 1), ("search_tools", 0)])  # fmt: skip

@@ -72,13 +72,18 @@ def import_(
         _show_counts(kind, report)
     if any(report.waiting_for_model for report in reports.values()):
         err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
+    _show_lines([each for report in reports.values() for each in report.refused])
     problems = [problem for report in reports.values() for problem in report.problems]
-    for problem in problems[:_SHOWN]:
-        err.print(problem, markup=False, highlight=False, soft_wrap=True)
-    if len(problems) > _SHOWN:
-        err.print(f"and {len(problems) - _SHOWN} more")
+    _show_lines(problems)
     if problems:
         raise typer.Exit(1)
+
+
+def _show_lines(lines: Sequence[str]) -> None:
+    for line in lines[:_SHOWN]:
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+    if len(lines) > _SHOWN:
+        err.print(f"and {len(lines) - _SHOWN} more")
 
 
 def _import(
@@ -104,6 +109,8 @@ def _show_counts(kind: Written, report: ImportReport) -> None:
         said = f"{kind.replace('_', ' ')}: {said}"
     if report.tools:
         said = f"{said}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
+        if report.tools["refused"]:
+            said = f"{said}; {report.tools['refused']} of them refused by the embedding model"
     out.print(said, highlight=False, soft_wrap=True)
 
 

@@ -132,3 +132,24 @@ def test_each_kind_is_written_where_it_belongs(
     with Called() as client:
         import_file(client, kind, file, ImportReport(), lambda _: None)  # type: ignore[arg-type]
     assert client.sent == [("PUT", path, {name: [said]})]
+
+
+class Refusing(Recorded):
+    """A client whose Skillroute has a model that takes no text with poison in it."""
+
+    def put(self, kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
+        answer = super().put(kind, values)
+        for value, result in zip(values, answer["results"], strict=True):
+            result["refusal"] = "not taken" if "poison" in value["description"] else None
+        return answer | {"degraded": ["embedding_refused"]}
+
+
+def test_what_the_model_refuses_is_named_and_waits_for_nobody(tmp_path: Path) -> None:
+    file, report = tmp_path / "tools.jsonl", ImportReport()
+    file.write_text('{"name": "a", "description": "good"}\n{"name": "b", "description": "poison"}\n', encoding="utf-8")
+
+    with Refusing() as client:
+        import_file(client, "items", file, report, lambda size: None)
+
+    assert report.refused == ["tools.jsonl:2: not taken"]
+    assert (report.waiting_for_model, report.problems) == (False, [])
