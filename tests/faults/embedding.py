@@ -14,7 +14,7 @@ from typing import Any
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, IndexUnavailable
+from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.outcomes import Report
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.search.model import RegistrySearchRequest
@@ -27,18 +27,25 @@ SUBJECTS = ("antidote", "bridge", "candle")
 CALLERS = (LAPTOP, of_org("acme"), of_org("globex"))
 MODELS = ("first", "second")
 
-_KEYS = """
-SELECT d.collection, d.key, d.org_id, array_to_string(d.texts, ' '), mcp.has_vector(d.collection, d.key),
-       mcp.is_refused(d.collection, d.key)
+_DOCUMENTS = """
+SELECT d.collection, d.key, d.org_id, array_to_string(d.texts, ' '),
+       array_agg(v.model) FILTER (WHERE v.embedding IS NOT NULL),
+       array_agg(v.model) FILTER (WHERE v.refusal IS NOT NULL)
 FROM mcp.documents d
+LEFT JOIN mcp.document_vectors v USING (collection, key)
+GROUP BY d.collection, d.key
 """
 
 
 class SubjectEmbedder:
-    """Gives a text the axis of the subject that it names, and all others the last one."""
+    """Gives a text the axis of the subject that it names, and all others the last one.
+
+    Each model has axes of its own, at right angles to the other's: mixed, their vectors would find nothing.
+    """
 
     def __init__(self, name: str) -> None:
         self._model = EmbeddingModel(name, DIMENSION)
+        self._axes = range(MODELS.index(name) * len(SUBJECTS), DIMENSION)
 
     @property
     def model(self) -> EmbeddingModel:
@@ -47,9 +54,9 @@ class SubjectEmbedder:
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         return [self._vector(text.casefold()) for text in texts]
 
-    @staticmethod
-    def _vector(text: str) -> Vector:
-        axis = next((place for place, subject in enumerate(SUBJECTS) if subject in text), DIMENSION - 1)
+    def _vector(self, text: str) -> Vector:
+        axes = zip(self._axes, SUBJECTS, strict=False)
+        axis = next((place for place, subject in axes if subject in text), DIMENSION - 1)
         return [1.0 if place == axis else 0.0 for place in range(DIMENSION)]
 
 
@@ -60,19 +67,19 @@ def is_poison(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Stored:
-    """A document, and what the database says of its vector."""
+    """A document, the models that it has vectors of, and those that refuse it."""
 
     collection: Collection
     key: str
     org_id: str | None
     text: str
-    is_embedded: bool
-    is_refused: bool
+    embedded_by: frozenset[str]
+    refused_by: frozenset[str]
 
 
 @dataclass
 class EmbeddingChaos:
-    """The two processes, which of them acts, and what must hold of every answer.
+    """The two processes, which of them acts, and what must hold of every answer (decisions 9 and 37).
 
     Every method that is no assertion is a step: it takes a number, which chooses what is written, asked or broken.
     """
@@ -116,7 +123,7 @@ class EmbeddingChaos:
     def reindex(self, number: int) -> None:
         """Switch to this process's model; between any two batches the other one writes and searches."""
         # Without its model it ends as it began, and is run again.
-        with self._said("reindex"), suppress(EmbeddingUnavailable):
+        with self._rebuilt(), suppress(EmbeddingUnavailable):
             self.system.parts.reindex(lambda _: self._in_between(number))
 
     def _in_between(self, number: int) -> None:
@@ -134,17 +141,17 @@ class EmbeddingChaos:
         """Write two tools, of which one may be poison."""
         caller = CALLERS[number % 3]
         items = [item(f"tool{place}", description=self._text(number + place)) for place in range(2)]
-        with self._said("write"):
+        with self._rebuilt():
             self._check_report(Collection.TOOLS, self.system.parts.sync_tools(items, caller))
 
     def write_server(self, number: int) -> None:
         server = {"path": f"/s{number % 2}", "name": "Server", "description": self._text(number), "tools": []}
-        with self._said("write"):
+        with self._rebuilt():
             report = self.system.parts.sync_registry("server", [server], CALLERS[number % 3])
             self._check_report(Collection.REGISTRY, report)
 
     def write_message(self, number: int) -> None:
-        with self._said("write"):
+        with self._rebuilt():
             self.system.parts.sync_mail("project", [{"key": "atlas", "name": "Atlas"}], LAPTOP)
             report = self.system.parts.sync_mail(
                 "message", [message(f"m{number % 3}", body=self._text(number))], LAPTOP
@@ -157,19 +164,20 @@ class EmbeddingChaos:
         return f"{taste} a {SUBJECTS[number % len(SUBJECTS)]}, version {self.versions}."
 
     def _check_report(self, collection: Collection, report: Report[Any]) -> None:
-        """Each row has a vector, or the answer says that it waits, or that it is refused."""
-        documents = {each.key: each for each in self.stored(collection)}
+        """Each row has a vector that is searched, or the answer says that it waits, or that it is refused."""
+        documents, models = {each.key: each for each in self.stored(collection)}, set(self.models())
         for outcome in report.outcomes:
             document = documents[str(outcome.id)]
-            assert outcome.is_refused == document.is_refused, (outcome, document)
-            assert document.is_embedded or document.is_refused or report.embedding_unavailable, (outcome, document)
-            assert report.embedding_refused or not document.is_refused
+            assert is_poison(document.text) or not outcome.is_refused, (outcome, document)
+            assert report.embedding_refused or not outcome.is_refused
+            is_found = bool(document.embedded_by & models)
+            assert is_found or outcome.is_refused or report.embedding_unavailable, (outcome, document)
 
     # What is asked
 
     def search_tools(self, number: int) -> None:
         caller, query = CALLERS[number % 3], self._query(number)
-        with self._said("search"):
+        with self._rebuilt():
             strategy = ("direct", "hybrid", "hierarchical")[number // 3 % 3]
             answer = self.system.search(query, caller=caller, strategy=strategy, limit=50)
             degraded = answer.metadata.degraded
@@ -181,7 +189,7 @@ class EmbeddingChaos:
     def search_registry(self, number: int) -> None:
         caller, query = CALLERS[number % 3], self._query(number)
         request = RegistrySearchRequest(query=query, entity_types=["mcp_server"], max_results=50)
-        with self._said("search"):
+        with self._rebuilt():
             answer = self.system.parts.registry_search(request, caller)
             degraded = answer.metadata.degraded
             self.seen |= {*degraded}
@@ -193,7 +201,7 @@ class EmbeddingChaos:
         """Its answers name the mode that was served; PostgreSQL finds words whatever is away."""
         query, mode = self._query(number), ("lexical", "semantic", "hybrid")[number % 3]
         request = MessageSearchRequest(text=query, mode=mode, limit=50)  # type: ignore[arg-type]
-        with self._said("search"):
+        with self._rebuilt():
             answer = self.system.parts.message_search(request, LAPTOP)
             lost = [] if answer.mode == mode else [answer.mode]
             self.seen |= {f"mail {each}" for each in lost}
@@ -211,7 +219,9 @@ class EmbeddingChaos:
         matching = self._matching(collection, query, caller)
         if not degraded:
             assert found or not matching, (query, matching)
-            assert found >= {each.key for each in matching if each.is_embedded}, (query, found, matching)
+            # Which of two models is searched, the answer does not say.
+            models = set(self.models())
+            assert found >= {each.key for each in matching if each.embedded_by >= models}, (query, found, matching)
 
     def _matching(self, collection: Collection, query: str, caller: Caller) -> list[Stored]:
         """Return what the caller sees and the query is about, by words and by meaning alike."""
@@ -226,24 +236,29 @@ class EmbeddingChaos:
 
     def stored(self, collection: Collection | None = None) -> list[Stored]:
         """Return the documents of a collection, or all."""
-        rows = self.system.rows(_KEYS)
-        found = [Stored(Collection(name), *said) for name, *said in rows]
+        found = [
+            Stored(Collection(name), *said, frozenset(embedded or ()), frozenset(refused or ()))
+            for name, *said, embedded, refused in self.system.rows(_DOCUMENTS)
+        ]
         return [each for each in found if collection in (None, each.collection)]
+
+    def models(self) -> list[str]:
+        """Return the models whose vectors are searched: the current one, and the one before it."""
+        [row] = self.system.rows("SELECT embedding_model, previous_model FROM mcp.index_state")
+        return [model for model in row if model is not None]
 
     def heal(self) -> None:
         """Let everything work again, in the process of the current model."""
-        [[model]] = self.system.rows("SELECT embedding_model FROM mcp.index_state")
-        self.acting = MODELS.index(model or MODELS[0])
+        [model, *_] = [*self.models(), MODELS[0]]
+        self.acting = MODELS.index(model)
         self.model_returns(1)
         self.no_engine_can_be_made(0)
 
     @contextmanager
-    def _said(self, what: str) -> Iterator[None]:
-        """Let pass what answers 503 and says why: vectors of two models are never mixed."""
+    def _rebuilt(self) -> Iterator[None]:
+        """Wait for an index that a step began to build: what the next one finds is then no matter of time."""
         try:
             yield
-        except EmbeddingModelMismatch:
-            self.seen.add(f"{what} refused: another model")
         finally:
             self.system.replica.wait_for_rebuild()
 

@@ -257,12 +257,13 @@ LANGUAGE sql STABLE AS $$
         WHERE v.collection = of_collection AND v.key = of_key AND v.embedding IS NOT NULL)
 $$;
 
--- Whether the model does not take its texts.
+-- Whether it is not, since a model that is searched does not take its texts.
 CREATE FUNCTION mcp.is_refused(of_collection text, of_key text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
+    SELECT NOT mcp.has_vector(of_collection, of_key) AND EXISTS (
         SELECT FROM mcp.document_vectors v
         JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+                               OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
         WHERE v.collection = of_collection AND v.key = of_key AND v.refusal IS NOT NULL)
 $$;
 
