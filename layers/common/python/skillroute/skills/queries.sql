@@ -80,8 +80,13 @@ SELECT a.tool_id::text, v.embedding, a.confidence
 FROM mcp.tool_skill_assignments a
 JOIN mcp.skill_categories c ON c.key = a.skill_key AND a.owner IN ('', c.org_id)
 JOIN mcp.tools t ON t.id = a.tool_id
-JOIN mcp.document_vectors v ON v.collection = 'mcp_unified_search' AND v.key = a.tool_id::text
-    AND (v.model, v.dimension) = (:model::text, :dimension::int) AND v.embedding IS NOT NULL
+-- A member's vector by its whole key: before there are statistics the planner would read all vectors for each member.
+CROSS JOIN LATERAL (
+    SELECT embedding FROM mcp.document_vectors
+    WHERE collection = 'mcp_unified_search' AND key = a.tool_id::text
+      AND (model, dimension) = (:model::text, :dimension::int) AND embedding IS NOT NULL
+    OFFSET 0
+) v
 -- The second bound keeps the planner from walking through all tools from the first one.
 WHERE a.skill_key = :key AND a.tool_id > :after::text::bigint AND t.id > :after::text::bigint AND t.is_active
   AND (NOT :by_people::boolean OR a.source IN ('human_manual', 'human_override'))
