@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from pydantic import SecretStr
+from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
@@ -212,7 +213,7 @@ def _lent_through(
     @contextmanager
     def current(on_stale: object = None) -> Iterator[VectorIndex]:
         with lend() as index, through(index) as lent:
-            yield lent
+            yield GuardedIndex(lent, index.model)
 
     parts.replica.current = current  # type: ignore[method-assign]
     try:

@@ -88,10 +88,10 @@ def test_a_query_that_is_refused_for_good_says_nothing_of_the_model(
     model.refuses = lambda text: text == "bad"
     for _ in range(2):
         with pytest.raises(TextRefused, match="does not take"):
-            queries.embed("bad")
+            queries.embed("bad", MODEL)
     # THEN others are embedded, and each refusal was seen to be the query's own
-    assert queries.failure() is None
-    queries.embed("water")
+    assert queries.failure(MODEL) is None
+    queries.embed("water", MODEL)
     assert model.texts == ["bad", HARMLESS, "bad", HARMLESS, "water"]
 
 
@@ -100,7 +100,7 @@ def test_a_model_that_refuses_every_query_is_left_alone(queries: QueryEmbedder, 
     model.refuses = lambda text: True
     for query in ("water", "fire"):
         with pytest.raises(EmbeddingUnavailable, match="refuses every text") as caught:
-            queries.embed(query)
+            queries.embed(query, MODEL)
         assert not isinstance(caught.value, TextRefused)
     assert model.texts == ["water", HARMLESS]
 
@@ -111,7 +111,7 @@ def test_a_refused_query_and_a_harmless_one_share_the_time_of_the_caller(
     model.refuses = lambda text: text == "bad"
     model.takes_s = 0.75
     with pytest.raises(TextRefused):
-        queries.embed("bad", timeout_s=2.0)
+        queries.embed("bad", MODEL, timeout_s=2.0)
     assert [call.timeout_s for call in model.calls] == [2.0, 1.25]
 
 
