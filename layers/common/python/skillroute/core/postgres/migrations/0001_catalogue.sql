@@ -55,6 +55,9 @@ CREATE TABLE mcp.skill_categories (
 -- Which global skills an organisation has of its own by the same id, and whose they are.
 CREATE INDEX skill_categories_owned ON mcp.skill_categories (id) WHERE org_id IS NOT NULL AND deleted_at IS NULL;
 
+-- An organisation's skills, and the global ones.
+CREATE INDEX skill_categories_org ON mcp.skill_categories (org_id, name, id) WHERE deleted_at IS NULL;
+
 CREATE TABLE mcp.tool_skill_assignments (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tool_id     bigint NOT NULL REFERENCES mcp.tools (id) ON DELETE CASCADE,
@@ -65,6 +68,7 @@ CREATE TABLE mcp.tool_skill_assignments (
     is_primary  boolean NOT NULL DEFAULT false,
     source      varchar(32) NOT NULL DEFAULT 'llm_auto',
     assigned_at timestamptz NOT NULL DEFAULT now(),
+    reasoning   text,
     CONSTRAINT tool_skill_assignments_key UNIQUE (tool_id, skill_key),
     CONSTRAINT tool_skill_assignments_confidence_range CHECK (confidence BETWEEN 0 AND 1),
     CONSTRAINT tool_skill_assignments_source_known
@@ -75,6 +79,9 @@ CREATE INDEX tool_skill_assignments_skill
     ON mcp.tool_skill_assignments (skill_key, owner, confidence DESC, tool_id);
 -- No tool has two primary skills.
 CREATE UNIQUE INDEX tool_skill_assignments_one_primary ON mcp.tool_skill_assignments (tool_id) WHERE is_primary;
+-- What people assigned makes the centroids that classifiers learn from.
+CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_key, owner, tool_id)
+    WHERE source IN ('human_manual', 'human_override');
 
 -- Whoever writes a row says whose tool it is by naming the tool.
 CREATE FUNCTION mcp.set_owner() RETURNS trigger
@@ -99,12 +106,27 @@ CREATE TABLE mcp.skill_suggestions (
     review_reason         text,
     created_at            timestamptz NOT NULL DEFAULT now(),
     reviewed_at           timestamptz,
+    kind                  text NOT NULL DEFAULT 'new_skill',
+    target_skill_key      text COLLATE "C" REFERENCES mcp.skill_categories (key) ON DELETE CASCADE,
+    source_tool_name      text,                          -- stays when the tool goes
+    source                varchar(32) NOT NULL DEFAULT 'llm_auto',
+    -- Names are the same when they are, case, spacing and separators aside (decisions 21).
+    name_key              text NOT NULL
+        GENERATED ALWAYS AS (lower(regexp_replace(suggested_name, '[\s_-]+', '', 'g'))) STORED,
+    CONSTRAINT skill_suggestions_kind_known CHECK (kind IN ('new_skill', 'description')),
+    CONSTRAINT skill_suggestions_target CHECK ((kind = 'description') = (target_skill_key IS NOT NULL)),
     CONSTRAINT skill_suggestions_status_known CHECK (status IN ('pending', 'approved', 'rejected', 'merged')),
     CONSTRAINT skill_suggestions_name_not_blank CHECK (btrim(suggested_name) <> ''),
     CONSTRAINT skill_suggestions_reviewed_once CHECK ((status = 'pending') = (reviewed_at IS NULL))
 );
 CREATE INDEX skill_suggestions_status ON mcp.skill_suggestions (status, id);
 CREATE INDEX skill_suggestions_source_tool ON mcp.skill_suggestions (source_tool_id);
+CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
+-- A tool, and a description, has one open suggestion at most; a newer one takes its place.
+CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (source_tool_id)
+    WHERE status = 'pending' AND kind = 'new_skill';
+CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_key)
+    WHERE status = 'pending' AND kind = 'description';
 
 -- The skills that a caller sees: those of its organisation, and the global ones but those whose id it has given to a
 -- skill of its own, which stands in their place everywhere. Every read that starts from ids starts from here.

@@ -20,8 +20,20 @@ CREATE TABLE mcp.index_state (
     embedding_model     text,
     embedding_dimension integer,
     pruned_to           xid8 NOT NULL DEFAULT '0',       -- an index that has not read up to here must read everything
+    -- The model that takes over when all vectors of it are there, and the one that it took over from, which processes
+    -- may still be configured for (decisions 37, docs/adr/0035).
+    next_model          text,
+    next_dimension      integer,
+    previous_model      text,
+    previous_dimension  integer,
+    switched_at         timestamptz,
+    has_unused_vectors  boolean NOT NULL DEFAULT false,  -- of models that are out of use
     CONSTRAINT index_state_only_row CHECK (only_row),
-    CONSTRAINT index_state_model_whole CHECK ((embedding_model IS NULL) = (embedding_dimension IS NULL))
+    CONSTRAINT index_state_model_whole CHECK ((embedding_model IS NULL) = (embedding_dimension IS NULL)),
+    CONSTRAINT index_state_next_whole CHECK ((next_model IS NULL) = (next_dimension IS NULL)),
+    CONSTRAINT index_state_previous_whole CHECK (
+        (previous_model IS NULL) = (previous_dimension IS NULL)
+        AND (previous_model IS NULL OR (embedding_model IS NOT NULL AND switched_at IS NOT NULL)))
 );
 INSERT INTO mcp.index_state DEFAULT VALUES;
 
@@ -109,20 +121,6 @@ CREATE TABLE mcp.document_vectors (
 CREATE INDEX document_vectors_waiting ON mcp.document_vectors (collection, key)
     WHERE embedding IS NULL AND refusal IS NULL;
 CREATE INDEX document_vectors_refused ON mcp.document_vectors (collection, key) WHERE refusal IS NOT NULL;
-
--- The model that takes over when all vectors of it are there, and the one that it took over from, which processes may
--- still be configured for (decisions 37, docs/adr/0035).
-ALTER TABLE mcp.index_state
-    ADD COLUMN next_model         text,
-    ADD COLUMN next_dimension     integer,
-    ADD COLUMN previous_model     text,
-    ADD COLUMN previous_dimension integer,
-    ADD COLUMN switched_at        timestamptz,
-    ADD COLUMN has_unused_vectors boolean NOT NULL DEFAULT false,  -- of models that are out of use
-    ADD CONSTRAINT index_state_next_whole CHECK ((next_model IS NULL) = (next_dimension IS NULL)),
-    ADD CONSTRAINT index_state_previous_whole CHECK (
-        (previous_model IS NULL) = (previous_dimension IS NULL)
-        AND (previous_model IS NULL OR (embedding_model IS NOT NULL AND switched_at IS NOT NULL)));
 
 -- The models whose vectors are searched: by each process those that it can embed queries for.
 CREATE FUNCTION mcp.searched_models() RETURNS TABLE (model text, dimension integer)
@@ -423,6 +421,9 @@ BEGIN
         WHERE before.is_active <> after.is_active));
     RETURN NULL;
 END $$;
-CREATE TRIGGER skills_activity AFTER UPDATE ON mcp.skill_categories
+-- Triggers of one event fire in the order of their names, and everyone has to lock rows in the same order: the feed's
+-- skills, the feed's tools, the outbox. Else the aggregation of a skill, which writes its row in the feed and then takes
+-- its work off, meets a new description that goes the other way round, and PostgreSQL ends one of them after a second.
+CREATE TRIGGER skills_updated_tools AFTER UPDATE ON mcp.skill_categories
     REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_tools_of_skills();

@@ -54,38 +54,8 @@ CREATE TABLE mcp.tool_classifications (
     classified_at timestamptz NOT NULL DEFAULT now()
 );
 
-ALTER TABLE mcp.tool_skill_assignments ADD COLUMN reasoning text;
--- What people assigned makes the centroids that classifiers learn from.
-CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_key, owner, tool_id)
-    WHERE source IN ('human_manual', 'human_override');
-
-ALTER TABLE mcp.skill_suggestions
-    ADD COLUMN kind text NOT NULL DEFAULT 'new_skill',
-    ADD COLUMN target_skill_key text COLLATE "C" REFERENCES mcp.skill_categories (key) ON DELETE CASCADE,
-    ADD COLUMN source_tool_name text,                    -- stays when the tool goes
-    ADD COLUMN source varchar(32) NOT NULL DEFAULT 'llm_auto',
-    -- Names are the same when they are, case, spacing and separators aside (decisions 21).
-    ADD COLUMN name_key text NOT NULL
-        GENERATED ALWAYS AS (lower(regexp_replace(suggested_name, '[\s_-]+', '', 'g'))) STORED,
-    ADD CONSTRAINT skill_suggestions_kind_known CHECK (kind IN ('new_skill', 'description')),
-    ADD CONSTRAINT skill_suggestions_target CHECK ((kind = 'description') = (target_skill_key IS NOT NULL));
-CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
--- A tool, and a description, has one open suggestion at most; a newer one takes its place.
-CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (source_tool_id)
-    WHERE status = 'pending' AND kind = 'new_skill';
-CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_key)
-    WHERE status = 'pending' AND kind = 'description';
-
--- An organisation's skills, and the global ones.
-CREATE INDEX skill_categories_org ON mcp.skill_categories (org_id, name, id) WHERE deleted_at IS NULL;
-
 -- Triggers queue the work, so that no code path, and no operator at a prompt, can change something without it
 -- (docs/adr/0001, 0010).
---
--- Triggers of one event fire in the order of their names, and everyone has to lock rows in the same order: the feed's
--- skills, the feed's tools, the outbox. Else the aggregation of a skill, which writes its row in the feed and then takes
--- its work off, meets a new description that goes the other way round, and PostgreSQL ends one of them after a second.
-ALTER TRIGGER skills_activity ON mcp.skill_categories RENAME TO skills_updated_tools;
 
 CREATE FUNCTION mcp.queue_new_tools() RETURNS trigger
 LANGUAGE plpgsql AS $$
