@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from skillroute.core.documents.embed import store_made
 from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index_state import IndexStateRepository
@@ -435,14 +436,10 @@ class TestFollowing:
         # GIVEN three of which somebody holds the second
         claim(sql)
         keys = [str(insert_tool(sql, name)) for name in "abc"]
-        tasks = [EmbeddingTask(key, ("l",), text_hash("l")) for key in reversed(keys)]
 
         def write_texts(session: Session) -> None:
             texts = [DocumentText(key, IndexedText(("new",), "new", "new")) for key in reversed(keys)]
             DocumentRepository(session, TOOLS).put(texts)
-
-        def store_vectors(session: Session) -> None:
-            DocumentRepository(session, TOOLS).set_embeddings(MODEL, [(task, EAST) for task in tasks])
 
         def follow_rows(session: Session) -> None:
             DocumentRepository(session, TOOLS).project(keys[::-1])
@@ -450,7 +447,7 @@ class TestFollowing:
         def delete_rows(session: Session) -> None:
             session.run("delete_other_tools", org_id=None, server="", names=[])
 
-        for work in (store_vectors, write_texts, follow_rows, delete_rows):
+        for work in (write_texts, follow_rows, delete_rows):
             other("BEGIN")
             other("SELECT FROM mcp.documents WHERE key = :key FOR NO KEY UPDATE", key=keys[1])
             # WHEN another one wants all of them, in any order
@@ -464,6 +461,32 @@ class TestFollowing:
                 other("COMMIT")
                 waiting.result()
         assert documents(sql) == {}
+
+    def test_vectors_are_stored_beside_a_writer_that_locks_documents_in_steps(
+        self, database: Database, sql: Sql, other: Sql
+    ) -> None:
+        # GIVEN a writer that has locked the second of three documents
+        claim(sql)
+        keys = [str(insert_tool(sql, name)) for name in "abc"]
+        for key in keys:
+            put_document(sql, TOOLS, key, "l")
+        made = [(EmbeddingTask(key, ("l",), text_hash("l")), EAST) for key in keys]
+        other("BEGIN")
+        lock = "SELECT FROM mcp.documents WHERE key = :key FOR NO KEY UPDATE"
+        other(lock, key=keys[1])
+        # WHEN vectors of all three are stored
+        with ThreadPoolExecutor(1) as thread:
+            rows = DocumentRepository.of(TOOLS)
+            storing = thread.submit(lambda: store_made(database, rows, MODEL, made, lambda _: None))
+            while not waits_for_a_lock(sql):
+                assert not storing.done()
+            # THEN those that are free have theirs, nobody waits for the writer with one of them locked
+            assert [vectors_of(sql, TOOLS, key) for key in keys] == [{"test": EAST}, {"test": None}, {"test": EAST}]
+            other(lock, key=keys[0])
+            other("COMMIT")
+            storing.result()
+        # THEN, once the writer is through, so has the last
+        assert vectors_of(sql, TOOLS, keys[1]) == {"test": EAST}
 
 
 class TestChangeFeed:

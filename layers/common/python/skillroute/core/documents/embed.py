@@ -163,19 +163,49 @@ def embed_committed(
         made = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
         pairs = list(zip(tasks, made, strict=False))
 
-        def store(session: Session) -> None:
+        def check(session: Session) -> None:
             claim_model(session, model)
             require_in_use(session, model)
-            rows(session).set_embeddings(model, pairs)
 
-        if pairs:
-            database.transact(store)
+        store_made(database, rows, model, pairs, check)
     except SkillrouteError as error:
         # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
         return Embedded(complete=False, refused=frozenset(refused))
     refused |= {task.id for task, each in pairs if isinstance(each, Refusal)}
     return Embedded(len(pairs), complete=len(pairs) == len(tasks), refused=frozenset(refused))
+
+
+def store_made(
+    database: Database,
+    rows: Rows,
+    model: EmbeddingModel,
+    made: Sequence[tuple[EmbeddingTask, Vector | Refusal]],
+    check: Callable[[Session], None],
+) -> None:
+    """Store vectors and refusals in one transaction, and each whose document is locked by a writer in one of its own.
+
+    So nobody waits for a document who has locked another one, and the batch is not held up by what one of it waits for.
+
+    Parameters
+    ----------
+    check : callable
+        Called in each transaction before anything is stored; raises when it must not be.
+    """
+
+    def store(session: Session) -> set[str]:
+        check(session)
+        return rows(session).set_embeddings(model, made)
+
+    def store_one(session: Session, task: EmbeddingTask, one: Vector | Refusal) -> None:
+        check(session)
+        rows(session).lock([task.id])
+        rows(session).set_embeddings(model, [(task, one)])
+
+    locked = database.transact(store) if made else ()
+    for task, one in made:
+        if task.id in locked:
+            database.transact(lambda session, task=task, one=one: store_one(session, task, one))  # type: ignore[misc]
 
 
 def log_unembedded(what: str, number: int, error: SkillrouteError) -> None:
@@ -222,13 +252,7 @@ def embed_rows(
         made, failure = embed_or_refuse(embedder, [task.texts for task in tasks], Deadline(timeout_s).left_s)
         log_refused("rows", made)
         pairs = list(zip(tasks, made, strict=False))
-
-        def store(session: Session, pairs: list[tuple[EmbeddingTask, Vector | Refusal]] = pairs) -> None:
-            check(session)
-            rows(session).set_embeddings(embedder.model, pairs)
-
-        if pairs:
-            database.transact(store)
+        store_made(database, rows, embedder.model, pairs, check)
         if failure is not None:
             raise failure
         after = tasks[-1].id

@@ -42,6 +42,13 @@ class EmbeddedRows(Protocol):
         """Return rows without a vector of `model` that it does not refuse, by id."""
         ...
 
-    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> None:
-        """Store vectors, or why there is none, where the text is still the one they were made of."""
+    def lock(self, keys: Sequence[str]) -> None:
+        """Lock rows to the end of the transaction."""
+        ...
+
+    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> set[str]:
+        """Store vectors, or why there is none, where the text is still the one they were made of.
+
+        Return the ids of rows that another transaction has locked, of which nothing was stored.
+        """
         ...

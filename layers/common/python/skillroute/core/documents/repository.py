@@ -110,14 +110,23 @@ class DocumentRepository:
         count: int = self._run("count_documents_to_reembed", **self._in(model))[0][0]
         return count
 
-    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> None:
+    def lock(self, keys: Sequence[str]) -> None:
+        """Lock documents to the end of the transaction, in the order of their keys."""
+        self._run("lock_documents", collection=self._collection, keys=list(keys))
+
+    def set_embeddings(self, model: EmbeddingModel, made: Sequence[tuple[EmbeddingTask, Vector | Refusal]]) -> set[str]:
         """Store vectors, or why there is none, where the text is still the one they were made of.
 
         Nothing is stored of a model that is out of use. A refusal leaves alone what somebody else got a vector of
         meanwhile.
+
+        Returns
+        -------
+        set of str
+            The keys of documents that another transaction has locked: nothing was stored of these.
         """
         rows = [{"id": task.id, "text_hash": task.text_hash, **_to_columns(each)} for task, each in made]
-        self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))
+        return {row[0] for row in self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))}
 
     def keys(self, *, after: str, limit: int) -> list[str]:
         """Return keys of documents, ascending."""

@@ -50,25 +50,33 @@ LEFT JOIN mcp.document_vectors v
  AND v.text_hash = d.text_hash
 WHERE d.collection = :collection AND v.embedding IS NULL AND v.refusal IS NULL
 
+-- name: lock_documents
+SELECT mcp.lock_documents(:collection, :keys::text[])
+
 -- name: set_document_vectors
 -- Or why there is none, where the text is still the one that they were made of, and the model one that is in use. A
 -- refusal leaves a vector alone that somebody else got of the same text.
+-- Documents that somebody else has locked are left out and returned: writers lock documents in several steps, and who
+-- held one while waiting for another would deadlock with them.
 WITH r AS (
     SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text, refusal text)
 ), held AS MATERIALIZED (
     SELECT d.key, d.text_hash FROM mcp.documents d
     WHERE d.collection = :collection AND d.key IN (SELECT r.id FROM r)
     ORDER BY d.key
-    FOR NO KEY UPDATE
+    FOR NO KEY UPDATE SKIP LOCKED
+), put AS (
+    INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding, refusal)
+    SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex'), r.refusal
+    FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
+    JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (:model::text, :dimension::int)
+    ORDER BY held.key
+    ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
+        text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = excluded.refusal
+    WHERE excluded.embedding IS NOT NULL OR v.embedding IS NULL OR v.text_hash <> excluded.text_hash
 )
-INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding, refusal)
-SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex'), r.refusal
-FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
-JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (:model::text, :dimension::int)
-ORDER BY held.key
-ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
-    text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = excluded.refusal
-WHERE excluded.embedding IS NOT NULL OR v.embedding IS NULL OR v.text_hash <> excluded.text_hash
+SELECT d.key FROM r JOIN mcp.documents d ON d.collection = :collection AND d.key = r.id
+WHERE d.key NOT IN (SELECT held.key FROM held)
 
 -- name: refused_texts
 -- With what people know them by.
