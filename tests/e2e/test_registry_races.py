@@ -198,6 +198,38 @@ class TestAServerThatIsPutWhileItsToolsChange:
         assert wrongly_worded(second.rows) == []
 
 
+class TestTheFirstVectorOfADatabase:
+    def test_makes_nobody_wait_for_the_writer_whose_it_is(self, database_url: str, edge_indexes: EdgeIndexes) -> None:
+        """Who waits for it has locked something that the writer may wait for."""
+        # GIVEN a writer that has the first vector, right before its commit
+        with (
+            lent_system(database_url, edge_indexes, embedder=HashingEmbedder()) as first,
+            lent_system(database_url, edge_indexes, embedder=HashingEmbedder()) as second,
+        ):
+            waited: list[bool] = []
+            put = threading.Thread(target=lambda: second.parts.sync_registry("server", [{"name": "Porto"}], LAPTOP))
+
+            def put_another() -> None:
+                if not waited and has_claimed_a_path(second):
+                    put.start()
+                    until(lambda: not put.is_alive() or waits_for_a_lock(second))
+                    waited.append(put.is_alive())
+
+            first.database.before_commit = put_another
+            # WHEN another one writes meanwhile
+            first.parts.sync_registry("server", [{"name": "Lisbon", "tools": [_TOOLS[0]]}], LAPTOP)
+            # THEN it is through before the first is
+            assert waited == [False]
+            put.join()
+            assert second.rows("SELECT count(*) FROM mcp.registry_entities") == [[2]]
+
+
+def has_claimed_a_path(system: System) -> bool:
+    """Tell whether somebody registers a server right now."""
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = "
+    return system.rows(f"{locks} (SELECT oid FROM pg_database WHERE datname = current_database())") != [[0]]
+
+
 def waits_for_a_lock(system: System) -> bool:
     """Tell whether somebody waits for somebody else in the system's database."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"

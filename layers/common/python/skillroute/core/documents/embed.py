@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skillroute.core.clock import Clock
 from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
@@ -74,6 +74,9 @@ class Embedded:
 class StoredModelEmbedder:
     """An `Embedder` for documents: one whose model's vectors are not stored counts as away (docs/adr/0035).
 
+    The first that embeds makes its model the one of the stored vectors, in a transaction of its own: a writer that did
+    so within its own would hold up all others until its end, and wait for what they have locked.
+
     Parameters
     ----------
     embedder : Embedder
@@ -91,16 +94,21 @@ class StoredModelEmbedder:
         return self._embedder.model
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
-        """Embed texts. Raises `EmbeddingModelMismatch`, and what the embedder raises."""
-        self._database.read(lambda session: require_in_use(session, self._embedder.model))
-        return self._embedder.embed(texts, timeout_s=timeout_s)
+        """Embed texts. Raises `EmbeddingModelMismatch`, `DatabaseUnavailable`, and what the embedder raises."""
+        model = self._embedder.model
+        models = self._database.read(lambda session: require_in_use(session, model))
+        vectors = self._embedder.embed(texts, timeout_s=timeout_s)
+        if models.current is None:
+            self._database.transact(lambda session: claim_model(session, model))
+        return vectors
 
 
-def require_in_use(session: Session, model: EmbeddingModel) -> None:
-    """Raise `EmbeddingModelMismatch` where vectors of a model are not stored."""
+def require_in_use(session: Session, model: EmbeddingModel) -> Models:
+    """Return the models in use. Raises `EmbeddingModelMismatch` where vectors of `model` are not stored."""
     models = IndexStateRepository(session).models()
     if not models.takes(model):
         raise EmbeddingModelMismatch(stored=str(models.current), configured=str(model))
+    return models
 
 
 def claim_model(session: Session, model: EmbeddingModel) -> None:
