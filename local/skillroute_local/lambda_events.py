@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+from skillroute.core.deadline import Deadline
 
 from skillroute_local.queue_server import REGION
 
@@ -28,11 +29,11 @@ class Invocation:
         self.function_name = function_name
         self.invoked_function_arn = f"arn:aws:lambda:{REGION}:{_ACCOUNT}:function:{function_name}"
         self.aws_request_id = str(uuid.uuid4())
-        self._ends_at = time.monotonic() + timeout_s
+        self._deadline = Deadline(timeout_s)
 
     def get_remaining_time_in_millis(self) -> int:
         """Return how much time is left; 0 when it is up."""
-        return max(0, int((self._ends_at - time.monotonic()) * 1000))
+        return int(self._deadline.remaining_s() * 1000)
 
 
 def sqs_event(queue_arn: str, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

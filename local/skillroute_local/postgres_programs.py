@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from skillroute.core.deadline import Deadline
 
 from skillroute_local.errors import LocalError, ProgramError
 
@@ -162,9 +163,9 @@ def clear_stale_pid_file(cluster: Path) -> None:
     except (FileNotFoundError, ValueError):
         return
     left = [process for process in psutil.process_iter() if _works_in(process, cluster)]
-    deadline = time.monotonic() + _ORPHANS_END_WITHIN_S
+    deadline = Deadline(_ORPHANS_END_WITHIN_S)
     # Not psutil.wait_procs: it waits for zombies too, and in a container nobody may ever collect those.
-    while left and time.monotonic() < deadline:
+    while left and not deadline.is_over:
         time.sleep(0.01)
         left = [process for process in left if _works_in(process, cluster)]
     if left:

@@ -7,7 +7,9 @@ from math import log2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.core.documents.embed import BATCH, Deadline
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import BATCH
+from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.views import HARMLESS, MAX_REASON_LENGTH, Refusal, embed_or_refuse
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
@@ -98,6 +100,7 @@ def test_what_was_decided_before_the_time_was_up_is_kept() -> None:
     clock = FakeClock()
     embedder = refusing("bad", clock=clock)
     embedder.takes_s = 1.0
-    made, failure = embed_or_refuse(embedder, [("bad",), ("good",), ("a",), ("b",)], Deadline(5.5, clock).left_s)
+    deadline = Deadline(5.5, clock, callee=EMBEDDING_MODEL)
+    made, failure = embed_or_refuse(embedder, [("bad",), ("good",), ("a",), ("b",)], deadline.left_s)
     assert [isinstance(each, Refusal) for each in made] == [True, False]
     assert "no embedding within 0.5 s" in str(failure)

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from skillroute.core.embedding.calls import RetryPolicy
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL
+from skillroute.core.remote.calls import RetryPolicy
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,9 @@ class FakeTime:
     def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
         self.now_s += seconds
+
+    def deadline(self, timeout_s: float) -> Deadline:
+        return Deadline(timeout_s, self.clock, callee=EMBEDDING_MODEL)
 
     def retry(self, **changes: Any) -> RetryPolicy:
         return RetryPolicy(clock=self.clock, sleep=self.sleep, uniform=lambda _, high: high, **changes)

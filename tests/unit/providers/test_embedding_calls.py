@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from skillroute.core.embedding.calls import Deadline, RetryPolicy, TransientFailure, fan_out, retry_after_s
+from skillroute.core.deadline import Deadline
+from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.remote.calls import RetryPolicy, TransientFailure, fan_out, retry_after_s
 
 from tests.unit.providers.stubs import FakeTime
 
@@ -35,7 +37,7 @@ def test_pauses_double_from_the_base_to_the_cap(time: FakeTime) -> None:
     attempt = Attempts(*[down() for _ in range(6)])
     retry = time.retry(attempts=7, base_s=0.5, cap_s=3.0)
 
-    assert retry.run(attempt, retry.deadline(60)) == "done"
+    assert retry.run(attempt, time.deadline(60)) == "done"
     assert time.sleeps == [0.5, 1.0, 2.0, 3.0, 3.0, 3.0]
 
 
@@ -47,7 +49,7 @@ def test_the_jitter_is_full(time: FakeTime) -> None:
         return low
 
     retry = RetryPolicy(clock=time.clock, sleep=time.sleep, uniform=lowest, base_s=0.5)
-    retry.run(Attempts(down(), down()), retry.deadline(60))
+    retry.run(Attempts(down(), down()), time.deadline(60))
 
     assert asked == [(0.0, 0.5), (0.0, 1.0)]
     assert time.sleeps == [0.0, 0.0]
@@ -56,7 +58,7 @@ def test_the_jitter_is_full(time: FakeTime) -> None:
 def test_the_server_is_left_alone_for_as_long_as_it_asks(time: FakeTime) -> None:
     retry = time.retry(base_s=0.5)
 
-    assert retry.run(Attempts(down(retry_after_s=7)), retry.deadline(60)) == "done"
+    assert retry.run(Attempts(down(retry_after_s=7)), time.deadline(60)) == "done"
     assert time.sleeps == [7.5]
 
 
@@ -65,7 +67,7 @@ def test_a_pause_that_would_end_after_the_deadline_is_not_begun(time: FakeTime) 
     retry = time.retry()
 
     with pytest.raises(EmbeddingUnavailable, match=r"server is down.*none further fits into 10 s"):
-        retry.run(attempt, retry.deadline(10))
+        retry.run(attempt, time.deadline(10))
     assert (attempt.made, time.sleeps) == (1, [])
 
 
@@ -74,7 +76,7 @@ def test_retries_never_last_longer_than_the_deadline(time: FakeTime) -> None:
     began_s = time.now_s
 
     with pytest.raises(EmbeddingUnavailable):
-        retry.run(Attempts(*[down() for _ in range(1000)]), retry.deadline(12))
+        retry.run(Attempts(*[down() for _ in range(1000)]), time.deadline(12))
     assert 6 < time.now_s - began_s < 12
 
 
@@ -83,7 +85,7 @@ def test_the_last_attempt_is_not_followed_by_a_pause(time: FakeTime) -> None:
     retry = time.retry(attempts=3)
 
     with pytest.raises(EmbeddingUnavailable, match=r"server is down.*attempt 3, the last"):
-        retry.run(attempt, retry.deadline(60))
+        retry.run(attempt, time.deadline(60))
     assert (attempt.made, len(time.sleeps)) == (3, 2)
 
 
@@ -93,7 +95,7 @@ def test_what_is_not_transient_is_not_tried_again(time: FakeTime, failure: Excep
     retry = time.retry()
 
     with pytest.raises(type(failure)) as caught:
-        retry.run(attempt, retry.deadline(60))
+        retry.run(attempt, time.deadline(60))
     assert caught.value is failure
     assert attempt.made == 1
 
@@ -103,7 +105,7 @@ def test_without_time_there_is_no_attempt(time: FakeTime) -> None:
     retry = time.retry()
 
     with pytest.raises(EmbeddingUnavailable, match="within 0 s"):
-        retry.run(attempt, retry.deadline(0))
+        retry.run(attempt, time.deadline(0))
     assert attempt.made == 0
 
 
@@ -157,12 +159,12 @@ def test_a_call_that_is_stuck_does_not_hold_up_the_caller() -> None:
     test_over = threading.Event()
 
     with pytest.raises(EmbeddingUnavailable, match=r"did not answer within 0\.05 s"):
-        fan_out(lambda _: test_over.wait(), [1, 2], workers=2, deadline=Deadline(0.05))
+        fan_out(lambda _: test_over.wait(), [1, 2], workers=2, deadline=Deadline(0.05, callee=EMBEDDING_MODEL))
     test_over.set()
 
 
 def test_a_failure_is_raised_as_it_is_and_ends_the_others() -> None:
-    deadline = Deadline(3600)
+    deadline = Deadline(3600, callee=EMBEDDING_MODEL)
     test_over = threading.Event()
     begun: list[int] = []
 

@@ -10,7 +10,8 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Deadline, Embedded, claim_model, embed_committed, embed_within
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded, claim_model, embed_committed, embed_within
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import Vector

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from skillroute.core.documents.embed import Deadline, Embedded
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded
 from skillroute.core.postgres.database import Session
 
 

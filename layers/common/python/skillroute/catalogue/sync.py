@@ -14,8 +14,9 @@ from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.bulk_write import refused
 from skillroute.core.caller import Caller
 from skillroute.core.clock import Clock
-from skillroute.core.documents.embed import Deadline, Embedded
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.outcomes import Outcome, Report
@@ -100,7 +101,7 @@ class SyncTools:
         """
         if len(items) > MAX_ITEMS:
             raise InvalidInput("items", f"{len(items)} items; at most {MAX_ITEMS} in one call")
-        deadline = Deadline(self._timeout_s, self._clock)
+        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(items)
         states = self._writer.states(incoming.values(), caller)
         embedded = self._writer.embedded(list(incoming.values()), states, deadline)

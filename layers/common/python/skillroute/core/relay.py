@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.errors import DependencyUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, gauge, logger
@@ -125,8 +126,8 @@ class Relay:
         DatabaseUnavailable
             PostgreSQL cannot be reached, so that no step can run.
         """
-        report, embed_until_s = RelayReport(), self._clock() + _EMBED_UNTIL_S
-        run_until_s = self._clock() + _FILL_UNTIL_S
+        report = RelayReport()
+        embedding, filling = Deadline(_EMBED_UNTIL_S, self._clock), Deadline(_FILL_UNTIL_S, self._clock)
         # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
         report.again = self._publish_stale()
         report.lost = self._queue_lost(self._lost_after_s, _BATCH)
@@ -150,10 +151,10 @@ class Relay:
         with _Step("approve", report):
             self._approve_waiting()
         with _Step("embed", report):
-            report.embedded = self._embed_missing(max(_EMBED_AT_LEAST_S, embed_until_s - self._clock()))
+            report.embedded = self._embed_missing(max(_EMBED_AT_LEAST_S, embedding.remaining_s()))
         with _Step("fill", report):
-            if self._catch_up is not None and (left_s := run_until_s - self._clock()) > 0:
-                self._catch_up(left_s)
+            if self._catch_up is not None and not filling.is_over:
+                self._catch_up(filling.remaining_s())
         _log(report)
         return report
 

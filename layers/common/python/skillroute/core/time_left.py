@@ -7,11 +7,12 @@ belongs to the invocation is started with ``contextvars.copy_context().run``.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+from skillroute.core.deadline import Deadline
 
 _ANSWER_S = 0.5
 """Reserved for the answer itself, which must leave before Lambda ends the invocation."""
@@ -19,7 +20,7 @@ _ANSWER_S = 0.5
 _LEAST_S = 0.25
 """The least that is waited, even at the end: a healthy dependency answers in a few milliseconds."""
 
-_ends_at: ContextVar[float | None] = ContextVar("ends_at", default=None)
+_deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
@@ -32,15 +33,14 @@ def ending_with(context: Any) -> Iterator[None]:
         Lambda's context. Where it does not tell the time left (None, a laptop), there is no limit.
     """
     left_ms = getattr(context, "get_remaining_time_in_millis", None)
-    ends_at = None if left_ms is None else time.monotonic() + left_ms() / 1000.0 - _ANSWER_S
-    token = _ends_at.set(ends_at)
+    token = _deadline.set(None if left_ms is None else Deadline(left_ms() / 1000.0 - _ANSWER_S))
     try:
         yield
     finally:
-        _ends_at.reset(token)
+        _deadline.reset(token)
 
 
 def at_most_s(seconds: float) -> float:
     """Return how long to wait for something that may take that many seconds: no longer than the invocation has left."""
-    ends_at = _ends_at.get()
-    return seconds if ends_at is None else min(seconds, max(_LEAST_S, ends_at - time.monotonic()))
+    deadline = _deadline.get()
+    return seconds if deadline is None else min(seconds, max(_LEAST_S, deadline.remaining_s()))

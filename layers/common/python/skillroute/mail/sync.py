@@ -12,15 +12,15 @@ from dataclasses import replace
 from skillroute.core.bulk_write import write_all_but_refused
 from skillroute.core.caller import Caller
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import (
-    Deadline,
     Embedded,
     claim_model,
     embed_committed,
     embed_within,
 )
 from skillroute.core.documents.model import Collection
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.observability import Metric, count
 from skillroute.core.postgres.database import Database, Session
@@ -87,7 +87,7 @@ class SyncMail:
         most = MAX_MAIL[kind]
         if len(things) > most:
             raise InvalidInput(f"{kind}s", f"{len(things)} {kind}s; at most {most} in one call")
-        deadline = Deadline(self._timeout_s, self._clock)
+        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(kind, things, self._now_ts())
         vectors, all_embedded = self._embed_new(kind, incoming, caller, deadline)
         done = self._write(kind, incoming, vectors, caller)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.checks import CheckRepository, Finding
-from skillroute.core.documents.embed import Deadline, Embedded, embed_committed
+from skillroute.core.documents.embed import Embedded, embed_committed
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText

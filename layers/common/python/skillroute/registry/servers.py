@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.documents.embed import Deadline, Embedded
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.refresh import EmbedEntities, refresh

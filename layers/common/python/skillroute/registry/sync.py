@@ -14,8 +14,9 @@ from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter
 from skillroute.core.bulk_write import write_all_but_refused
 from skillroute.core.caller import Caller
 from skillroute.core.clock import Clock
-from skillroute.core.documents.embed import Deadline, Embedded
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import text_hash
 from skillroute.core.observability import Metric, count
@@ -102,7 +103,7 @@ class SyncRegistry:
         """
         if len(entities) > MAX_ENTITIES:
             raise InvalidInput(f"{kind}s", f"{len(entities)} {kind}s; at most {MAX_ENTITIES} in one call")
-        deadline = Deadline(self._timeout_s, self._clock)
+        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(kind, entities)
         tools = [tool for each in incoming for tool in each.tools]
         embedded = self._writer.embedded(tools, self._writer.states(tools, caller), deadline)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import Deadline, claim_model, embed_within
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import claim_model, embed_within
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import Conflict
 from skillroute.core.hashing import text_hash
@@ -55,7 +56,8 @@ class PrepareSkill:
         text = indexed_text(new)
         if not embed:
             return PreparedSkill(new, text, None, None)
-        made = embed_within(self._embedder, [text.embedding_texts], Deadline(self._timeout_s), what="skills")
+        deadline = Deadline(self._timeout_s, callee=EMBEDDING_MODEL)
+        made = embed_within(self._embedder, [text.embedding_texts], deadline, what="skills")
         return PreparedSkill(new, text, self._embedder.model if made else None, made[0] if made else None)
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
@@ -87,11 +88,11 @@ class SuggestSkills:
         """
         if self._approve_after == 0:
             return
-        ends_s = self._clock() + within_s
+        deadline = Deadline(within_s, self._clock)
         for name, org_id in self._database.read(
             lambda session: SuggestionRepository(session).often(self._approve_after)
         ):
-            if self._clock() >= ends_s:
+            if deadline.is_over:
                 return
             self._approve_if_often(name, org_id)
 

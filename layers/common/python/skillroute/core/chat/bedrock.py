@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.chat.calls import DEFAULT_RETRY, MAX_ANSWER_TOKENS, RetryPolicy
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.remote.calls import Deadline
 
 _CONNECTIONS = 10  # botocore's default; more threads than that wait for none, they only connect anew
 _REFUSALS = frozenset({"guardrail_intervened", "content_filtered"})

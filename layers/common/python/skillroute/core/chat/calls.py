@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
-from skillroute.core.errors import ClassifierUnavailable, DependencyUnavailable
+from skillroute.core.deadline import Callee, Deadline
+from skillroute.core.errors import ClassifierUnavailable
 from skillroute.core.remote import calls
-from skillroute.core.remote.calls import Deadline, TransientFailure, fan_out
+from skillroute.core.remote.calls import TransientFailure, fan_out
 
 T = TypeVar("T")
 
@@ -16,15 +17,8 @@ MAX_ANSWER_TOKENS = 1024
 """Where an answer is cut. Three assignments, a suggestion and their reasons take about 300."""
 
 
-class _CallDeadline(Deadline):
-    callee: ClassVar[str] = "the language model"
-    error: ClassVar[type[DependencyUnavailable]] = ClassifierUnavailable
-
-
-class _AttemptDeadline(Deadline):
-    callee: ClassVar[str] = "the language model"
-    error: ClassVar[type[DependencyUnavailable]] = TransientFailure
-    thread_name: ClassVar[str] = "chat"
+_CALL = Callee("the language model", ClassifierUnavailable)
+_ATTEMPT = Callee("the language model", TransientFailure, thread_name="chat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +33,6 @@ class RetryPolicy(calls.RetryPolicy):
     cap_s: float = 2.0
     patience_s: float = 3.0
 
-    deadline_type: ClassVar[type[Deadline]] = _CallDeadline
-
     def ask(self, request: Callable[[Deadline], T], *, timeout_s: float) -> T:
         """Make a request, and once more when it failed in a way that may pass; `timeout_s` is for each of the two.
 
@@ -53,11 +45,12 @@ class RetryPolicy(calls.RetryPolicy):
         """
 
         def attempt() -> T:
-            deadline = _AttemptDeadline(timeout_s, self.clock)
+            deadline = Deadline(timeout_s, self.clock, callee=_ATTEMPT)
             [answer] = fan_out(request, [deadline], workers=1, deadline=deadline)
             return answer
 
-        return self.run(attempt, self.deadline(self.attempts * (timeout_s + self.patience_s)))
+        in_all_s = self.attempts * (timeout_s + self.patience_s)
+        return self.run(attempt, Deadline(in_all_s, self.clock, callee=_CALL))
 
 
 DEFAULT_RETRY = RetryPolicy()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
@@ -14,7 +13,7 @@ from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
-from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, SkillrouteError
+from skillroute.core.errors import EmbeddingModelMismatch, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 
@@ -29,27 +28,6 @@ ALL_ROWS: tuple[Rows, ...] = tuple(DocumentRepository.of(collection) for collect
 
 NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
-
-
-class Deadline:
-    """When all embedding of one call must be over, however many steps it takes.
-
-    Parameters
-    ----------
-    timeout_s : float
-        Seconds from now.
-    """
-
-    def __init__(self, timeout_s: float, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
-        self._at_s = clock() + timeout_s
-
-    def left_s(self) -> float:
-        """Return the seconds that are left, more than zero. Raises `EmbeddingUnavailable` when there are none."""
-        left_s = self._at_s - self._clock()
-        if left_s <= 0.0:
-            raise EmbeddingUnavailable("no time is left for embedding")
-        return left_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, claim_model, embed_rows, require_in_use
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
@@ -55,17 +56,17 @@ class EmbedMissing(EmbeddingJob):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: _claimed(session, model))
-        embedded, ends_s, waiting = 0, self._clock() + within_s, list(ALL_ROWS)
-        while waiting and self._clock() < ends_s:
+        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(ALL_ROWS)
+        while waiting and not deadline.is_over:
             rows = waiting.pop(0)
-            count, is_anything_done = self._embed(rows, ends_s)
+            count, is_anything_done = self._embed(rows, deadline)
             if is_anything_done:
                 waiting.append(rows)
             embedded += count
         self._after_commit()
         return embedded
 
-    def _embed(self, rows: Rows, ends_s: float) -> tuple[int, bool]:
+    def _embed(self, rows: Rows, deadline: Deadline) -> tuple[int, bool]:
         """Embed some of what waits; return how many got a vector, and whether any were done with, refused or not."""
         done_with: list[int] = []
         model = self._embedder.model
@@ -75,7 +76,7 @@ class EmbedMissing(EmbeddingJob):
             self._database,
             self._embedder,
             rows,
-            lambda _repository, _after: next(batches, []) if self._clock() < ends_s else [],
+            lambda _repository, _after: [] if deadline.is_over else next(batches, []),
             timeout_s=self._timeout_s,
             progress=done_with.append,
         )

@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.remote.calls import Deadline, fan_out
+from skillroute.core.remote.calls import DEFAULT_RETRY, RetryPolicy, fan_out
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
@@ -81,7 +82,7 @@ class BedrockEmbedder:
         EmbeddingUnavailable
             Bedrock failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """
-        deadline = self._retry.deadline(timeout_s)
+        deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
 
         def embed_one(text: str) -> Vector:
             return self._retry.run(lambda: self._invoke(text, deadline), deadline)

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from skillroute.core.embedding.calls import Deadline, fan_out
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import clipped
 from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.remote.calls import fan_out
 
 _INPUTS = {"input_ids", "attention_mask"}
 _OUTPUT = "embedding"
@@ -72,7 +74,7 @@ class OnnxEmbedder:
         """
         if not texts:
             return []
-        deadline = Deadline(timeout_s)
+        deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
         engine = self._loaded()
         if len(texts) == 1:
             return engine.embed_each(texts, deadline)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from skillroute.core.embedding.calls import DEFAULT_RETRY, RetryPolicy
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
-from skillroute.core.remote.calls import Deadline, fan_out
+from skillroute.core.remote.calls import DEFAULT_RETRY, RetryPolicy, fan_out
 from skillroute.core.remote.openai import OpenAIEndpoint
 from skillroute.core.secrets import Secret
 
@@ -94,7 +95,7 @@ class OpenAIEmbedder:
         EmbeddingUnavailable
             The endpoint failed, refused or sent something unusable, or `timeout_s` seconds went by, retries included.
         """
-        deadline = self._retry.deadline(timeout_s)
+        deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
         accepted = [acceptable(text) for text in texts]
         batches = [accepted[start : start + self._max_items] for start in range(0, len(accepted), self._max_items)]
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from skillroute.core.deadline import Callee
 from skillroute.core.embedding.model import EmbeddingModel, Vector
+from skillroute.core.errors import EmbeddingUnavailable
+
+EMBEDDING_MODEL = Callee("the embedding model", EmbeddingUnavailable, thread_name="embed")
+"""Whom deadlines of embedding name."""
 
 
 class Embedder(Protocol):

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import require_harmless
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
 from skillroute.core.observability import Metric, count, logger
@@ -107,7 +108,7 @@ class QueryEmbedder:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
         try:
-            vector = self._asked(embedder, query, begun + given_s)
+            vector = _asked(embedder, query, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
         except TextRefused as error:
             # Of this query alone: the next one has another text.
             count(Metric.EMBEDDING_REFUSED)
@@ -127,14 +128,6 @@ class QueryEmbedder:
         self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
         return vector
 
-    def _asked(self, embedder: Embedder, query: str, until_s: float) -> Vector:
-        """Ask the model. Raises `TextRefused` only where it takes other texts."""
-        try:
-            return embedder.embed([query], timeout_s=until_s - self._clock())[0]
-        except TextRefused:
-            require_harmless(embedder, timeout_s=max(0.0, until_s - self._clock()))
-            raise
-
     def failure(self, model: EmbeddingModel) -> str | None:
         """Return why a model is being left alone, or None."""
         with self._lock:
@@ -149,3 +142,12 @@ class QueryEmbedder:
             if model not in self._others:
                 self._others[model] = self._embedder_of(model)
             return self._others[model]
+
+
+def _asked(embedder: Embedder, query: str, deadline: Deadline) -> Vector:
+    """Ask the model. Raises `TextRefused` only where it takes other texts."""
+    try:
+        return embedder.embed([query], timeout_s=deadline.remaining_s())[0]
+    except TextRefused:
+        require_harmless(embedder, timeout_s=deadline.remaining_s())
+        raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown, StatementRejected
 from skillroute.core.observability import logger
 from skillroute.core.postgres.connection import Connection
@@ -32,7 +33,7 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
     OutcomeUnknown
         PostgreSQL does not know, or did not answer in that time.
     """
-    ends_at = time.monotonic() + at_most_s(within_s)
+    deadline = Deadline(at_most_s(within_s))
     while True:
         try:
             status = ask(lambda connection: _status(connection, lost))
@@ -43,7 +44,7 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
         if status in {"committed", "aborted"}:
             logger.warning("answer to a COMMIT lost", extra={"transaction": lost.xid, "status": status})
             return status == "committed"
-        if status is None or time.monotonic() >= ends_at:
+        if status is None or deadline.is_over:
             raise OutcomeUnknown(f"{lost}; its status: {status or 'forgotten'}") from lost
         time.sleep(_PAUSE_S)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import QueueUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
@@ -74,12 +75,12 @@ class Dispatch:
         """
         if self._queue is None:
             return self._aggregate_waiting()
-        published, ends_s = 0, self._clock() + within_s
+        published, deadline = 0, Deadline(within_s, self._clock)
         try:
             while entries := self._next_to_publish():
                 before = published
                 for start in range(0, len(entries), _BATCH):
-                    if self._clock() >= ends_s:
+                    if deadline.is_over:
                         return published
                     published += self._publish(self._queue, entries[start : start + _BATCH])
                 # Work that failed before takes less room than it was given, so there may be some for more. Where others

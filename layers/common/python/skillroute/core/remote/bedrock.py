@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import DependencyUnavailable
-from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, Deadline, TransientFailure, is_transient, retry_after_s
+from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, TransientFailure, is_transient, retry_after_s
 
 T = TypeVar("T")
 

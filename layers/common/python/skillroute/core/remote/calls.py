@@ -1,7 +1,4 @@
-"""What everybody who calls a model needs: a deadline, a few threads, and retries that respect both.
-
-Embedders and language models name themselves, and the error of their port, in a subclass of `Deadline`.
-"""
+"""What everybody who calls a model needs: a few threads, and retries, that respect a deadline."""
 
 from __future__ import annotations
 
@@ -14,9 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import count
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.errors import DependencyUnavailable
 
 A = TypeVar("A")
@@ -42,47 +40,6 @@ class TransientFailure(DependencyUnavailable):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-
-
-class Deadline:
-    """The moment by which a call, its retries included, must have ended. Safe to share between threads.
-
-    Attributes
-    ----------
-    callee : str
-        Who is waited for, as a message names it.
-    error : type
-        What the caller is to see when there is no answer.
-    thread_name : str
-        What the threads are called that wait.
-    """
-
-    callee: ClassVar[str] = "the model"
-    error: ClassVar[type[DependencyUnavailable]] = DependencyUnavailable
-    thread_name: ClassVar[str] = "call"
-
-    def __init__(self, timeout_s: float, clock: Clock = time.monotonic) -> None:
-        self.timeout_s = timeout_s
-        self._clock = clock
-        self._at_s = clock() + timeout_s
-        self._abandoned = False
-
-    def remaining_s(self) -> float:
-        """Return the seconds that are left; zero when the time is up, or nobody waits for the answer any more."""
-        return 0.0 if self._abandoned else max(0.0, self._at_s - self._clock())
-
-    def check(self) -> None:
-        """Raise `error` when no time is left."""
-        if self.remaining_s() <= 0.0:
-            raise self.passed()
-
-    def passed(self) -> DependencyUnavailable:
-        """Return the error that says that the time is up."""
-        return self.error(f"{self.callee} did not answer within {self.timeout_s:g} s")
-
-    def abandon(self) -> None:
-        """Say that nobody waits any more, so that work under way stops at its next look at the deadline."""
-        self._abandoned = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,19 +69,13 @@ class RetryPolicy:
     clock: Clock = time.monotonic
     uniform: Callable[[float, float], float] = random.uniform
 
-    deadline_type: ClassVar[type[Deadline]] = Deadline
-
-    def deadline(self, timeout_s: float) -> Deadline:
-        """Return a deadline `timeout_s` seconds from now."""
-        return self.deadline_type(timeout_s, self.clock)
-
     def run(self, attempt: Callable[[], T], deadline: Deadline) -> T:
         """Call `attempt` until it returns, fails for good, or no attempt or time is left.
 
         Raises
         ------
         DependencyUnavailable
-            The deadline's kind of it: the last attempt's failure, and why there was no further one.
+            The callee's error: the last attempt's failure, and why there was no further one.
         """
         for number in count(1):
             deadline.check()
@@ -133,7 +84,7 @@ class RetryPolicy:
             except TransientFailure as error:
                 pause_s = self._pause_s(number, error.retry_after_s)
                 if (why := self._why_not_again(number, pause_s, deadline)) is not None:
-                    raise deadline.error(f"{error} (attempt {number}{why})") from error
+                    raise deadline.callee.error(f"{error} (attempt {number}{why})") from error
             self.sleep(pause_s)
         raise AssertionError("count() does not end")
 
@@ -150,6 +101,9 @@ class RetryPolicy:
     def _pause_s(self, number: int, retry_after_s: float | None) -> float:
         backoff_s = self.uniform(0.0, min(self.cap_s, self.base_s * 2 ** (number - 1)))
         return backoff_s + (retry_after_s or 0.0)
+
+
+DEFAULT_RETRY = RetryPolicy()
 
 
 def is_transient(status: int) -> bool:
@@ -180,13 +134,13 @@ def fan_out(function: Callable[[A], T], arguments: Sequence[A], *, workers: int,
     Raises
     ------
     DependencyUnavailable
-        The time is up: the deadline's kind of it. An error of `function` is raised as it is, and what has not begun by
+        The time is up: the callee's error. An error of `function` is raised as it is, and what has not begun by
         then is not begun.
     """
     if not arguments:
         return []
     # A pool per call: a shared one would fill up with calls that are stuck, and starting a thread takes about 50 us.
-    pool = ThreadPoolExecutor(min(workers, len(arguments)), thread_name_prefix=deadline.thread_name)
+    pool = ThreadPoolExecutor(min(workers, len(arguments)), thread_name_prefix=deadline.callee.thread_name)
     try:
         futures = [pool.submit(function, argument) for argument in arguments]
         done, pending = wait(futures, timeout=deadline.remaining_s(), return_when=FIRST_EXCEPTION)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from skillroute.core.errors import DependencyUnavailable, RerankerUnavailable
+from skillroute.core.deadline import Callee, Deadline
+from skillroute.core.errors import RerankerUnavailable
 from skillroute.core.remote import calls
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.remote.calls import Deadline, TransientFailure, fan_out
+from skillroute.core.remote.calls import TransientFailure, fan_out
 
 MAX_CHARACTERS = 2000
 """Where query and texts are cut: about 500 tokens each, which is what rerankers look at of a text in one piece."""
@@ -31,13 +32,7 @@ class _TimeIsUp(RerankerUnavailable):
     """It may well have answered somebody with more time."""
 
 
-class _RerankDeadline(Deadline):
-    callee: ClassVar[str] = "the reranker"
-    error: ClassVar[type[DependencyUnavailable]] = RerankerUnavailable
-    thread_name: ClassVar[str] = "rerank"
-
-    def passed(self) -> DependencyUnavailable:
-        return _TimeIsUp(str(super().passed()))
+_RERANKER = Callee("the reranker", RerankerUnavailable, late=_TimeIsUp, thread_name="rerank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +57,6 @@ class RetryPolicy(calls.RetryPolicy):
     attempts: int = 2
     base_s: float = 0.1
     cap_s: float = 0.5
-
-    deadline_type: ClassVar[type[Deadline]] = _RerankDeadline
 
 
 DEFAULT_RETRY = RetryPolicy()
@@ -152,7 +145,7 @@ class BedrockReranker:
         self._bedrock.close()
 
     def _ask(self, query: str, texts: Sequence[str], timeout_s: float) -> list[float]:
-        deadline = self._retry.deadline(timeout_s)
+        deadline = Deadline(timeout_s, self._retry.clock, callee=_RERANKER)
         # Whole seconds, so that callers who give what they have left do not have a client each. The deadline is exact.
         read_timeout_s = float(math.ceil(timeout_s))
 

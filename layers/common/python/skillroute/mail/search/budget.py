@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 
 Tier = Literal["full", "no_rerank", "lexical_only"]
 
@@ -26,17 +27,16 @@ class Budget:
 
     given_ms: float | None = None
     clock: Clock = time.monotonic
-    _begun: float = field(init=False)
+    _deadline: Deadline | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_begun", self.clock())
+        deadline = None if self.given_ms is None else Deadline(self.given_ms / 1000.0, self.clock)
+        object.__setattr__(self, "_deadline", deadline)
 
     @property
     def left_ms(self) -> float | None:
         """What is left of it now, at least 0; None where there is no end."""
-        if self.given_ms is None:
-            return None
-        return max(0.0, self.given_ms - (self.clock() - self._begun) * 1000.0)
+        return None if self._deadline is None else self._deadline.remaining_s() * 1000.0
 
     def left_s(self, kept_ms: float) -> float | None:
         """Return the seconds that are left for a stage, of which it leaves some time to those after it."""

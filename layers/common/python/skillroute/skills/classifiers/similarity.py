@@ -7,14 +7,13 @@ in docs/adr/0008.
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillroute.core.documents.embed import Deadline
+from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import Vector, weighted_mean
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS, Refusal, embed_or_refuse
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
 from skillroute.skills.classification import (
@@ -94,9 +93,9 @@ class SimilarityClassifier:
         """
         if not skills:
             return Classification((), draft_skill(tool, (), "There are no skills yet."))
-        until = time.monotonic() + timeout_s
+        deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
         table = self._table(skills, timeout_s)
-        measured = table.measure(tool, self._vector(tool, until - time.monotonic()))
+        measured = table.measure(tool, self._vector(tool, deadline))
         sure = confidences(evidence(measured.features))
         best = int(sure.argmax())  # of equal ones the first by id
         rows = [int(row) for row in (-sure).argsort(kind="stable") if sure[row] >= WEAK_CONFIDENCE]
@@ -125,7 +124,7 @@ class SimilarityClassifier:
                 self._tables.popitem(last=False)
         return table
 
-    def _vector(self, tool: ToolProfile, timeout_s: float) -> NDArray[np.float32]:
+    def _vector(self, tool: ToolProfile, deadline: Deadline) -> NDArray[np.float32]:
         """Return the tool's vector, made here as everywhere else when it has none yet.
 
         Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: words decide.
@@ -134,7 +133,7 @@ class SimilarityClassifier:
 
         vector = tool.embedding
         if vector is None or len(vector) != self._dimension():
-            texts, deadline = tool.embedding_texts or (f"{tool.name}: {tool.description}",), Deadline(timeout_s)
+            texts = tool.embedding_texts or (f"{tool.name}: {tool.description}",)
             [vector] = self._made([texts], deadline)
             if vector is None:
                 each = self._made([(text,) for text in texts], deadline)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skillroute.core.documents.embed import Deadline
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.deadline import Deadline
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors import ClassifierUnavailable
 
@@ -50,11 +49,11 @@ class TextVectors:
         """
         import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
 
-        until = time.monotonic() + timeout_s
+        deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
         if not self._lock.acquire(timeout=max(0.0, timeout_s)):
             raise ClassifierUnavailable(_TOO_LATE)
         try:
-            self._embed([text for text in dict.fromkeys(texts) if text not in self._vectors], until)
+            self._embed([text for text in dict.fromkeys(texts) if text not in self._vectors], deadline)
             for text in texts:
                 self._vectors.move_to_end(text)
             found = [self._vectors[text] for text in texts]
@@ -64,17 +63,15 @@ class TextVectors:
             self._lock.release()
         return np.array(found, np.float32).reshape(len(texts), self._embedder.model.dimension)
 
-    def _embed(self, missing: Sequence[str], until: float) -> None:
+    def _embed(self, missing: Sequence[str], deadline: Deadline) -> None:
         import numpy as np  # noqa: PLC0415
 
         zeros = [0.0] * self._embedder.model.dimension
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
-            if until <= time.monotonic():
+            if deadline.is_over:
                 raise ClassifierUnavailable(_TOO_LATE)
-            made, failure = embed_or_refuse(
-                self._embedder, [(text,) for text in chunk], Deadline(until - time.monotonic()).left_s
-            )
+            made, failure = embed_or_refuse(self._embedder, [(text,) for text in chunk], deadline.left_s)
             # One that the model refuses is near nothing: it must not keep everything else from being classified.
             vectors = [zeros if isinstance(each, Refusal) else each for each in made]
             self._vectors.update(zip(chunk, np.array(vectors, np.float32), strict=False))

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 from skillroute.core.clock import Clock
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.generations import KNOWN, Generation, Generations, HeldGenerations, Served
 from skillroute.core.documents.index.events import (
     NO_MODEL,
@@ -127,12 +128,12 @@ class SharedReplica:
         check : bool
             Look first whether the collections are still on the server.
         """
-        ends_s = self._clock() + at_most_s(within_s)
+        deadline = Deadline(at_most_s(within_s), self._clock)
         while True:
             step = self._generations.held(lambda held, check=check: self._step(held, check))  # type: ignore[misc]
             check = False
             # Who was turned away while this one was at work relies on it: so look again after letting go.
-            if step == "busy" or (step == "done" and self._served().is_current) or self._clock() >= ends_s:
+            if step == "busy" or (step == "done" and self._served().is_current) or deadline.is_over:
                 return
 
     def close(self) -> None:
