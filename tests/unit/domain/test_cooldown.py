@@ -59,3 +59,21 @@ def test_of_many_threads_at_once_one_may_try(cooldown: Cooldown, clock: FakeCloc
     clock.advance(1.0)
     answers = in_threads(8, lambda _: cooldown.begin())
     assert sorted(map(str, answers)) == ["None"] + ["no answer"] * 7
+
+
+def test_whoever_only_asks_for_the_failure_may_try_with_all_others_once_the_rest_is_over(
+    cooldown: Cooldown, clock: FakeClock
+) -> None:
+    assert cooldown.failure() is None
+    cooldown.failed("no answer")
+    clock.advance(0.99)
+    assert cooldown.failure() == "no answer"
+    clock.advance(0.01)
+    assert [cooldown.failure() for _ in range(3)] == [None] * 3
+
+
+def test_a_failure_for_want_of_time_does_not_hold_for_whoever_has_more(cooldown: Cooldown, clock: FakeClock) -> None:
+    cooldown.failed("no answer within 2 s", up_to_s=2.0)
+    assert [cooldown.failure(timeout_s) for timeout_s in (1.0, 2.0, 2.1)] == ["no answer within 2 s"] * 2 + [None]
+    cooldown.failed("no rights")
+    assert cooldown.failure(3600.0) == "no rights"

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from skillroute.core.clock import Clock
+from skillroute.core.cooldown import Cooldown
 from skillroute.core.errors import SecretUnavailable
 from skillroute.core.observability import logger
 
@@ -45,7 +46,7 @@ class ManagedSecret:
         self._lock = threading.Lock()
         self._text: str | None = None
         self._asked_at_s = 0.0
-        self._failed: tuple[float, str] | None = None
+        self._cooldown = Cooldown(_FAILURE_REMEMBERED_S, clock)
 
     def __repr__(self) -> str:
         return f"ManagedSecret({self._arn!r})"
@@ -55,13 +56,13 @@ class ManagedSecret:
             before, now_s = self._text, self._clock()
             if before is not None and not (again and now_s - self._asked_at_s >= _ASK_AGAIN_AFTER_S):
                 return before
-            if self._failed is not None and now_s - self._failed[0] < _FAILURE_REMEMBERED_S:
-                raise SecretUnavailable(self._failed[1])
+            if (reason := self._cooldown.failure()) is not None:
+                raise SecretUnavailable(reason)
             self._asked_at_s = now_s
             try:
                 text = self._text = self._picked(self._fetched())
             except SecretUnavailable as error:
-                self._failed = (self._clock(), str(error))
+                self._cooldown.failed(str(error))
                 raise
             if before is not None:
                 logger.info("secret read again", extra={"secret": self._arn, "changed": before != text})

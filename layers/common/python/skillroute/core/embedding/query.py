@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
+from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
@@ -59,7 +60,7 @@ class QueryEmbedder:
         self._cache: BoundedCache[tuple[EmbeddingModel, bytes], Vector] = BoundedCache(
             max_entries=cache_size, max_bytes=CACHE_BYTES
         )
-        self._failed: dict[EmbeddingModel, tuple[float, str]] = {}
+        self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
 
     def model(self) -> EmbeddingModel | None:
         """Return the model that queries are embedded with, or None while that cannot be told."""
@@ -97,13 +98,11 @@ class QueryEmbedder:
         known = self._cache.get(key)
         if known is not None:
             return known
-        embedder = self._of(model)
+        embedder, cooldown = self._of(model), self._cooldown(model)
         if embedder is None:
             raise EmbeddingModelMismatch(stored=str(model), configured=str(self._embedder.model))
-        with self._lock:
-            failed_at, reason = self._failed.get(model, (float("-inf"), ""))
-            if self._clock() - failed_at < self._retry_after_s:
-                raise EmbeddingUnavailable(reason)
+        if (reason := cooldown.failure()) is not None:
+            raise EmbeddingUnavailable(reason)
         if given_s <= 0.0:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
@@ -118,21 +117,21 @@ class QueryEmbedder:
             # Waits end a little early or late by another clock.
             had_too_little = given_s < self._timeout_s and self._clock() - begun >= 0.9 * given_s
             if not had_too_little:
-                with self._lock:
-                    self._failed[model] = (self._clock(), str(error))
+                cooldown.failed(str(error))
             count(Metric.EMBEDDING_FAILED)
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
             raise
-        with self._lock:
-            self._failed.pop(model, None)
+        cooldown.succeeded()
         self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
         return vector
 
     def failure(self, model: EmbeddingModel) -> str | None:
         """Return why a model is being left alone, or None."""
+        return self._cooldown(model).failure()
+
+    def _cooldown(self, model: EmbeddingModel) -> Cooldown:
         with self._lock:
-            failed_at, reason = self._failed.get(model, (float("-inf"), ""))
-            return None if self._clock() - failed_at >= self._retry_after_s else reason
+            return self._cooldowns.setdefault(model, Cooldown(self._retry_after_s, self._clock))
 
     def _of(self, model: EmbeddingModel) -> Embedder | None:
         # An embedder that cannot say which it is, is asked: it says why.

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from skillroute.core.clock import Clock
+from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Deadline
 from skillroute.core.errors import QueueUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
@@ -57,7 +58,7 @@ class Dispatch:
         self._aggregate_delay_s = aggregate_delay_s
         self._most_in_flight = most_in_flight
         self._clock = clock
-        self._not_before = float("-inf")
+        self._cooldown = Cooldown(_LEFT_ALONE_S, clock)
 
     def __call__(self) -> int:
         """Publish what waits, right after a commit, and return how much it was.
@@ -65,7 +66,7 @@ class Dispatch:
         Somebody waits for the answer to what was written, so it ends after two seconds, a backlog is left to the relay,
         and a queue that failed is left alone for a while. It never raises: what it could not publish stays.
         """
-        return 0 if self._clock() < self._not_before else self.backlog(within_s=_WITHIN_S)
+        return self.backlog(within_s=_WITHIN_S) if self._cooldown.failure() is None else 0
 
     def backlog(self, *, within_s: float) -> int:
         """Publish what waits, as far as that goes within some seconds, and return how much it was. It never raises.
@@ -89,7 +90,7 @@ class Dispatch:
                     break
         except SkillrouteError as error:
             if isinstance(error, QueueUnavailable):
-                self._not_before = self._clock() + _LEFT_ALONE_S
+                self._cooldown.failed(str(error))
             _left(error)
         return published
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Callee, Deadline
 from skillroute.core.errors import RerankerUnavailable
 from skillroute.core.remote import calls
@@ -33,21 +34,6 @@ class _TimeIsUp(RerankerUnavailable):
 
 
 _RERANKER = Callee("the reranker", RerankerUnavailable, late=_TimeIsUp, thread_name="rerank")
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """A failure that is remembered.
-
-    Attributes
-    ----------
-    timeout_s : float
-        Whoever has more time than this tries all the same.
-    """
-
-    at_s: float
-    reason: str
-    timeout_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +89,7 @@ class BedrockReranker:
             service="bedrock-agent-runtime",
         )
         self._retry = retry
-        self._failed: _Failure | None = None
+        self._cooldown = Cooldown(RETRY_AFTER_S, retry.clock)
 
     @property
     def name(self) -> str:
@@ -129,15 +115,14 @@ class BedrockReranker:
         """
         if not texts:
             return []
-        failed = self._failed
-        if failed is not None and self._retry.clock() - failed.at_s < RETRY_AFTER_S and timeout_s <= failed.timeout_s:
-            raise RerankerUnavailable(failed.reason)
+        if (reason := self._cooldown.failure(timeout_s)) is not None:
+            raise RerankerUnavailable(reason)
         try:
             return self._ask(query, texts, timeout_s)
         except RerankerUnavailable as error:
             holds_up_to_s = _holds_up_to_s(error, timeout_s)
             if holds_up_to_s is not None:
-                self._failed = _Failure(self._retry.clock(), str(error), holds_up_to_s)
+                self._cooldown.failed(str(error), up_to_s=holds_up_to_s)
             raise
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
+from skillroute.core.cooldown import Cooldown
 from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex
@@ -105,7 +106,7 @@ class EmbeddedReplica:
         self._polled_at = float("-inf")
         self._failed: tuple[float, SkillrouteError] | None = None
         self._rebuild: threading.Thread | None = None
-        self._rebuild_not_before = float("-inf")
+        self._rebuild_failed = Cooldown(_REBUILD_AGAIN_AFTER_S, clock)
         self._closed = False
 
     @property
@@ -271,7 +272,7 @@ class EmbeddedReplica:
         return self._rebuild is not None and self._rebuild.is_alive()
 
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
-        if self._rebuilding() or self._clock() < self._rebuild_not_before:
+        if self._rebuilding() or self._rebuild_failed.failure() is not None:
             return
         current = self._current
         large = current is not None and not current.given_up and _size(current.index) >= self._optimise_above
@@ -291,5 +292,5 @@ class EmbeddedReplica:
                     self._swap(built, model, optimised=optimise is not None)
         except SkillrouteError as error:
             # The old index goes on answering, and a later search starts another attempt.
-            self._rebuild_not_before = self._clock() + _REBUILD_AGAIN_AFTER_S
+            self._rebuild_failed.failed(str(error))
             logger.warning("index rebuild failed", extra={"reason": str(error)})
