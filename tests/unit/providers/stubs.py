@@ -13,7 +13,7 @@ from typing import Any
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.port import EMBEDDING_MODEL
-from skillroute.core.remote.calls import RetryPolicy
+from skillroute.core.retry import Retry
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class FakeTime:
     def deadline(self, timeout_s: float) -> Deadline:
         return Deadline(timeout_s, self.clock, callee=EMBEDDING_MODEL)
 
-    def retry(self, **changes: Any) -> RetryPolicy:
-        return RetryPolicy(clock=self.clock, sleep=self.sleep, uniform=lambda _, high: high, **changes)
+    def retry(self, **changes: Any) -> Retry:
+        return Retry(clock=self.clock, sleep=self.sleep, uniform=lambda _, high: high, **changes)
 
 
 def hashed(text: str, dimension: int) -> list[float]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from skillroute.core.errors import ConfigurationError, RerankerUnavailable
-from skillroute.core.reranking.bedrock import MAX_CHARACTERS, BedrockReranker, RetryPolicy
+from skillroute.core.reranking.bedrock import MAX_CHARACTERS, RERANK_RETRY, BedrockReranker
 from skillroute.core.settings import RerankSettings
 from skillroute.wiring.providers import make_reranker
 
@@ -41,7 +42,7 @@ def make(server: StubServer, time: FakeTime) -> Iterator[Make]:
     made: list[BedrockReranker] = []
 
     def make(model: str = MODEL, **arguments: Any) -> BedrockReranker:
-        retry = RetryPolicy(clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
+        retry = replace(RERANK_RETRY, clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
         defaults = {"region": "eu-central-1", "endpoint_url": server.url, "retry": retry}
         made.append(BedrockReranker(model, **{**defaults, **arguments}))
         return made[-1]

@@ -10,7 +10,8 @@ import pytest
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.errors import EmbeddingUnavailable
-from skillroute.core.remote.calls import RetryPolicy, TransientFailure, fan_out, retry_after_s
+from skillroute.core.remote.calls import fan_out, retry_after_s
+from skillroute.core.retry import Retry, TransientFailure
 
 from tests.unit.providers.stubs import FakeTime
 
@@ -37,7 +38,7 @@ def test_pauses_double_from_the_base_to_the_cap(time: FakeTime) -> None:
     attempt = Attempts(*[down() for _ in range(6)])
     retry = time.retry(attempts=7, base_s=0.5, cap_s=3.0)
 
-    assert retry.run(attempt, time.deadline(60)) == "done"
+    assert retry.run(attempt, deadline=time.deadline(60)) == "done"
     assert time.sleeps == [0.5, 1.0, 2.0, 3.0, 3.0, 3.0]
 
 
@@ -48,8 +49,8 @@ def test_the_jitter_is_full(time: FakeTime) -> None:
         asked.append((low, high))
         return low
 
-    retry = RetryPolicy(clock=time.clock, sleep=time.sleep, uniform=lowest, base_s=0.5)
-    retry.run(Attempts(down(), down()), time.deadline(60))
+    retry = Retry(clock=time.clock, sleep=time.sleep, uniform=lowest, base_s=0.5)
+    retry.run(Attempts(down(), down()), deadline=time.deadline(60))
 
     assert asked == [(0.0, 0.5), (0.0, 1.0)]
     assert time.sleeps == [0.0, 0.0]
@@ -58,7 +59,7 @@ def test_the_jitter_is_full(time: FakeTime) -> None:
 def test_the_server_is_left_alone_for_as_long_as_it_asks(time: FakeTime) -> None:
     retry = time.retry(base_s=0.5)
 
-    assert retry.run(Attempts(down(retry_after_s=7)), time.deadline(60)) == "done"
+    assert retry.run(Attempts(down(retry_after_s=7)), deadline=time.deadline(60)) == "done"
     assert time.sleeps == [7.5]
 
 
@@ -67,7 +68,7 @@ def test_a_pause_that_would_end_after_the_deadline_is_not_begun(time: FakeTime) 
     retry = time.retry()
 
     with pytest.raises(EmbeddingUnavailable, match=r"server is down.*none further fits into 10 s"):
-        retry.run(attempt, time.deadline(10))
+        retry.run(attempt, deadline=time.deadline(10))
     assert (attempt.made, time.sleeps) == (1, [])
 
 
@@ -76,7 +77,7 @@ def test_retries_never_last_longer_than_the_deadline(time: FakeTime) -> None:
     began_s = time.now_s
 
     with pytest.raises(EmbeddingUnavailable):
-        retry.run(Attempts(*[down() for _ in range(1000)]), time.deadline(12))
+        retry.run(Attempts(*[down() for _ in range(1000)]), deadline=time.deadline(12))
     assert 6 < time.now_s - began_s < 12
 
 
@@ -85,7 +86,7 @@ def test_the_last_attempt_is_not_followed_by_a_pause(time: FakeTime) -> None:
     retry = time.retry(attempts=3)
 
     with pytest.raises(EmbeddingUnavailable, match=r"server is down.*attempt 3, the last"):
-        retry.run(attempt, time.deadline(60))
+        retry.run(attempt, deadline=time.deadline(60))
     assert (attempt.made, len(time.sleeps)) == (3, 2)
 
 
@@ -95,7 +96,7 @@ def test_what_is_not_transient_is_not_tried_again(time: FakeTime, failure: Excep
     retry = time.retry()
 
     with pytest.raises(type(failure)) as caught:
-        retry.run(attempt, time.deadline(60))
+        retry.run(attempt, deadline=time.deadline(60))
     assert caught.value is failure
     assert attempt.made == 1
 
@@ -105,7 +106,7 @@ def test_without_time_there_is_no_attempt(time: FakeTime) -> None:
     retry = time.retry()
 
     with pytest.raises(EmbeddingUnavailable, match="within 0 s"):
-        retry.run(attempt, time.deadline(0))
+        retry.run(attempt, deadline=time.deadline(0))
     assert attempt.made == 0
 
 

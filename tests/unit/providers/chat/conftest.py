@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from skillroute.core.chat.bedrock import BedrockChat
-from skillroute.core.chat.calls import RetryPolicy
+from skillroute.core.chat.calls import CHAT_RETRY
 from skillroute.core.chat.openai import OpenAIChat
+from skillroute.core.retry import Retry
 
 from tests.unit.providers.stubs import Answer, FakeTime, StubServer
 
 
 @pytest.fixture
-def chat_retry(time: FakeTime) -> RetryPolicy:
-    return RetryPolicy(clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
+def chat_retry(time: FakeTime) -> Retry:
+    return replace(CHAT_RETRY, clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def server() -> Iterator[StubServer]:
 
 
 @pytest.fixture
-def openai_chat(server: StubServer, chat_retry: RetryPolicy) -> Iterator[Callable[..., OpenAIChat]]:
+def openai_chat(server: StubServer, chat_retry: Retry) -> Iterator[Callable[..., OpenAIChat]]:
     """Make one against the stub; keyword arguments go to its constructor."""
     made: list[OpenAIChat] = []
 
@@ -42,7 +44,7 @@ def openai_chat(server: StubServer, chat_retry: RetryPolicy) -> Iterator[Callabl
 
 
 @pytest.fixture
-def bedrock_chat(server: StubServer, chat_retry: RetryPolicy) -> Iterator[Callable[..., BedrockChat]]:
+def bedrock_chat(server: StubServer, chat_retry: Retry) -> Iterator[Callable[..., BedrockChat]]:
     """Make one against the stub; keyword arguments go to its constructor."""
     made: list[BedrockChat] = []
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from skillroute.core.chat.calls import RetryPolicy
+from skillroute.core.chat.calls import CHAT_RETRY
 from skillroute.core.chat.openai import OpenAIChat
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
@@ -96,7 +97,7 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def chat(server: ChatServer, time: FakeTime) -> Iterator[OpenAIChat]:
-    retry = RetryPolicy(clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
+    retry = replace(CHAT_RETRY, clock=time.clock, sleep=time.sleep, uniform=lambda _, high: high)
     chat = OpenAIChat("stub", base_url=server.base_url, retry=retry)
     yield chat
     chat.close()

@@ -14,6 +14,7 @@ from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.core.retry import Retry
 from skillroute.skills.access import own_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, PrepareSkill
@@ -21,7 +22,11 @@ from skillroute.skills.model import NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestion_repository import SuggestionRepository
 
-_ATTEMPTS = 5
+_OVERTAKEN = Retry(attempts=5, base_s=0.0)
+
+
+class _Overtaken(Conflict):
+    """Somebody else changed the skill after it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +80,22 @@ class ChangeSkill:
         Conflict
             It is deleted and was to be made active or inactive; or others change it again and again.
         """
-        for _ in range(_ATTEMPTS):
+
+        def attempt() -> Skill:
             before = self._of_caller(skill_id, caller, wants_state="is_active" in changes)
             fields, is_active = _merged(before, changes)
-            prepared = self._prepared(before, fields)
+            change = _Change(self._prepared(before, fields), is_active, before)
 
-            def write(session: Session, change: _Change = _Change(prepared, is_active, before)) -> Skill | None:
+            def write(session: Session) -> Skill:
                 after = _write(session, change, caller)
-                if after is not None:
-                    together_with(session)
+                together_with(session)
                 return after
 
-            after = self._database.transact(write)
-            if after is not None:
-                self._after_commit()
-                return after
-        raise Conflict(f"skill {skill_id} is being changed by others; try again")
+            return self._database.transact(write)
+
+        after = _OVERTAKEN.run(attempt, again=lambda error: isinstance(error, _Overtaken))
+        self._after_commit()
+        return after
 
     def delete(self, skill_id: str, caller: Caller) -> None:
         """Delete a skill: it is gone from everything, and its tools lose it.
@@ -148,7 +153,7 @@ def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, boo
         raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
 
 
-def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
+def _write(session: Session, change: _Change, caller: Caller) -> Skill:
     prepared = change.prepared
     if prepared.model is not None:
         claim_model(session, prepared.model)
@@ -160,4 +165,7 @@ def _write(session: Session, change: _Change, caller: Caller) -> Skill | None:
         is_active=change.is_active,
         seen=change.before.updated_at,
     )
-    return SkillRepository(session).get(prepared.skill.id, caller.org_id) if changed else None
+    after = SkillRepository(session).get(prepared.skill.id, caller.org_id) if changed else None
+    if after is None:
+        raise _Overtaken(f"skill {prepared.skill.id} is being changed by others; try again")
+    return after

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from skillroute.core.chat.calls import DEFAULT_RETRY, MAX_ANSWER_TOKENS, RetryPolicy
+from skillroute.core.chat.calls import CHAT_RETRY, MAX_ANSWER_TOKENS, ask
 from skillroute.core.deadline import Deadline
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.remote.bedrock import BedrockRuntime
+from skillroute.core.retry import Retry
 
 _CONNECTIONS = 10  # botocore's default; more threads than that wait for none, they only connect anew
 _REFUSALS = frozenset({"guardrail_intervened", "content_filtered"})
@@ -31,7 +32,7 @@ class BedrockChat:
         Where to call Bedrock; None takes the environment's region.
     endpoint_url : str or None
         Another endpoint than the region's own: a VPC endpoint, or a stub.
-    retry : RetryPolicy
+    retry : Retry
         How often, and how far apart.
 
     Examples
@@ -46,7 +47,7 @@ class BedrockChat:
         *,
         region: str | None = None,
         endpoint_url: str | None = None,
-        retry: RetryPolicy = DEFAULT_RETRY,
+        retry: Retry = CHAT_RETRY,
     ) -> None:
         self._model = model
         self._bedrock = BedrockRuntime(
@@ -83,7 +84,7 @@ class BedrockChat:
                 read_timeout_s=read_timeout_s,
             )
 
-        return _tool_input(self._retry.ask(converse, timeout_s=timeout_s), schema["title"], self.name)
+        return _tool_input(ask(converse, self._retry, timeout_s=timeout_s), schema["title"], self.name)
 
     def close(self) -> None:
         """Close the connections. The next call opens new ones."""

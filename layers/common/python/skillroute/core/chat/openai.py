@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillroute.core.chat.calls import DEFAULT_RETRY, MAX_ANSWER_TOKENS, RetryPolicy
+from skillroute.core.chat.calls import CHAT_RETRY, MAX_ANSWER_TOKENS, ask
 from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailable
 from skillroute.core.remote.openai import OpenAIEndpoint
+from skillroute.core.retry import Retry
 from skillroute.core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class OpenAIChat:
         Up to and including the version: ``https://api.openai.com/v1``.
     api_key : str, Secret or None
         Sent as a bearer token. Never part of an error message.
-    retry : RetryPolicy
+    retry : Retry
         How often, and how far apart.
 
     Raises
@@ -52,7 +53,7 @@ class OpenAIChat:
         *,
         base_url: str = "https://api.openai.com/v1",
         api_key: str | Secret | None = None,
-        retry: RetryPolicy = DEFAULT_RETRY,
+        retry: Retry = CHAT_RETRY,
     ) -> None:
         self._model = model
         self._endpoint = OpenAIEndpoint(
@@ -91,8 +92,8 @@ class OpenAIChat:
             "temperature": 0,
             "max_tokens": MAX_ANSWER_TOKENS,
         }
-        response = self._retry.ask(
-            lambda deadline: self._endpoint.post(body, timeout_s=deadline.timeout_s), timeout_s=timeout_s
+        response = ask(
+            lambda deadline: self._endpoint.post(body, timeout_s=deadline.timeout_s), self._retry, timeout_s=timeout_s
         )
         return _object(_content(response, self.name), self.name)
 

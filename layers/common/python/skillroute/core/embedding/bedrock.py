@@ -12,7 +12,8 @@ from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.remote.calls import DEFAULT_RETRY, RetryPolicy, fan_out
+from skillroute.core.remote.calls import fan_out
+from skillroute.core.retry import DEFAULT_RETRY, Retry
 
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
@@ -36,7 +37,7 @@ class BedrockEmbedder:
         Where to call Bedrock; None takes the environment's region.
     endpoint_url : str or None
         Another endpoint than the region's own: a VPC endpoint, or a stub.
-    retry : RetryPolicy
+    retry : Retry
         How often, and how far apart.
 
     Raises
@@ -51,7 +52,7 @@ class BedrockEmbedder:
         *,
         region: str | None = None,
         endpoint_url: str | None = None,
-        retry: RetryPolicy = DEFAULT_RETRY,
+        retry: Retry = DEFAULT_RETRY,
     ) -> None:
         if model.dimension not in _DIMENSIONS:
             raise ConfigurationError(f"Titan Text Embeddings V2 has 256, 512 or 1024 dimensions, not {model.dimension}")
@@ -85,7 +86,7 @@ class BedrockEmbedder:
         deadline = Deadline(timeout_s, self._retry.clock, callee=EMBEDDING_MODEL)
 
         def embed_one(text: str) -> Vector:
-            return self._retry.run(lambda: self._invoke(text, deadline), deadline)
+            return self._retry.run(lambda: self._invoke(text, deadline), deadline=deadline)
 
         return fan_out(embed_one, [acceptable(text) for text in texts], workers=_WORKERS, deadline=deadline)
 

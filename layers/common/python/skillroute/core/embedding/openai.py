@@ -11,8 +11,9 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import acceptable, unit_vector
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
-from skillroute.core.remote.calls import DEFAULT_RETRY, RetryPolicy, fan_out
+from skillroute.core.remote.calls import fan_out
 from skillroute.core.remote.openai import OpenAIEndpoint
+from skillroute.core.retry import DEFAULT_RETRY, Retry
 from skillroute.core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class OpenAIEmbedder:
     max_items : int
         Texts in one request at most. OpenAI allows 2,048, and 300,000 tokens in all, which 64 texts of the length that
         `wire.acceptable` lets pass stay below.
-    retry : RetryPolicy
+    retry : Retry
         How often, and how far apart.
 
     Raises
@@ -63,7 +64,7 @@ class OpenAIEmbedder:
         api_key: str | Secret | None = None,
         send_dimensions: bool = False,
         max_items: int = 64,
-        retry: RetryPolicy = DEFAULT_RETRY,
+        retry: Retry = DEFAULT_RETRY,
     ) -> None:
         self._model = model
         self._endpoint = OpenAIEndpoint(
@@ -100,7 +101,7 @@ class OpenAIEmbedder:
         batches = [accepted[start : start + self._max_items] for start in range(0, len(accepted), self._max_items)]
 
         def embed_batch(batch: list[str]) -> list[Vector]:
-            return self._retry.run(lambda: self._request(batch, deadline), deadline)
+            return self._retry.run(lambda: self._request(batch, deadline), deadline=deadline)
 
         return list(chain.from_iterable(fan_out(embed_batch, batches, workers=_WORKERS, deadline=deadline)))
 

@@ -14,6 +14,7 @@ from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.lock_watch import LockWatch
 from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
+from skillroute.core.retry import Retry, TransientFailure
 
 T = TypeVar("T")
 
@@ -90,7 +91,8 @@ class _Patience:
 
     def __call__(self, what: str, step: Callable[[], T]) -> T:
         """Run a step until it gets its locks, and return its result. Raises `MigrationBlocked`."""
-        while True:
+
+        def attempt() -> T:
             began = time.monotonic()
             try:
                 return step()
@@ -99,8 +101,10 @@ class _Patience:
                     raise
                 if self._left_s <= 0:
                     raise MigrationBlocked(self._message(what)) from error
-            time.sleep(self._limits.attempt_s)
-            self._left_s -= time.monotonic() - began
+                self._left_s -= time.monotonic() - began + self._limits.attempt_s  # and the pause that follows
+                raise TransientFailure(str(error)) from error
+
+        return Retry.every(self._limits.attempt_s).run(attempt)
 
     def _message(self, what: str) -> str:
         blockers = self._watch.blockers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from skillroute.core.deadline import Deadline
@@ -10,9 +9,10 @@ from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown, Statemen
 from skillroute.core.observability import logger
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.refusals import CommitUnanswered
+from skillroute.core.retry import Retry, TransientFailure
 from skillroute.core.time_left import at_most_s
 
-_PAUSE_S = 0.05
+_ASKING = Retry.every(0.05)
 
 Ask = Callable[[Callable[[Connection], str | None]], str | None]
 """Calls a function with a connection other than the lost one."""
@@ -34,7 +34,8 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
         PostgreSQL does not know, or did not answer in that time.
     """
     deadline = Deadline(at_most_s(within_s))
-    while True:
+
+    def attempt() -> bool:
         try:
             status = ask(lambda connection: _status(connection, lost))
         except OutcomeUnknown:
@@ -46,7 +47,9 @@ def was_committed(lost: CommitUnanswered, ask: Ask, *, within_s: float) -> bool:
             return status == "committed"
         if status is None or deadline.is_over:
             raise OutcomeUnknown(f"{lost}; its status: {status or 'forgotten'}") from lost
-        time.sleep(_PAUSE_S)
+        raise TransientFailure(status)
+
+    return _ASKING.run(attempt)
 
 
 def _status(connection: Connection, lost: CommitUnanswered) -> str | None:

@@ -6,7 +6,6 @@ decides which failures are retried.
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,21 +13,26 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from skillroute.core.cooldown import Cooldown
-from skillroute.core.errors import DatabaseUnavailable, StatementRejected
+from skillroute.core.errors import DatabaseUnavailable, SkillrouteError, StatementRejected
 from skillroute.core.postgres.address import Address, AddressSource, fixed
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.outcome import was_committed
 from skillroute.core.postgres.refusals import CommitUnanswered, LoginRefused, NoAnswer
+from skillroute.core.retry import Retry
 
 T = TypeVar("T")
 
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
-_ATTEMPTS = 5
+_COLLISIONS = Retry(attempts=5, base_s=0.02)  # spreads transactions that collided
 # How long a server that did not answer is not asked again, so that not every request waits for it (decisions 9).
 _REST_S = 1.0
 # A connection that was idle for this long is checked before it is used: a round trip (0.1 ms on loopback), where a lost
 # connection costs the whole wait for a statement. Requests that follow each other closely skip it.
 _IDLE_S = 2.0
+
+
+def _is_collision(error: SkillrouteError) -> bool:
+    return isinstance(error, StatementRejected) and error.state in _TRY_AGAIN_STATES
 
 
 class Pool:
@@ -101,14 +105,7 @@ class Pool:
         DatabaseUnavailable, StatementRejected
             The changes are not stored.
         """
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._transaction(work)
-            except StatementRejected as error:
-                if error.state not in _TRY_AGAIN_STATES or attempt == _ATTEMPTS - 1:
-                    raise
-                time.sleep(random.uniform(0.0, 0.02 * 2**attempt))  # noqa: S311 (spreads transactions that collided)
-        raise AssertionError("unreachable")
+        return _COLLISIONS.run(lambda: self._transaction(work), again=_is_collision)
 
     def close(self) -> None:
         """Close the idle connections."""

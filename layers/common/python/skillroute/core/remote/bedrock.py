@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar
 
 from skillroute.core.deadline import Deadline
 from skillroute.core.errors import DependencyUnavailable
-from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, TransientFailure, is_transient, retry_after_s
+from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, is_transient, retry_after_s
+from skillroute.core.retry import TransientFailure
 
 T = TypeVar("T")
 

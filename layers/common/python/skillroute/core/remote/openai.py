@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from skillroute.core.errors import ConfigurationError, DependencyUnavailable, SecretUnavailable
-from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, TransientFailure, is_transient, retry_after_s
+from skillroute.core.remote.calls import MAX_MESSAGE_LENGTH, is_transient, retry_after_s
+from skillroute.core.retry import TransientFailure
 from skillroute.core.secrets import Secret
 
 if TYPE_CHECKING:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Callee, Deadline
 from skillroute.core.errors import RerankerUnavailable
-from skillroute.core.remote import calls
 from skillroute.core.remote.bedrock import BedrockRuntime
-from skillroute.core.remote.calls import TransientFailure, fan_out
+from skillroute.core.remote.calls import fan_out
+from skillroute.core.retry import Retry, TransientFailure
 
 MAX_CHARACTERS = 2000
 """Where query and texts are cut: about 500 tokens each, which is what rerankers look at of a text in one piece."""
@@ -36,16 +35,8 @@ class _TimeIsUp(RerankerUnavailable):
 _RERANKER = Callee("the reranker", RerankerUnavailable, late=_TimeIsUp, thread_name="rerank")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy(calls.RetryPolicy):
-    """One more attempt, soon: whoever searches waits, and without a reranker still gets the fused order."""
-
-    attempts: int = 2
-    base_s: float = 0.1
-    cap_s: float = 0.5
-
-
-DEFAULT_RETRY = RetryPolicy()
+RERANK_RETRY = Retry(attempts=2, base_s=0.1, cap_s=0.5)
+"""One more attempt, soon: whoever searches waits, and without a reranker still gets the fused order."""
 
 
 class BedrockReranker:
@@ -63,7 +54,7 @@ class BedrockReranker:
         Where to call Bedrock; None takes the environment's region.
     endpoint_url : str or None
         Another endpoint than the region's own: a VPC endpoint, or a stub.
-    retry : RetryPolicy
+    retry : Retry
         How often, and how far apart.
 
     Examples
@@ -78,7 +69,7 @@ class BedrockReranker:
         *,
         region: str | None = None,
         endpoint_url: str | None = None,
-        retry: calls.RetryPolicy = DEFAULT_RETRY,
+        retry: Retry = RERANK_RETRY,
     ) -> None:
         self._model = model
         self._bedrock = BedrockRuntime(
@@ -135,7 +126,7 @@ class BedrockReranker:
         read_timeout_s = float(math.ceil(timeout_s))
 
         def ask(_: None) -> list[float]:
-            return self._retry.run(lambda: self._rerank(query, texts, deadline, read_timeout_s), deadline)
+            return self._retry.run(lambda: self._rerank(query, texts, deadline, read_timeout_s), deadline=deadline)
 
         [found] = fan_out(ask, [None], workers=1, deadline=deadline)
         return found
