@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import MAX_DEPTH, check_json
+from skillroute.core.json_input import MAX_DEPTH, check_json, validated
 
 texts = st.text("a\\u0é", max_size=8) | st.sampled_from(["\x00", "\\u0000", "\\\\u0000", "\ud800", "\\\x00"])
 values = st.recursive(
@@ -55,3 +56,32 @@ def test_the_first_thing_that_is_wrong_is_named() -> None:
     with pytest.raises(InvalidInput) as refused:
         check_json({"a": [1, {"b": "\x00"}], "c": math.nan})
     assert refused.value.field == "a.1.b"
+
+
+def test_what_is_wrong_as_a_whole_is_called_what_the_caller_calls_it() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_json("\x00", whole="message")
+    assert refused.value.field == "message"
+    # AND a field of the name that it has by default is a field
+    with pytest.raises(InvalidInput) as refused:
+        check_json({"item": "\x00"}, whole="message")
+    assert refused.value.field == "item"
+
+
+class Box(BaseModel):
+    sides: list[int] = Field(max_length=3)
+    name: str
+
+
+def test_the_first_field_that_a_model_refuses_is_named_with_its_place() -> None:
+    assert validated(Box, {"sides": [1], "name": "b"}, whole="box") == Box(sides=[1], name="b")
+    with pytest.raises(InvalidInput) as refused:
+        validated(Box, {"sides": [1, "two"], "name": 3}, whole="box")
+    assert refused.value.field == "sides.1"
+    assert refused.value.__cause__ is None, "what was sent is not repeated"
+
+
+def test_what_is_no_object_at_all_is_refused_as_a_whole() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        validated(Box, 7, whole="box")
+    assert refused.value.field == "box"

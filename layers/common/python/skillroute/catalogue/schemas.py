@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json
+from skillroute.core.json_input import check_json, validated
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
@@ -80,8 +80,4 @@ def read_item(raw: object) -> ItemContent:
     size = check_json(raw)
     if size > MAX_BYTES:
         raise InvalidInput("item", f"is {size} bytes as JSON; at most {MAX_BYTES} are allowed")
-    try:
-        return ItemInput.model_validate(raw).content()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or "item", first["msg"]) from None
+    return validated(ItemInput, raw, whole="item").content()

@@ -1,4 +1,4 @@
-"""What JSON can carry but PostgreSQL or an answer cannot: refused, with the place where it stands."""
+"""What callers send as JSON: checked, and refused with the place where it is wrong."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from skillroute.core.errors import InvalidInput
 
@@ -17,11 +20,39 @@ _SHOWN = 64  # characters of a key in the name of a place
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*+\\u0000")
 
 
-def check_json(value: object) -> int:
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(model: type[Model], value: object, *, whole: str) -> Model:
+    """Return what a model makes of a value.
+
+    Parameters
+    ----------
+    whole : str
+        What the value is called where no field of it is wrong but all of it.
+
+    Raises
+    ------
+    InvalidInput
+        Names the first field that is wrong.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InvalidInput(".".join(map(str, first["loc"])) or whole, first["msg"]) from None
+
+
+def check_json(value: object, *, whole: str = "item") -> int:
     """Refuse what JSON can carry but PostgreSQL or an answer cannot: NUL, lone surrogates, NaN, endless nesting.
 
     Nearly everything passes, so it is written out and looked at as a whole; only what does not is walked through, to
     say where, which takes three times as long.
+
+    Parameters
+    ----------
+    whole : str
+        What the value is called where nothing in it is wrong but all of it.
 
     Returns
     -------
@@ -37,10 +68,10 @@ def check_json(value: object) -> int:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, check_circular=False)
         size = len(text.encode("utf-8"))
     except (ValueError, RecursionError):  # NaN, a lone surrogate; more levels than the interpreter allows
-        _refuse_what_is_wrong(value)
+        _refuse_what_is_wrong(value, whole)
         raise
     if _NUL.search(text) is not None or _is_too_deep(value):
-        _refuse_what_is_wrong(value)
+        _refuse_what_is_wrong(value, whole)
     return size
 
 
@@ -59,10 +90,10 @@ def _is_too_deep(value: object) -> bool:
     return any(level)
 
 
-def _refuse_what_is_wrong(value: object) -> None:
+def _refuse_what_is_wrong(value: object, whole: str) -> None:
     """Walk to the first thing that is wrong; without recursion, since the input may be nested as deeply as it likes."""
     path: list[object] = []
-    left: list[Iterator[tuple[object, object]]] = [iter([("", value)])]
+    left: list[Iterator[tuple[object, object]]] = [iter([(whole, value)])]
     while left:
         for key, current in left[-1]:
             path[len(left) - 1 :] = [key]
@@ -97,4 +128,4 @@ def _check_text(path: Sequence[object], text: str) -> None:
 def _place(path: Sequence[object]) -> str:
     """Spell out where a value stands, shortened where it is deep or a key is long; the first is the whole's own."""
     keys = [str(key)[:_SHOWN] for key in path[1:7]]
-    return ".".join(keys if len(path) <= 7 else [*keys[:3], "..."]) or "item"
+    return ".".join(keys if len(path) <= 7 else [*keys[:3], "..."]) or str(path[0])

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json
+from skillroute.core.json_input import check_json, validated
 from skillroute.mail.model import (
     MAX_TS,
     Importance,
@@ -198,15 +198,8 @@ def read_mail(kind: MailKind, raw: object, *, now_ts: int) -> MailGiven:
         raise InvalidInput(kind, "must be an object")
     if len(raw) > _MAX_FIELDS:  # each unknown one would be an error of its own
         raise InvalidInput(kind, f"has {len(raw)} fields; none takes more than {_MAX_FIELDS}")
-    try:
-        check_json(raw)
-    except InvalidInput as error:
-        raise (InvalidInput(kind, error.message) if error.field == "item" else error) from None
-    try:
-        given: Any = INPUTS[kind].model_validate(raw)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or kind, first["msg"]) from None
+    check_json(raw, whole=kind)
+    given: Any = validated(INPUTS[kind], raw, whole=kind)
     found: MailGiven = given.given(now_ts)
     return found
 

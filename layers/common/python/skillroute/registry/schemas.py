@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, read_item
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json
+from skillroute.core.json_input import check_json, validated
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names
 
@@ -28,9 +26,6 @@ MAX_PATH = 256
 _SHOWN = 64  # characters of a key in the name of a place
 _NOT_IN_PATHS = re.compile(r"[^\w./-]+")
 _BESIDE_SLASHES = re.compile(r"[-/]++")
-
-
-_Input = TypeVar("_Input", bound=EntityInput)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ def _wrapped(outer: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _server(said: Mapping[str, Any], document: Mapping[str, Any]) -> EntityGiven:
-    given = _validated(ServerInput, said, "server")
+    given = validated(ServerInput, said, whole="server")
     content = EntityContent(
         kind="server",
         path=_path(given),
@@ -100,7 +95,7 @@ def read_agent(raw: object) -> EntityGiven:
     """
     card = _checked_object(raw, "agent")
     try:
-        given = _validated(AgentInput, card, "agent")
+        given = validated(AgentInput, card, whole="agent")
     except InvalidInput as error:
         raise InvalidInput(_as_written(error.field, card), error.message) from None
     content = EntityContent(
@@ -134,21 +129,10 @@ def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
         without_tools, inner = _without(raw, "tools"), _wrapped(raw)
         if inner is not None:
             without_tools["server"] = _without(inner, "tools")
-    try:
-        size = check_json(without_tools)
-    except InvalidInput as error:
-        raise (InvalidInput(kind, error.message) if error.field == "item" else error) from None
+    size = check_json(without_tools, whole=kind)
     if size > MAX_BYTES:
         raise InvalidInput(kind, f"is {size} bytes as JSON without its tools; at most {MAX_BYTES} are allowed")
     return raw
-
-
-def _validated(model: type[_Input], raw: Mapping[str, Any], kind: EntityKind) -> _Input:
-    try:
-        return model.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or kind, first["msg"]) from None
 
 
 def _path(given: EntityInput) -> str:

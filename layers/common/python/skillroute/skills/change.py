@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.json_input import validated
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
@@ -146,11 +145,7 @@ def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, boo
     is_active = changes.pop("is_active", before.is_active)
     if not isinstance(is_active, bool):
         raise InvalidInput("is_active", "must be true or false")
-    try:
-        return SkillFields.model_validate(current | changes), is_active
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
+    return validated(SkillFields, current | changes, whole="body"), is_active
 
 
 def _write(session: Session, change: _Change, caller: Caller) -> Skill:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from skillroute.core.json_input import check_json
+from skillroute.core.json_input import check_json, validated
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
@@ -212,11 +210,7 @@ def _skill_of(suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) 
         "name": name,
         "description": enough(suggestion.suggested_description, name),
     }
-    try:
-        return NewSkill.model_validate(suggested | dict(edits) | {"org_id": caller.org_id})
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or "body", first["msg"]) from None
+    return validated(NewSkill, suggested | dict(edits) | {"org_id": caller.org_id}, whole="body")
 
 
 def _resolve(
