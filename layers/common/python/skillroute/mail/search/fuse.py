@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from skillroute.core.rank_fusion import of_first, rrf
 from skillroute.mail.search.cursor import Cursor
 
 Figures = Sequence[tuple[int, float]]
@@ -154,12 +155,11 @@ def hybrid(lexical: Figures, nearest: Figures, rrf_k: int) -> Ranked:
     """Fuse two rankings: the sum of 1/(k + rank), times (k + 1)/2, so that first in both is 1.0."""
     lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
     semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}
-    first_in_both = (rrf_k + 1) / 2.0
     matches = []
     for id_ in lexical_ranks.keys() | semantic_ranks.keys():
         one, two = lexical_ranks.get(id_), semantic_ranks.get(id_)
-        raw = (1.0 / (rrf_k + one) if one else 0.0) + (1.0 / (rrf_k + two) if two else 0.0)
-        matches.append(Match(-rounded(min(raw * first_in_both, 1.0)), id_, raw, one, two))
+        raw = rrf(one, two, k=rrf_k)
+        matches.append(Match(-rounded(of_first(raw, 2, rrf_k)), id_, raw, one, two))
     return Ranked(sorted(matches), by_place=True)
 
 

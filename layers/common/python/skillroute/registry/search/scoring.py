@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skillroute.core.rank_fusion import of_first, rrf
 from skillroute.registry.search.model import BOOST_SHARE, COVERAGE_SHARE, MAX_LEXICAL_BOOST, EntityType
-
-RRF_CONSTANT = 60
-"""Of reciprocal rank fusion, as its authors chose it: Cormack, Clarke and Buettcher, SIGIR 2009."""
-
-_FIRST_IN_BOTH = 2.0 / (RRF_CONSTANT + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +84,8 @@ def lexical(boost: float) -> Score:
 
 def by_ranks(cosine: float, boost: float, vector_rank: int | None, keyword_rank: int | None) -> Score:
     """Score by ``1 / (60 + rank)``, summed over the two searches and scaled so that first in both is 1."""
-    total = sum(1.0 / (RRF_CONSTANT + rank) for rank in (vector_rank, keyword_rank) if rank is not None)
-    return Score(cosine, boost, boost * BOOST_SHARE, total / _FIRST_IN_BOTH, vector_rank, keyword_rank)
+    fused = of_first(rrf(vector_rank, keyword_rank), 2)
+    return Score(cosine, boost, boost * BOOST_SHARE, fused, vector_rank, keyword_rank)
 
 
 def by_rank(candidates: Iterable[Scored]) -> list[Scored]:
