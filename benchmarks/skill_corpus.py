@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from corpus import Corpus
 from harness import progress
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.schemas import read_item
 from skillroute.catalogue.sync import indexed_text
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Session
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import indexed_text as skill_text

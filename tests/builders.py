@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from skillroute.catalogue import sync as sync_tools
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.core.caller import LAPTOP, Caller, Scope
@@ -20,6 +19,7 @@ from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import SkillrouteError
+from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.queue.port import Queue
 from skillroute.core.settings import LocalSettings

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.sync import indexed_text
@@ -14,6 +13,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository

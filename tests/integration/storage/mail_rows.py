@@ -7,9 +7,10 @@ from typing import Any
 
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import Vector
+from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.documents import of_agent, of_message, of_project
-from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key, content_hash
+from skillroute.mail.model import MailAgent, Message, Product, Project, agent_key
 from skillroute.mail.repository import MailRepository, MessageRow
 
 from tests.integration.storage.rows import MODEL

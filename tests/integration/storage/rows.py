@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pg8000.native
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRow
 from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.address import Address
 from skillroute.skills.model import NewSkill, skill_key
 

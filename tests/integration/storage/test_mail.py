@@ -12,10 +12,10 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.errors import StatementRejected
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.documents import of_agent, of_message
-from skillroute.mail.model import MailAgent, MailKind, Message, MessageFilter, Product, Project, content_hash
+from skillroute.mail.model import MailAgent, MailKind, Message, MessageFilter, Product, Project
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.search_repository import MailSearchRepository
 from skillroute.mail.text import SearchText

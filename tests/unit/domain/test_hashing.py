@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.model import ItemContent, ItemKey
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import content_hash, text_hash
 
 CONTENT = ItemContent(
     ItemKey("server", "tool", "name"), "said", {"a": 1, "b": {"c": [1, 2]}}, {}, {"x": True}, ("t", "u"), {"m": None}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skillroute.core.hashing import content_hash
 from skillroute.mail.model import (
     MAX_TS,
     MailAgent,
@@ -17,7 +18,6 @@ from skillroute.mail.model import (
     Product,
     Project,
     agent_key,
-    content_hash,
     to_ts,
 )
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES
 from skillroute.core.errors import InvalidInput
+from skillroute.core.hashing import content_hash
 from skillroute.registry.model import AgentSkill
 from skillroute.registry.schemas import read_agent, read_server
 from skillroute.registry.shapes import MAX_TOOLS
-from skillroute.registry.sync import entity_hash
 
 SERVER_JSON = {
     "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
@@ -272,7 +272,7 @@ class TestBoth:
 )
 def test_whatever_is_read_otherwise_of_the_same_document_is_a_change(change: dict[str, Any]) -> None:
     content = read_agent(CARD).content
-    assert entity_hash(replace(content, **change)) != entity_hash(content)
+    assert content_hash(replace(content, **change)) != content_hash(content)
 
 
 json_values = st.recursive(
@@ -306,5 +306,5 @@ def test_any_json_value_is_read_or_refused_and_what_is_read_can_be_stored(read: 
     assert 2 <= len(content.path) <= 256
     # AND the same document is the same entity, the path that was made included
     again = read(raw).content
-    assert (again.path, entity_hash(again)) == (content.path, entity_hash(content))
+    assert (again.path, content_hash(again)) == (content.path, content_hash(content))
     assert read({"name": content.name, "path": content.path}).content.path == content.path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.catalogue.hashing import content_hash
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
@@ -17,7 +16,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
 

@@ -3,6 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from typing import Any, ClassVar, Protocol
+
+
+class Content(Protocol):
+    """A data class whose fields are what its owner says, of values that JSON can carry."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def content_hash(content: Content) -> str:
+    """Return the SHA-256 of everything that an owner says. The order of an object's keys does not count.
+
+    Contents of two kinds have two hashes, whatever they say. Another name of a field is another hash, too: what is
+    stored then counts as changed, and is written once more when it comes again.
+    """
+    said = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
+    return hashlib.sha256(canonical_json(said).encode("ascii")).hexdigest()
+
+
+def canonical_json(value: object) -> str:
+    """Return the one way in which a value is written as JSON, in ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def text_hash(*texts: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -191,13 +189,6 @@ def agent_key(name: str) -> str:
     True
     """
     return nfkc(nfkc(name).casefold()).strip()
-
-
-def content_hash(content: MailContent) -> str:
-    """Return the SHA-256 of everything that a writer says of a project, a product, an agent or a message."""
-    said = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
-    canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def to_ts(moment: datetime) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
@@ -18,11 +17,11 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.errors import InvalidInput
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import content_hash
 from skillroute.core.observability import Metric, count
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.model import EntityContent, EntityKind
+from skillroute.registry.model import EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh
 from skillroute.registry.report import EntityOutcome, RegistryReport, ToolCounts
 from skillroute.registry.repository import EntityWritten, RegistryRepository
@@ -185,23 +184,10 @@ def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> 
     RegistryRepository(session).hold_servers(caller.org_id, servers, to_register=True)
     return {
         each.index: RegistryRepository(session).upsert(
-            caller.org_id, each.given.content, entity_hash(each.given.content), is_enabled=each.given.is_enabled
+            caller.org_id, each.given.content, content_hash(each.given.content), is_enabled=each.given.is_enabled
         )
         for each in sorted(incoming, key=lambda each: each.given.content.path)
     }
-
-
-def entity_hash(content: EntityContent) -> str:
-    """Return the SHA-256 of everything that an entity's owner says of it. The order of object keys does not count."""
-    said = {
-        "name": content.name,
-        "description": content.description,
-        "tags": content.tags,
-        "capabilities": content.capabilities,
-        "skills": content.skills,
-        "document": content.document,
-    }
-    return text_hash(content.kind, content.path, json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 
 def _read_all(kind: EntityKind, entities: Sequence[object]) -> tuple[list[_Incoming], dict[int, EntityOutcome]]:

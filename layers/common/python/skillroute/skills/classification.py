@@ -6,7 +6,6 @@ The rules are the same for every classifier (skill-contract BR-002, BR-003; deci
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from skillroute.core.embedding.model import Vector
-from skillroute.core.hashing import text_hash
+from skillroute.core.hashing import canonical_json, text_hash
 from skillroute.skills.model import Assignment, SkillKey, in_rank_order, skill_key
 
 MIN_CONFIDENCE = 0.5
@@ -54,8 +53,7 @@ class ToolProfile:
     @property
     def input_hash(self) -> str:
         """The hash of name, description and schema: unchanged tools are not classified again (decisions 17)."""
-        schema = json.dumps(self.input_schema, sort_keys=True, separators=(",", ":"))
-        return text_hash(self.name, self.description, schema)
+        return text_hash(self.name, self.description, canonical_json(self.input_schema))
 
 
 @dataclass(frozen=True, slots=True)
