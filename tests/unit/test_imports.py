@@ -45,6 +45,7 @@ LIBRARIES = {
     "numpy": ("core/embedding/onnx.py", "skills/classifiers/*"),
     "onnxruntime": ("core/embedding/onnx.py",),
     "tokenizers": ("core/embedding/onnx.py",),
+    "cachetools": ("core/bounded_cache.py", "skills/classifiers/*"),
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
     "starlette": ("core/http/*",),
     "jwt": ("core/http/keys.py",),

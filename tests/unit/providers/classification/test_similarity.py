@@ -374,6 +374,33 @@ def test_only_so_many_vectors_and_lists_are_remembered() -> None:
     assert again == answers[0]
 
 
+def test_what_calls_embedded_that_came_to_no_end_is_kept_even_where_it_is_more_than_is_remembered() -> None:
+    # GIVEN more texts than are remembered, and a model that is away at every second call
+    embedded: list[str] = []
+
+    class EverySecond(WatchedEmbedder):
+        def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+            self.away = not self.away
+            vectors = super().embed(texts, timeout_s=timeout_s)
+            embedded.extend(texts)
+            return vectors
+
+    embedder = EverySecond(HashingEmbedder())
+    embedder.away = True
+    classifier = SimilarityClassifier(embedder, max_texts=50)
+    skills = [a_skill(f"s{n}", keywords=tuple(f"word {n} {m}" for m in range(20))) for n in range(20)]
+    tool = replace(a_tool(), embedding=HashingEmbedder().embed(["tool"], timeout_s=1)[0])
+
+    # WHEN it is asked as often as there are chunks
+    for _ in range(3):
+        with pytest.raises(ClassifierUnavailable, match="away"):
+            classifier.classify(tool, skills, timeout_s=10)
+
+    # THEN it has got there, and nothing was embedded twice
+    assert classifier.classify(tool, skills, timeout_s=10)
+    assert len(embedded) == len(set(embedded)) > 3 * 128
+
+
 def test_many_threads_get_the_answers_that_one_gets() -> None:
     skills = [a_skill(f"s{n}", keywords=(f"word{n}", "thing")) for n in range(20)]
     tools = [a_tool(f"word{n}_thing", f"Does word{n}.") for n in range(20)] * 5

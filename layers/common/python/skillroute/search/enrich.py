@@ -52,7 +52,9 @@ class SchemaLoader:
 
     def __init__(self, database: Database, *, cache_size: int = 4096, cache_bytes: int = CACHE_BYTES) -> None:
         self._database = database
-        self._cache: BoundedCache[CacheKey, LoadedSchemas] = BoundedCache(max_entries=cache_size, max_bytes=cache_bytes)
+        self._cache: BoundedCache[CacheKey, LoadedSchemas] = BoundedCache(
+            max_entries=cache_size, max_bytes=cache_bytes, size_of=lambda loaded: loaded.memory
+        )
 
     def load(self, wanted: Sequence[CacheKey], *, room: int) -> Schemas:
         """Return the schemas of items in rank order: of the first ones, as many as have room together.
@@ -76,7 +78,7 @@ class SchemaLoader:
             for id_, each in loaded.items():
                 if each.schemas is not None:
                     # Under the hash that came with it: the item may have changed since the index saw it.
-                    self._cache.put((id_, each.content_hash), each, each.memory)
+                    self._cache.put((id_, each.content_hash), each)
             found |= loaded
         there = [id_ for id_, _ in wanted if id_ in found]
         upto = dict(zip(there, accumulate(found[id_].size for id_ in there), strict=True))

@@ -29,7 +29,7 @@ class SkillProfiles:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: BoundedCache[tuple[str | None, EmbeddingModel | None], Sequence[SkillProfile]] = BoundedCache(
-            max_entries=_ORGANISATIONS, max_bytes=_BYTES
+            max_entries=_ORGANISATIONS, max_bytes=_BYTES, size_of=lambda skills: sum(map(_memory_of, skills))
         )
 
     def __call__(self, org_id: str | None, model: EmbeddingModel | None) -> Sequence[SkillProfile]:
@@ -37,7 +37,7 @@ class SkillProfiles:
         key = (org_id, model)
         known = self._known.get(key) or ()
         profiles = self._database.read(lambda session: self._read(session, org_id, model, known))
-        self._known.put(key, profiles, sum(map(_memory_of, profiles)))
+        self._known.put(key, profiles)
         return profiles
 
     def without(

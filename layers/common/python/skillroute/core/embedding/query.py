@@ -58,7 +58,7 @@ class QueryEmbedder:
         self._lock = threading.Lock()
         # By the query's hash: a query may be 40 KB itself.
         self._cache: BoundedCache[tuple[EmbeddingModel, bytes], Vector] = BoundedCache(
-            max_entries=cache_size, max_bytes=CACHE_BYTES
+            max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
         )
         self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
 
@@ -122,7 +122,7 @@ class QueryEmbedder:
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
             raise
         cooldown.succeeded()
-        self._cache.put(key, vector, _BYTES_A_FLOAT * len(vector))
+        self._cache.put(key, vector)
         return vector
 
     def failure(self, model: EmbeddingModel) -> str | None:

@@ -7,9 +7,10 @@ in docs/adr/0008.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
 
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import Vector, weighted_mean
@@ -67,8 +68,7 @@ class SimilarityClassifier:
     def __init__(self, embedder: Embedder, *, max_texts: int = _TEXTS, max_tables: int = _TABLES) -> None:
         self._embedder = embedder
         self._texts = TextVectors(embedder, capacity=max_texts)
-        self._max_tables = max_tables
-        self._tables: OrderedDict[tuple[tuple[str, str], ...], SkillTable] = OrderedDict()
+        self._tables: LRUCache[tuple[tuple[str, str], ...], SkillTable] = LRUCache(max_tables)
         self._lock = threading.Lock()
 
     @property
@@ -113,15 +113,12 @@ class SimilarityClassifier:
     def _table(self, skills: Sequence[SkillProfile], timeout_s: float) -> SkillTable:
         key = tuple((skill.id, skill.fingerprint) for skill in skills)
         with self._lock:
-            if key in self._tables:
-                self._tables.move_to_end(key)
-                return self._tables[key]
+            if (known := self._tables.get(key)) is not None:
+                return known
         # Outside the lock: a table is built for seconds, and who builds the same one meanwhile gets an equal one.
         table = SkillTable(skills, lambda texts: self._texts(texts, timeout_s=timeout_s), self._dimension())
         with self._lock:
             self._tables[key] = table
-            while len(self._tables) > self._max_tables:
-                self._tables.popitem(last=False)
         return table
 
     def _vector(self, tool: ToolProfile, deadline: Deadline) -> NDArray[np.float32]:

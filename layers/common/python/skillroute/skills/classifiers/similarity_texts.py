@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
 
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
@@ -35,8 +36,9 @@ class TextVectors:
 
     def __init__(self, embedder: Embedder, *, capacity: int) -> None:
         self._embedder = embedder
-        self._capacity = capacity
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._vectors: LRUCache[str, NDArray[np.float32]] = LRUCache(capacity)
+        # Of calls that have not got all that they need: as many as that is, or they would never get there.
+        self._begun: dict[str, NDArray[np.float32]] = {}
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str], *, timeout_s: float) -> NDArray[np.float32]:
@@ -53,20 +55,22 @@ class TextVectors:
         if not self._lock.acquire(timeout=max(0.0, timeout_s)):
             raise ClassifierUnavailable(_TOO_LATE)
         try:
-            self._embed([text for text in dict.fromkeys(texts) if text not in self._vectors], deadline)
-            for text in texts:
-                self._vectors.move_to_end(text)
-            found = [self._vectors[text] for text in texts]
-            while len(self._vectors) > self._capacity:
-                self._vectors.popitem(last=False)
+            # Taken out first: what comes in now may make them go.
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            self._embed([text for text in dict.fromkeys(texts) if text not in known], deadline)
+            vectors = self._begun | known
+            self._vectors.update(self._begun)
+            self._begun.clear()
         finally:
             self._lock.release()
+        found = [vectors[text] for text in texts]
         return np.array(found, np.float32).reshape(len(texts), self._embedder.model.dimension)
 
     def _embed(self, missing: Sequence[str], deadline: Deadline) -> None:
         import numpy as np  # noqa: PLC0415
 
         zeros = [0.0] * self._embedder.model.dimension
+        missing = [text for text in missing if text not in self._begun]
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
             if deadline.is_over:
@@ -74,6 +78,6 @@ class TextVectors:
             made, failure = embed_or_refuse(self._embedder, [(text,) for text in chunk], deadline.left_s)
             # One that the model refuses is near nothing: it must not keep everything else from being classified.
             vectors = [zeros if isinstance(each, Refusal) else each for each in made]
-            self._vectors.update(zip(chunk, np.array(vectors, np.float32), strict=False))
+            self._begun.update(zip(chunk, np.array(vectors, np.float32), strict=False))
             if failure is not None:
                 raise ClassifierUnavailable(str(failure)) from failure
