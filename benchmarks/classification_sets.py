@@ -15,8 +15,8 @@ from calibration import Floats, Trial
 from harness import ROOT, progress
 from judged import load
 from numpy.typing import NDArray
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.catalogue.text import split_name
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.core.embedding.port import Embedder
 from skillroute.skills.model import Assignment, NewSkill
 from skillroute_local.proposing.k_means import k_means

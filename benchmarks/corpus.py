@@ -23,8 +23,8 @@ import numpy as np
 from harness import arguments, print_table, progress, save
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.hashing import content_hash

@@ -19,8 +19,8 @@ import numpy as np
 from harness import ROOT, console
 from judged import load
 from rich.table import Table
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import embed_views
 from skillroute_local.proposing.clusters import NONE, cluster, damped

@@ -12,8 +12,8 @@ import numpy as np
 from corpus import Corpus
 from harness import progress
 from skillroute.catalogue.repository import ItemRepository, ItemRow
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash

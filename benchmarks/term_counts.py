@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import arguments, console, words
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.catalogue.sync import indexed_text
 
 SETS = ("metatool", "sealtools", "bfcl", "tool-requests", "docker-mcp-catalog", "livemcp-catalog")
 TEXTS = 100_000

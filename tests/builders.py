@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from skillroute.catalogue import sync as sync_tools
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.catalogue.repository import ItemRepository, ItemRow
+from skillroute.catalogue.rows import indexed_text
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index_state import IndexStateRepository
@@ -195,7 +195,7 @@ class System:
         rows = []
         for name, vector in named:
             item = ItemContent(key=ItemKey(server, type, name), **content)
-            rows.append(ItemRow(item, content_hash(item), sync_tools.indexed_text(item), vector))
+            rows.append(ItemRow(item, content_hash(item), indexed_text(item), vector))
         confidences = skills if isinstance(skills, Mapping) else {s: 0.9 - 0.1 * i for i, s in enumerate(skills)}
         assignments = in_rank_order([Assignment(skill_id, sure) for skill_id, sure in confidences.items()])
         keys = self._known_keys(confidences, org) if confidences else {}

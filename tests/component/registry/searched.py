@@ -7,7 +7,7 @@ from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow
-from skillroute.catalogue.sync import indexed_text
+from skillroute.catalogue.rows import indexed_text
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection

@@ -159,8 +159,8 @@ class TestApply:
 
 def test_the_examples_fall_into_the_skills_that_people_made() -> None:
     """With the real model, over the vectors that a sync would store."""
+    from skillroute.catalogue.rows import indexed_text
     from skillroute.catalogue.schemas import read_item
-    from skillroute.catalogue.sync import indexed_text
     from skillroute.core.embedding.onnx import OnnxEmbedder
     from skillroute.core.embedding.views import embed_views
     from skillroute_local.proposing.clusters import NONE, cluster, damped

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import MAX_BYTES, read_item
-from skillroute.catalogue.sync import indexed_text
 from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import content_hash
 from skillroute.core.json_input import MAX_DEPTH, check_json

@@ -1,35 +1,204 @@
-"""Rows that PostgreSQL refuses: found among those it takes, so that these are written all the same."""
+"""Writing many things in one call: read one by one, stored in one transaction, and each reported by itself.
+
+What is wrong with one never keeps the others from being written: neither what cannot be read, nor what PostgreSQL
+refuses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from skillroute.core.errors import StatementRejected
-from skillroute.core.observability import logger
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded, EmbeddingJob
+from skillroute.core.embedding.port import EMBEDDING_MODEL
+from skillroute.core.errors import InvalidInput, StatementRejected
+from skillroute.core.observability import Metric, count, logger
+from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
 
-_Row = TypeVar("_Row")
-_T = TypeVar("_T")
+
+class Incoming(Protocol):
+    """Something as it was read: its place in the call, from 0, and what makes it one thing."""
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def key(self) -> Hashable: ...
+
+
+InT = TypeVar("InT", bound=Incoming)
+OutT = TypeVar("OutT", bound=Outcome)
+
+
+@dataclass(slots=True)
+class Done(Generic[OutT]):
+    """What one transaction did: what became of those that it had to write, by their places in the call."""
+
+    outcomes: dict[int, OutT] = field(default_factory=dict)
+
+
+DoneT = TypeVar("DoneT", bound=Done[Any])
+
+
+class Writing(ABC, Generic[InT, DoneT, OutT]):
+    """One call: what is written, and how.
+
+    Attributes
+    ----------
+    noun : str
+        What one of them is called: ``item``.
+    most : int
+        Of one call.
+    identity : tuple of str
+        The field that says which one it is, and how that is said in words.
+    outcome_type : callable
+        Makes an `Outcome`, of its fields and those that `named` returns.
+    metrics : tuple of Metric
+        Of what was written, and of what failed.
+    """
+
+    noun: str
+    most: int
+    identity: tuple[str, str]
+    outcome_type: Callable[..., OutT]
+    metrics: ClassVar[tuple[Metric, Metric]]
+
+    @abstractmethod
+    def read(self, index: int, raw: object) -> InT:
+        """Return what can be stored. Raises `InvalidInput`."""
+
+    def admit(self, each: InT) -> None:
+        """Refuse one for the sake of those before it. Raises `InvalidInput`."""
+        return
+
+    @abstractmethod
+    def named(self, each: InT) -> Mapping[str, object]:
+        """Return the fields of an outcome that say which one it is, whatever became of it."""
+
+    @abstractmethod
+    def prepare(self, incoming: Sequence[InT], deadline: Deadline) -> bool:
+        """Look at what is stored and embed what is new, as far as that goes; return whether it went to the end."""
+
+    def settled(self, each: InT) -> OutT | None:
+        """Return what became of one that needs no transaction; None is to be stored."""
+        return None
+
+    @abstractmethod
+    def store(self, session: Session, some: Sequence[InT]) -> DoneT:
+        """Write some of them within a transaction."""
+
+    def attempt(self, session: Session, some: Sequence[InT]) -> object:
+        """Write as much of some of them as PostgreSQL may refuse. It is rolled back."""
+        return self.store(session, some)
+
+    @abstractmethod
+    def is_news(self, done: DoneT) -> bool:
+        """Return whether anything was written that others see."""
+
+    @abstractmethod
+    def embed_committed(self, done: DoneT, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
+        """Embed what the commit left without a vector: the things themselves, by their ids, and what belongs to them.
+
+        Without a deadline the model has just failed: all is left to the relay.
+        """
+
+    def failed(self, index: int, error: InvalidInput, each: InT | None = None) -> OutT:
+        """Return the outcome of one that failed; None could not be read."""
+        names = {} if each is None else self.named(each)
+        return self.outcome_type(index, "failed", field=error.field, reason=error.message, **names)
+
+
+class BulkWrite(EmbeddingJob):
+    """Carries out a `Writing`. All embedding of a call ends `timeout_s` seconds after its begin.
+
+    Raises
+    ------
+    InvalidInput
+        A call has too many things.
+    DatabaseUnavailable
+        Nothing was written.
+    """
+
+    def _carry_out(self, writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> Report[OutT]:
+        """Write things, and return what became of each, in the order of the call."""
+        if len(things) > writing.most:
+            nouns = f"{writing.noun}s"
+            raise InvalidInput(nouns, f"{len(things)} {nouns}; at most {writing.most} in one call")
+        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
+        incoming, outcomes = _read_all(writing, things)
+        all_embedded = writing.prepare(incoming, deadline)
+        settled = {each.index: outcome for each in incoming if (outcome := writing.settled(each)) is not None}
+        done, wrong = _store(self._database, writing, [each for each in incoming if each.index not in settled])
+        for each, reason in wrong:
+            outcomes[each.index] = writing.failed(each.index, InvalidInput(writing.noun, reason), each)
+        themselves, others = self._finish(writing, done, deadline if all_embedded else None)
+        outcomes |= settled | ({} if done is None else _with_refusals(done.outcomes, themselves.refused))
+        in_order = [outcomes[index] for index in sorted(outcomes)]
+        report = Report(
+            in_order,
+            embedding_unavailable=not (all_embedded and themselves.complete and others.complete),
+            embedding_refused=any(each.has_refusal for each in in_order) or bool(themselves.refused or others.refused),
+        )
+        written, failed = writing.metrics
+        count(written, report.count("created") + report.count("updated"))
+        count(failed, report.count("failed"))
+        return report
+
+    def _finish(
+        self, writing: Writing[InT, DoneT, OutT], done: DoneT | None, deadline: Deadline | None
+    ) -> tuple[Embedded, Embedded]:
+        """Embed what the commit left without a vector, and pass the news on."""
+        themselves = others = Embedded()
+        if done is None:
+            return themselves, others
+        try:
+            themselves, others = writing.embed_committed(done, deadline)
+        finally:
+            if writing.is_news(done) or themselves.stored or others.stored:
+                self._after_commit()
+        return themselves, others
+
+
+def _with_refusals(outcomes: Mapping[int, OutT], refused: Container[str]) -> dict[int, OutT]:
+    """Return outcomes that say whose text the model refuses: known before, or one of these ids."""
+    return {
+        index: replace(each, is_refused=each.is_refused or str(each.id) in refused) for index, each in outcomes.items()
+    }
+
+
+def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> tuple[list[InT], dict[int, OutT]]:
+    """Read what can be read; the rest has failed already."""
+    incoming: list[InT] = []
+    failed: dict[int, OutT] = {}
+    first_place: dict[Hashable, int] = {}
+    field, words = writing.identity
+    for index, raw in enumerate(things):
+        each: InT | None = None
+        try:
+            each = writing.read(index, raw)
+            first = first_place.setdefault(each.key, index)
+            if first != index:
+                raise InvalidInput(field, f"the same {words} as {writing.noun} {first} of this call")
+            writing.admit(each)
+        except InvalidInput as error:
+            failed[index] = writing.failed(index, error, each)
+        else:
+            incoming.append(each)
+    return incoming, failed
 
 
 class _TakenBack(Exception):
     """Rolls back what was only tried."""
 
 
-def write_all_but_refused(
-    database: Database, rows: Sequence[_Row], write: Callable[[Session, Sequence[_Row]], _T], *, what: str
-) -> tuple[_T | None, dict[int, str]]:
-    """Write rows in one transaction, all but those that PostgreSQL refuses.
-
-    Parameters
-    ----------
-    what : str
-        What they are, for the log: ``entity``.
-
-    Returns
-    -------
-    what `write` returned, None when nothing was left to be written; and why each other one was refused, by place.
+def _store(
+    database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]
+) -> tuple[DoneT | None, list[tuple[InT, str]]]:
+    """Store rows in one transaction, all but those that PostgreSQL refuses; return these with the reason.
 
     Raises
     ------
@@ -38,36 +207,29 @@ def write_all_but_refused(
     DatabaseUnavailable
     """
     if not rows:
-        return None, {}
+        return None, []
     try:
-        return database.transact(lambda session: write(session, rows)), {}
+        return database.transact(lambda session: writing.store(session, rows)), []
     except StatementRejected as error:
         if not error.is_about_data:
             raise
-    wrong = refused(database, rows, write)
+    wrong = _refused(database, writing, rows)
     for reason in wrong.values():
-        logger.warning("%s rejected by the database", what, extra={"reason": reason})
+        logger.warning("%s rejected by the database", writing.noun, extra={"reason": reason})
     left = [row for place, row in enumerate(rows) if place not in wrong]
-    return (database.transact(lambda session: write(session, left)) if left else None), wrong
+    done = database.transact(lambda session: writing.store(session, left)) if left else None
+    return done, [(rows[place], reason) for place, reason in wrong.items()]
 
 
-def refused(
-    database: Database, rows: Sequence[_Row], write: Callable[[Session, Sequence[_Row]], object]
-) -> dict[int, str]:
-    """Tell which of some rows PostgreSQL refuses, by place, and why, when it refused them together.
+def _refused(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]) -> dict[int, str]:
+    """Return which of some rows PostgreSQL refuses, by place, and why, when it refused them together.
 
     They are written and rolled back, half by half, so that the others can then be written in one transaction: nothing
     is ever stored in part, and one bad row among 500 costs some 20 attempts, not 500.
-
-    Raises
-    ------
-    StatementRejected
-        A refusal that is not about data.
-    DatabaseUnavailable
     """
 
-    def attempt(session: Session, part: Sequence[_Row]) -> None:
-        write(session, part)
+    def attempt(session: Session, part: Sequence[InT]) -> None:
+        writing.attempt(session, part)
         raise _TakenBack
 
     found: dict[int, str] = {}

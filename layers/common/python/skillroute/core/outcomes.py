@@ -33,6 +33,11 @@ class Outcome:
     reason: str | None = None
     is_refused: bool = False
 
+    @property
+    def has_refusal(self) -> bool:
+        """Whether its text is refused, or that of something it consists of."""
+        return self.is_refused
+
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound=Outcome, covariant=True)
 

@@ -20,5 +20,4 @@ class MailOutcome(Outcome):
     key: str | None = None
 
 
-class MailReport(Report[MailOutcome]):
-    """What became of all projects, products, agents or messages, in the order of the call."""
+MailReport = Report[MailOutcome]

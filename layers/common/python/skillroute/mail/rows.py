@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skillroute.core.bulk_write import Done
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import InvalidInput
@@ -69,10 +70,9 @@ class Vectors:
 
 
 @dataclass(slots=True)
-class MailWritten:
+class MailWritten(Done[MailOutcome]):
     """What became of those that the database took; `made` are agents that were only named."""
 
-    outcomes: dict[int, MailOutcome] = field(default_factory=dict)
     made: Sequence[int] = ()
 
     @property

@@ -6,23 +6,22 @@ Operators write for the whole organisation; what anybody else writes is bounded 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Unpack
 
-from skillroute.core.bulk_write import write_all_but_refused
+from skillroute.core.bulk_write import BulkWrite, Writing
 from skillroute.core.caller import Caller
-from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import (
     Embedded,
+    JobOptions,
     claim_model,
     embed_committed,
     embed_within,
 )
 from skillroute.core.documents.model import Collection
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
-from skillroute.core.errors import InvalidInput
-from skillroute.core.observability import Metric, count
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport
@@ -43,16 +42,11 @@ def _now_ts() -> int:
     return time.time_ns() // 1000
 
 
-class SyncMail:
+class SyncMail(BulkWrite):
     """`PUT /api/v1/mail/projects`, `/products`, `/agents` and `/messages`.
 
     Parameters
     ----------
-    database, embedder
-    after_commit : callable
-        Called once something was written; brings an index server up to date.
-    timeout_s : float
-        All embedding of a call ends so many seconds after its begin; what did not fit is left to the relay.
     now_ts : callable
         Microseconds since the epoch: when messages were written that do not say.
     """
@@ -62,125 +56,71 @@ class SyncMail:
         database: Database,
         embedder: Embedder,
         *,
-        after_commit: Callable[[], object] = lambda: None,
-        timeout_s: float = 60.0,
-        clock: Clock = time.monotonic,
         now_ts: Callable[[], int] = _now_ts,
+        **options: Unpack[JobOptions],
     ) -> None:
-        self._database = database
-        self._embedder = embedder
-        self._after_commit = after_commit
-        self._timeout_s = timeout_s
-        self._clock = clock
+        super().__init__(database, embedder, **options)
         self._now_ts = now_ts
 
     def __call__(self, kind: MailKind, things: Sequence[object], caller: Caller) -> MailReport:
-        """Create or change projects, products, agents or messages of the caller's organisation.
+        """Create or change projects, products, agents or messages of the caller's organisation; see `BulkWrite`."""
+        return self._carry_out(_Mail(kind, self._database, self._embedder, caller, self._now_ts()), things)
 
-        Raises
-        ------
-        InvalidInput
-            There are more than `MAX_MAIL`.
-        DatabaseUnavailable
-            Nothing was written.
-        """
-        most = MAX_MAIL[kind]
-        if len(things) > most:
-            raise InvalidInput(f"{kind}s", f"{len(things)} {kind}s; at most {most} in one call")
-        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
-        incoming, outcomes = _read_all(kind, things, self._now_ts())
-        vectors, all_embedded = self._embed_new(kind, incoming, caller, deadline)
-        done = self._write(kind, incoming, vectors, caller)
-        # Ids of products are other things' ids among the documents.
-        documents = () if kind == "product" else done.ids
-        embedded = self._finish(done, documents, deadline if all_embedded else None)
-        outcomes |= {index: _told(each, embedded.refused) for index, each in done.outcomes.items()}
-        in_order = [outcomes[index] for index in sorted(outcomes)]
-        report = MailReport(
-            in_order, embedding_unavailable=not embedded.complete, embedding_refused=bool(embedded.refused)
-        )
-        count(Metric.MAIL_WRITTEN, report.count("created") + report.count("updated"))
-        count(Metric.MAIL_FAILED, report.count("failed"))
-        return report
 
-    def _embed_new(
-        self, kind: MailKind, incoming: Sequence[IncomingMail], caller: Caller, deadline: Deadline
-    ) -> tuple[Vectors, bool]:
-        """Embed texts that are new, as far as that goes; tell whether it went to the end."""
-        if kind == "product" or not incoming:
-            return Vectors(), True
+class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
+    outcome_type = MailOutcome
+    metrics: ClassVar = (Metric.MAIL_WRITTEN, Metric.MAIL_FAILED)
 
-        def read(session: Session) -> dict[str, str]:
-            # What the caller may not look at counts as new: that there is nothing to embed would tell what it says.
-            states = WriterRights.of(session, caller).seen(
-                MailRepository(session).states(kind, caller.org_id, [each.key for each in incoming])
-            )
-            return {
-                each.document.text_hash: each.document.text.embedded
-                for each in incoming
-                if each.document is not None and each.has_new_text(states)
-            }
+    def __init__(self, kind: MailKind, database: Database, embedder: Embedder, caller: Caller, now_ts: int) -> None:
+        self.noun = kind
+        self.most = MAX_MAIL[kind]
+        self.identity = ("name", "name") if kind == "agent" else ("key", "key")
+        self._kind: MailKind = kind
+        self._database = database
+        self._embedder = embedder
+        self._caller = caller
+        self._now_ts = now_ts
+        self._vectors = Vectors()
 
-        new = self._database.read(read)
+    def read(self, index: int, raw: object) -> IncomingMail:
+        return IncomingMail.of(index, read_mail(self._kind, raw, now_ts=self._now_ts))
+
+    def named(self, each: IncomingMail) -> dict[str, object]:
+        return {"key": each.given.shown_key}
+
+    def prepare(self, incoming: Sequence[IncomingMail], deadline: Deadline) -> bool:
+        if self._kind == "product" or not incoming:
+            return True
+        new = self._database.read(lambda session: self._new_texts(session, incoming))
         vectors = embed_within(self._embedder, [(text,) for text in new.values()], deadline, what="mail")
-        if not vectors:
-            return Vectors(), not new
-        by_hash = dict(zip(new, vectors, strict=False))
-        return Vectors(self._embedder.model, by_hash), len(vectors) == len(new)
+        if vectors:
+            self._vectors = Vectors(self._embedder.model, dict(zip(new, vectors, strict=False)))
+        return len(vectors) == len(new)
 
-    def _write(self, kind: MailKind, incoming: Sequence[IncomingMail], vectors: Vectors, caller: Caller) -> MailWritten:
-        """Write all in one transaction, but for those that PostgreSQL refuses."""
+    def store(self, session: Session, some: Sequence[IncomingMail]) -> MailWritten:
+        if self._vectors.by_hash:
+            claim_model(session, self._embedder.model)
+        MailRepository(session).hold(self._caller.org_id)
+        return write_mail(session, self._kind, self._caller, some, self._vectors)
 
-        def write(session: Session, some: Sequence[IncomingMail]) -> MailWritten:
-            if vectors.by_hash:
-                claim_model(session, self._embedder.model)
-            MailRepository(session).hold(caller.org_id)
-            return write_mail(session, kind, caller, some, vectors)
+    def is_news(self, done: MailWritten) -> bool:
+        return done.is_news
 
-        written, wrong = write_all_but_refused(self._database, incoming, write, what=kind)
-        done = written or MailWritten()
-        for place, reason in wrong.items():
-            each = incoming[place]
-            done.outcomes[each.index] = each.outcome("failed", error=InvalidInput(kind, reason))
-        return done
+    def embed_committed(self, done: MailWritten, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
+        if self._kind == "product" or not done.ids:  # ids of products are other things' among the documents
+            return Embedded(), Embedded()
+        keys = [str(id_) for id_ in done.ids]
+        mail = embed_committed(self._database, self._embedder, Collection.MAIL, keys, deadline, what="mail")
+        return mail, Embedded()
 
-    def _finish(self, done: MailWritten, documents: Sequence[int], deadline: Deadline | None) -> Embedded:
-        """Embed documents that the commit left without a vector, unless the model is away, and pass the news on."""
-        embedded = Embedded(complete=deadline is not None and not done.made)
-        try:
-            if documents:
-                keys = [str(id_) for id_ in documents]
-                embedded = embed_committed(self._database, self._embedder, Collection.MAIL, keys, deadline, what="mail")
-        finally:
-            if done.is_news or embedded.stored:
-                self._after_commit()
-        return embedded
-
-
-def _told(outcome: MailOutcome, refused: Container[str]) -> MailOutcome:
-    """Return an outcome that says whether its text is refused."""
-    return replace(outcome, is_refused=outcome.id is not None and str(outcome.id) in refused)
-
-
-def _read_all(
-    kind: MailKind, things: Sequence[object], now_ts: int
-) -> tuple[list[IncomingMail], dict[int, MailOutcome]]:
-    """Read what can be read; the rest has failed already."""
-    incoming: list[IncomingMail] = []
-    failed: dict[int, MailOutcome] = {}
-    first_place: dict[str, int] = {}
-    for index, raw in enumerate(things):
-        try:
-            given = read_mail(kind, raw, now_ts=now_ts)
-        except InvalidInput as error:
-            failed[index] = MailOutcome(index, "failed", field=error.field, reason=error.message)
-            continue
-        each = IncomingMail.of(index, given)
-        first = first_place.setdefault(each.key, index)
-        if first == index:
-            incoming.append(each)
-        else:
-            name = "name" if kind == "agent" else "key"
-            twice = InvalidInput(name, f"the same {name} as {kind} {first} of this call")
-            failed[index] = each.outcome("failed", error=twice)
-    return incoming, failed
+    def _new_texts(self, session: Session, incoming: Sequence[IncomingMail]) -> dict[str, str]:
+        """Return by their hashes the texts that are new."""
+        # What the caller may not look at counts as new: that there is nothing to embed would tell what it says.
+        states = WriterRights.of(session, self._caller).seen(
+            MailRepository(session).states(self._kind, self._caller.org_id, [each.key for each in incoming])
+        )
+        return {
+            each.document.text_hash: each.document.text.embedded
+            for each in incoming
+            if each.document is not None and each.has_new_text(states)
+        }

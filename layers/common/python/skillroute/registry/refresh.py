@@ -97,8 +97,8 @@ class EmbedEntities:
         self._database = database
         self._embedder = embedder
 
-    def __call__(self, entity_ids: Sequence[int], deadline: Deadline) -> Embedded:
-        """Embed those of these entities that have no vector, as far as that goes. It never raises `SkillrouteError`."""
+    def __call__(self, entity_ids: Sequence[int], deadline: Deadline | None) -> Embedded:
+        """Embed those of these entities that have no vector, as far as that goes; see `embed_committed`."""
         if not entity_ids:
             return Embedded()
         keys = [str(id_) for id_ in entity_ids]

@@ -34,6 +34,10 @@ class EntityOutcome(Outcome):
     name: str | None = None
     tools: ToolCounts | None = None
 
+    @property
+    def has_refusal(self) -> bool:
+        """Whether its own text is refused, or one of its tools'."""
+        return self.is_refused or (self.tools is not None and self.tools.refused > 0)
 
-class RegistryReport(Report[EntityOutcome]):
-    """What became of all servers or agents, in the order of the call."""
+
+RegistryReport = Report[EntityOutcome]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
-from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter
-from skillroute.core.bulk_write import write_all_but_refused
+from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
+from skillroute.core.bulk_write import BulkWrite, Done, Writing
 from skillroute.core.caller import Caller
-from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import content_hash
-from skillroute.core.observability import Metric, count
+from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.model import EntityKind
@@ -33,148 +32,106 @@ MAX_TOOLS_OF_CALL = 2000
 _READ: dict[EntityKind, Callable[[object], EntityGiven]] = {"server": read_server, "agent": read_agent}
 
 
+class SyncRegistry(BulkWrite):
+    """`PUT /api/v1/servers` and `PUT /api/v1/agents`."""
+
+    def __call__(self, kind: EntityKind, entities: Sequence[object], caller: Caller) -> RegistryReport:
+        """Create or change servers or agents of the caller's organisation, `MAX_ENTITIES` at most; see `BulkWrite`.
+
+        A server's tools become those given, if any are: what is not among them is removed from the catalogue, and what
+        is the same keeps its id, its skills and its vector.
+        """
+        return self._carry_out(_Entities(kind, self._database, self._embedder, caller), entities)
+
+
 @dataclass(frozen=True, slots=True)
 class _Incoming:
     index: int
     given: EntityGiven
     tools: tuple[IncomingItem, ...]
 
-    def outcome(self, status: Status) -> EntityOutcome:
-        content = self.given.content
-        return EntityOutcome(self.index, status, path=content.path, name=content.name)
+    @property
+    def key(self) -> str:
+        return self.given.content.path
 
 
-@dataclass(slots=True)
-class _Done:
-    """What became of those that the database took or refused, and what was written for it."""
+@dataclass(slots=True, kw_only=True)
+class _Done(Done[EntityOutcome]):
+    """What one transaction did, and which tools it wrote for that."""
 
-    outcomes: dict[int, EntityOutcome] = field(default_factory=dict)
-    rows: list[ItemRow] = field(default_factory=list)
-    written: dict[ItemKey, Written] = field(default_factory=dict)
-
-    def ids(self) -> list[int]:
-        return sorted(outcome.id for outcome in self.outcomes.values() if outcome.id is not None)
-
-    def is_news(self) -> bool:
-        return any(outcome.status in {"created", "updated"} for outcome in self.outcomes.values())
+    rows: Sequence[ItemRow]
+    written: dict[ItemKey, Written]
 
 
-class SyncRegistry:
-    """`PUT /api/v1/servers` and `PUT /api/v1/agents`.
+class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
+    most = MAX_ENTITIES
+    identity = ("path", "path")
+    outcome_type = EntityOutcome
+    metrics: ClassVar = (Metric.ENTITIES_WRITTEN, Metric.ENTITIES_FAILED)
 
-    Parameters
-    ----------
-    database, embedder
-    after_commit : callable
-        Called once something was written; sends the work that this made, and brings an index server up to date.
-    timeout_s : float
-        All embedding of a call ends so many seconds after its begin; what did not fit is left to the relay.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        *,
-        after_commit: Callable[[], object] = lambda: None,
-        timeout_s: float = 60.0,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        self._database = database
+    def __init__(self, kind: EntityKind, database: Database, embedder: Embedder, caller: Caller) -> None:
+        self.noun = kind
+        self._read = _READ[kind]
         self._writer = ItemWriter(database, embedder)
         self._embed_entities = EmbedEntities(database, embedder)
-        self._after_commit = after_commit
-        self._timeout_s = timeout_s
-        self._clock = clock
+        self._caller = caller
+        self._embedded = EmbeddedItems((), {})
+        self._tool_count = 0
 
-    def __call__(self, kind: EntityKind, entities: Sequence[object], caller: Caller) -> RegistryReport:
-        """Create or change servers or agents of the caller's organisation.
+    def read(self, index: int, raw: object) -> _Incoming:
+        given = self._read(raw)
+        return _Incoming(index, given, tuple(IncomingItem.of(tool) for tool in given.tools or ()))
 
-        A server's tools become those given, if any are: what is not among them is removed from the catalogue, and what
-        is the same keeps its id, its skills and its vector.
+    def admit(self, each: _Incoming) -> None:
+        before, own = self._tool_count, len(each.tools)
+        if before + own > MAX_TOOLS_OF_CALL:
+            raise InvalidInput("tools", f"{before} tools before its {own}; at most {MAX_TOOLS_OF_CALL} in one call")
+        self._tool_count += own
 
-        Raises
-        ------
-        InvalidInput
-            There are more than `MAX_ENTITIES`.
-        DatabaseUnavailable
-            Nothing was written.
-        """
-        if len(entities) > MAX_ENTITIES:
-            raise InvalidInput(f"{kind}s", f"{len(entities)} {kind}s; at most {MAX_ENTITIES} in one call")
-        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
-        incoming, outcomes = _read_all(kind, entities)
-        tools = [tool for each in incoming for tool in each.tools]
-        embedded = self._writer.embedded(tools, self._writer.states(tools, caller), deadline)
-        done = self._write(incoming, embedded, caller)
-        late_tools, themselves = self._finish(embedded, done, deadline)
-        outcomes |= {index: _told(each, themselves.refused) for index, each in done.outcomes.items()}
-        in_order = [outcomes[index] for index in sorted(outcomes)]
-        report = RegistryReport(
-            in_order,
-            embedding_unavailable=not (late_tools.complete and themselves.complete),
-            embedding_refused=bool(late_tools.refused)
-            or any(each.is_refused or (each.tools is not None and each.tools.refused > 0) for each in in_order),
-        )
-        count(Metric.ENTITIES_WRITTEN, report.count("created") + report.count("updated"))
-        count(Metric.ENTITIES_FAILED, report.count("failed"))
-        return report
+    def named(self, each: _Incoming) -> dict[str, object]:
+        return {"path": each.given.content.path, "name": each.given.content.name}
 
-    def _write(self, incoming: Sequence[_Incoming], embedded: EmbeddedItems, caller: Caller) -> _Done:
-        """Write all in one transaction, but for those that PostgreSQL refuses."""
+    def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
+        tools = _tools(incoming)
+        self._embedded = self._writer.embedded(tools, self._writer.states(tools, self._caller), deadline)
+        return not self._embedded.embedding_unavailable
 
-        def write(session: Session, some: Sequence[_Incoming]) -> _Done:
-            return self._store(session, some, embedded, caller)
-
-        written, wrong = write_all_but_refused(self._database, incoming, write, what="entity")
-        done = written or _Done()
-        for place, reason in wrong.items():
-            each = incoming[place]
-            done.outcomes[each.index] = replace(each.outcome("failed"), field=each.given.content.kind, reason=reason)
-        return done
-
-    def _store(self, session: Session, incoming: Sequence[_Incoming], embedded: EmbeddedItems, caller: Caller) -> _Done:
-        self._writer.claim(session, embedded)
-        entities = _upsert(session, incoming, caller)
-        tools = [tool for each in incoming for tool in each.tools]
+    def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
+        self._writer.claim(session, self._embedded)
+        org_id, tools, items = self._caller.org_id, _tools(some), ItemRepository(session)
+        entities = _upsert(session, some, self._caller)
         # Read again now that the servers are held: nobody writes their tools between this look and the commit.
-        states = ItemRepository(session).states(caller.org_id, [tool.key for tool in tools]) if tools else {}
-        done = _Done(rows=replace(embedded, items=tools).rows(states))
-        done.written = self._writer.upsert(session, done.rows, caller)
-        for each in incoming:
+        states = items.states(org_id, [tool.key for tool in tools]) if tools else {}
+        rows = replace(self._embedded, items=tools).rows(states)
+        done = _Done(rows=rows, written=self._writer.upsert(session, rows, self._caller))
+        for each in some:
             counts = None
             if each.given.tools is not None:
                 names = [tool.key.name for tool in each.tools]
-                removed = ItemRepository(session).delete_others(caller.org_id, each.given.content.tools_server, names)
-                became = Counter(tool.status(states.get(tool.key), done.written.get(tool.key)) for tool in each.tools)
-                stored = (done.written.get(tool.key) or states.get(tool.key) for tool in each.tools)
-                refused = sum(tool is not None and tool.is_refused for tool in stored)
-                counts = ToolCounts(became["created"], became["updated"], became["unchanged"], removed, refused)
-            entity = entities[each.index]
-            outcome = each.outcome(_status(entity, counts))
-            done.outcomes[each.index] = replace(outcome, id=entity.id, tools=counts)
+                removed = items.delete_others(org_id, each.given.content.tools_server, names)
+                counts = _counts(each, states, done.written, removed)
+            entity, content = entities[each.index], each.given.content
+            done.outcomes[each.index] = EntityOutcome(
+                each.index, _status(entity, counts), entity.id, path=content.path, name=content.name, tools=counts
+            )
         refresh(
             session, [entities[index].id for index, outcome in done.outcomes.items() if outcome.status != "unchanged"]
         )
         return done
 
-    def _finish(self, embedded: EmbeddedItems, done: _Done, deadline: Deadline) -> tuple[Embedded, Embedded]:
-        """Embed what the commit left without a vector, of tools and of what offers them, and pass the news on."""
-        tools = entities = Embedded(complete=False)
-        try:
-            if not embedded.embedding_unavailable:
-                tools = self._writer.embed_overtaken(done.rows, done.written, deadline)
-            if tools.complete:
-                entities = self._embed_entities(done.ids(), deadline)
-        finally:
-            if done.is_news() or done.written or entities.stored:
-                self._after_commit()
-        return tools, entities
+    def is_news(self, done: _Done) -> bool:
+        return bool(done.written) or any(each.status != "unchanged" for each in done.outcomes.values())
+
+    def embed_committed(self, done: _Done, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
+        tools = Embedded(complete=False)
+        if deadline is not None:
+            tools = self._writer.embed_overtaken(done.rows, done.written, deadline)
+        ids = sorted(each.id for each in done.outcomes.values() if each.id is not None)
+        return self._embed_entities(ids, deadline if tools.complete else None), tools
 
 
-def _told(outcome: EntityOutcome, refused: Container[str]) -> EntityOutcome:
-    """Return an outcome that says whether the entity's text is refused."""
-    return replace(outcome, is_refused=outcome.id is not None and str(outcome.id) in refused)
+def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
+    return [tool for each in incoming for tool in each.tools]
 
 
 def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> dict[int, EntityWritten]:
@@ -190,30 +147,11 @@ def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> 
     }
 
 
-def _read_all(kind: EntityKind, entities: Sequence[object]) -> tuple[list[_Incoming], dict[int, EntityOutcome]]:
-    """Read what can be read; the rest has failed already."""
-    incoming: list[_Incoming] = []
-    failed: dict[int, EntityOutcome] = {}
-    first_place: dict[str, int] = {}
-    tool_count = 0
-    for index, raw in enumerate(entities):
-        try:
-            given = _READ[kind](raw)
-        except InvalidInput as error:
-            failed[index] = EntityOutcome(index, "failed", field=error.field, reason=error.message)
-            continue
-        each = _Incoming(index, given, tuple(IncomingItem.of(tool) for tool in given.tools or ()))
-        first = first_place.setdefault(given.content.path, index)
-        if first != index:
-            reason = f"the same path as {kind} {first} of this call"
-            failed[index] = replace(each.outcome("failed"), field="path", reason=reason)
-        elif tool_count + len(each.tools) > MAX_TOOLS_OF_CALL:
-            reason = f"{tool_count} tools before its {len(each.tools)}; at most {MAX_TOOLS_OF_CALL} in one call"
-            failed[index] = replace(each.outcome("failed"), field="tools", reason=reason)
-        else:
-            tool_count += len(each.tools)
-            incoming.append(each)
-    return incoming, failed
+def _counts(each: _Incoming, states: States, written: Mapping[ItemKey, Written], removed: int) -> ToolCounts:
+    became = Counter(tool.status(states.get(tool.key), written.get(tool.key)) for tool in each.tools)
+    stored = (written.get(tool.key) or states.get(tool.key) for tool in each.tools)
+    refused = sum(tool is not None and tool.is_refused for tool in stored)
+    return ToolCounts(became["created"], became["updated"], became["unchanged"], removed, refused)
 
 
 def _status(entity: EntityWritten, tools: ToolCounts | None) -> Status:

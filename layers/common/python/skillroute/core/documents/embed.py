@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
+from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
@@ -247,16 +250,24 @@ def embed_rows(
     return done
 
 
+class JobOptions(TypedDict, total=False):
+    """What use cases that embed take by keyword; see `EmbeddingJob`."""
+
+    after_commit: Callable[[], object]
+    timeout_s: float
+    clock: Clock
+
+
 class EmbeddingJob:
-    """What the use cases share that embed whole tables.
+    """What the use cases share that embed what they write, or whole tables.
 
     Parameters
     ----------
     database, embedder
     after_commit : callable
-        Sends the work that this made, and brings an index server up to date.
+        Called once something was written; sends the work that this made, and brings an index server up to date.
     timeout_s : float
-        The most that one batch may take.
+        The most that one batch may take; what did not fit is left to the relay.
     """
 
     def __init__(
@@ -266,8 +277,10 @@ class EmbeddingJob:
         *,
         after_commit: Callable[[], object] = lambda: None,
         timeout_s: float = 60.0,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._database = database
         self._embedder = embedder
         self._after_commit = after_commit
         self._timeout_s = timeout_s
+        self._clock = clock

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
-from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, claim_model, embed_rows, require_in_use
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.embedding.port import Embedder
-from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.database import Session
 
 _AT_ONCE = 5 * BATCH
 """Looked up at once: that takes a look at all that waits."""
 
 
 class EmbedMissing(EmbeddingJob):
-    """Gives vectors to items, skills, servers, agents and mail that have none.
-
-    Parameters
-    ----------
-    database, embedder, after_commit, timeout_s
-        See `EmbeddingJob`.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        embedder: Embedder,
-        *,
-        after_commit: Callable[[], object] = lambda: None,
-        timeout_s: float = 60.0,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        super().__init__(database, embedder, after_commit=after_commit, timeout_s=timeout_s)
-        self._clock = clock
+    """Gives vectors to items, skills, servers, agents and mail that have none."""
 
     def __call__(self, within_s: float = 30.0) -> int:
         """Embed what waits, as far as that goes within some seconds, and return how many rows got a vector.
