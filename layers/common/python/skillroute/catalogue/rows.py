@@ -119,10 +119,8 @@ class ItemWriter:
     ) -> Embedded:
         """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime."""
         ours = [written[row.content.key] for row in rows if row.content.key in written]
-        keys = [str(each.id) for each in ours if not each.is_embedded and not each.is_refused]
-        if not keys:
-            return Embedded()
-        return embed_committed(self._database, self._embedder, Collection.TOOLS, keys, deadline, what="items")
+        ids = [each.id for each in ours if not each.is_embedded and not each.is_refused]
+        return embed_committed(self._database, self._embedder, Collection.TOOLS, ids, deadline, what="items")
 
 
 def indexed_text(content: ItemContent) -> IndexedText:

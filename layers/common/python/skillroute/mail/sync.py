@@ -12,13 +12,7 @@ from typing import ClassVar, Unpack
 from skillroute.core.bulk_write import BulkWrite, Writing
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import (
-    Embedded,
-    JobOptions,
-    claim_model,
-    embed_committed,
-    embed_within,
-)
+from skillroute.core.documents.embed import Embedded, JobOptions, claim_model, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.observability import Metric
@@ -107,10 +101,8 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
         return done.is_news
 
     def embed_committed(self, done: MailWritten, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
-        if self._kind == "product" or not done.ids:  # ids of products are other things' among the documents
-            return Embedded(), Embedded()
-        keys = [str(id_) for id_ in done.ids]
-        mail = embed_committed(self._database, self._embedder, Collection.MAIL, keys, deadline, what="mail")
+        ids = () if self._kind == "product" else done.ids  # those of products are other things' among the documents
+        mail = embed_committed(self._database, self._embedder, Collection.MAIL, ids, deadline, what="mail")
         return mail, Embedded()
 
     def _new_texts(self, session: Session, incoming: Sequence[IncomingMail]) -> dict[str, str]:

@@ -99,7 +99,6 @@ class EmbedEntities:
 
     def __call__(self, entity_ids: Sequence[int], deadline: Deadline | None) -> Embedded:
         """Embed those of these entities that have no vector, as far as that goes; see `embed_committed`."""
-        if not entity_ids:
-            return Embedded()
-        keys = [str(id_) for id_ in entity_ids]
-        return embed_committed(self._database, self._embedder, Collection.REGISTRY, keys, deadline, what="entities")
+        return embed_committed(
+            self._database, self._embedder, Collection.REGISTRY, entity_ids, deadline, what="entities"
+        )

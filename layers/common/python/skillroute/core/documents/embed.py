@@ -127,19 +127,21 @@ def embed_committed(
     database: Database,
     embedder: Embedder,
     collection: Collection,
-    keys: Sequence[str],
+    ids: Sequence[int],
     deadline: Deadline | None,
     *,
     what: str,
 ) -> Embedded:
-    """Give vectors to rows right after the commit that left them without. It never raises a `SkillrouteError`.
+    """Give vectors to documents right after the commit that left them without. It never raises a `SkillrouteError`.
 
     Parameters
     ----------
     deadline : Deadline or None
-        None: the model has just failed, so that the rows are left to the relay.
+        None: the model has just failed, so that the documents are left to the relay.
     """
-    rows = DocumentRepository.of(collection)
+    if not ids:
+        return Embedded()
+    rows, keys = DocumentRepository.of(collection), [str(id_) for id_ in ids]
     tasks: Sequence[EmbeddingTask] = ()
     refused: set[str] = set()
     try:
