@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from skillroute.core.access import own
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound, StatementRejected
+from skillroute.core.errors import Conflict, InvalidInput, NotFound, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.model import (
     MailKind,
@@ -165,10 +166,7 @@ def _visible(session: Session, kind: MailKind, id_: int, caller: Caller) -> Stor
 
 
 def _own(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
-    stored = _visible(session, kind, id_, caller)
-    if stored.org_id != caller.org_id:
-        raise Forbidden(f"{kind} {id_} is global; organisations change only their own")
-    return stored
+    return own(_visible(session, kind, id_, caller), caller, kind, id_)
 
 
 def _hidden_links(session: Session, stored: StoredMail, rights: WriterRights) -> tuple[int, ...]:

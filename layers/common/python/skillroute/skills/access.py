@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skillroute.core.access import own, visible
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Forbidden, NotFound
 from skillroute.core.postgres.database import Session
 from skillroute.skills.model import Skill
 from skillroute.skills.repository import SkillRepository
@@ -11,15 +11,9 @@ from skillroute.skills.repository import SkillRepository
 
 def visible_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
     """Return a skill. Raises `NotFound`, also when it is deleted or another organisation's."""
-    skill = SkillRepository(session).get(skill_id, caller.org_id)
-    if skill is None:
-        raise NotFound(f"no skill with id {skill_id}")
-    return skill
+    return visible(SkillRepository(session).get(skill_id, caller.org_id), "skill", skill_id)
 
 
 def own_skill(session: Session, skill_id: str, caller: Caller) -> Skill:
     """Return a skill that the caller may change. Raises `NotFound`, and `Forbidden` when it is global."""
-    skill = visible_skill(session, skill_id, caller)
-    if skill.org_id != caller.org_id:
-        raise Forbidden(f"skill {skill_id} is global; organisations change only their own")
-    return skill
+    return own(visible_skill(session, skill_id, caller), caller, "skill", skill_id)

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.access import visible
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from skillroute.core.errors import Conflict, Forbidden, InvalidInput
 from skillroute.core.json_input import check_json, validated
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
+from skillroute.skills.access import visible_skill
 from skillroute.skills.assign import assign
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.change import ChangeSkill
@@ -117,9 +119,7 @@ class ReviewSuggestions:
         def merge(session: Session) -> Reviewed:
             ClassificationRepository(session).hold(tools)
             held = _hold(session, suggestion_id, caller)
-            skill = SkillRepository(session).get(skill_id, caller.org_id)
-            if skill is None:
-                raise NotFound(f"no skill with id {skill_id}")
+            skill = visible_skill(session, skill_id, caller)
             return _resolve(session, held, skill, SuggestionStatus.MERGED, caller)
 
         return self._committed(merge)
@@ -179,10 +179,7 @@ class ReviewSuggestions:
 
 
 def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
-    suggestion = SuggestionRepository(session).get(suggestion_id, caller.org_id)
-    if suggestion is None:
-        raise NotFound(f"no suggestion with id {suggestion_id}")
-    return suggestion
+    return visible(SuggestionRepository(session).get(suggestion_id, caller.org_id), "suggestion", suggestion_id)
 
 
 def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
@@ -195,9 +192,7 @@ def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     NotFound
         It is gone: its tool found a skill meanwhile.
     """
-    status = SuggestionRepository(session).hold(suggestion_id)
-    if status is None:
-        raise NotFound(f"no suggestion with id {suggestion_id}")
+    status = visible(SuggestionRepository(session).hold(suggestion_id), "suggestion", suggestion_id)
     if status is not SuggestionStatus.PENDING:
         raise Conflict(f"suggestion {suggestion_id} is {status.value} already")
     return _found(session, suggestion_id, caller)

@@ -1,0 +1,33 @@
+"""What a caller sees and what it may change: the same errors in every slice (decisions 26)."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import Forbidden, NotFound
+
+
+class Owned(Protocol):
+    """Something of an organisation, or global."""
+
+    @property
+    def org_id(self) -> str | None: ...
+
+
+T = TypeVar("T")
+OwnedT = TypeVar("OwnedT", bound=Owned)
+
+
+def visible(found: T | None, kind: str, id_: object) -> T:
+    """Return what a look with the caller's eyes has found. Raises `NotFound` for nothing: no such id, or not theirs."""
+    if found is None:
+        raise NotFound(f"no {kind} with id {id_}")
+    return found
+
+
+def own(found: OwnedT, caller: Caller, kind: str, id_: object) -> OwnedT:
+    """Return what the caller may change, of what it sees. Raises `Forbidden` when it is global."""
+    if found.org_id != caller.org_id:
+        raise Forbidden(f"{kind} {id_} is global; organisations change only their own")
+    return found
