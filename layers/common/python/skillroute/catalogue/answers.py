@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from skillroute.catalogue.model import Item, ItemType, JsonObject
 from skillroute.catalogue.schemas import ItemInput
-from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, SyncReport
+from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome
 from skillroute.core.http.bulk_answers import Result, UpsertCounts
 
 
@@ -64,11 +64,7 @@ class UpsertResponse(UpsertCounts):
     """What became of all items, in the order of the request."""
 
     results: list[ItemResult]
-
-    @classmethod
-    def of(cls, report: SyncReport) -> UpsertResponse:
-        """Return what the API says of a report."""
-        return cls(**cls.counted(report), results=[ItemResult.of(outcome) for outcome in report.outcomes])
+    result_type: ClassVar = ItemResult
 
 
 class ItemOut(BaseModel):

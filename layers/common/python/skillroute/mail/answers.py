@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject
-from skillroute.mail.report import MailOutcome, MailReport
+from skillroute.mail.report import MailOutcome
 from skillroute.mail.schemas import AgentName, MailAgentInput, MailInput, MessageInput, ProductInput, ProjectInput
 from skillroute.mail.search.model import Storable
 from skillroute.mail.sync import MAX_MAIL
@@ -81,11 +81,7 @@ class PutMailResponse(UpsertCounts):
     """What became of all, in the order of the request."""
 
     results: list[MailResult]
-
-    @classmethod
-    def of(cls, report: MailReport) -> PutMailResponse:
-        """Return what the API says of a report."""
-        return cls(**cls.counted(report), results=[MailResult.of(each) for each in report.outcomes])
+    result_type: ClassVar = MailResult
 
 
 class MailProjectOut(BaseModel):

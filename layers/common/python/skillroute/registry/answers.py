@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.registry.model import Entity
-from skillroute.registry.report import EntityOutcome, RegistryReport
+from skillroute.registry.report import EntityOutcome
 from skillroute.registry.schemas import MAX_ENTITIES
 from skillroute.registry.shapes import AgentInput, ServerInput
 
@@ -89,22 +89,14 @@ class UpsertServersResponse(UpsertCounts):
     """What became of all servers, in the order of the request."""
 
     results: list[ServerResult]
-
-    @classmethod
-    def of(cls, report: RegistryReport) -> UpsertServersResponse:
-        """Return what the API says of a report."""
-        return cls(**cls.counted(report), results=[ServerResult.of(each) for each in report.outcomes])
+    result_type: ClassVar = ServerResult
 
 
 class UpsertAgentsResponse(UpsertCounts):
     """What became of all agents, in the order of the request."""
 
     results: list[EntityResult]
-
-    @classmethod
-    def of(cls, report: RegistryReport) -> UpsertAgentsResponse:
-        """Return what the API says of a report."""
-        return cls(**cls.counted(report), results=[EntityResult.of(each) for each in report.outcomes])
+    result_type: ClassVar = EntityResult
 
 
 class _EntityOut(BaseModel):

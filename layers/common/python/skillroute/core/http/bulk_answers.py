@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -63,12 +63,16 @@ class UpsertCounts(BaseModel):
         "embedding_refused: found by words only until the text is another; `refusal` says of which."
     )
 
-    @staticmethod
-    def counted(report: Report[Outcome]) -> dict[str, Any]:
-        """Return what the API says of any report."""
+    result_type: ClassVar[Any]
+
+    @classmethod
+    def of(cls, report: Report[Any]) -> Self:
+        """Return what the API says of a report; of each outcome `result_type.of` does."""
         happened = {
             "embedding_unavailable": report.embedding_unavailable,
             "embedding_refused": report.embedding_refused,
         }
         counts = {status: report.count(status) for status in get_args(Status)}
-        return counts | {"degraded": [what for what, is_so in happened.items() if is_so]}
+        degraded = [what for what, is_so in happened.items() if is_so]
+        results = [cls.result_type.of(each) for each in report.outcomes]
+        return cls.model_validate({**counts, "degraded": degraded, "results": results})
