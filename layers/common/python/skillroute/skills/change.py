@@ -10,13 +10,13 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.embed import claim_model
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import validated
-from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.retry import Retry
 from skillroute.skills.access import own_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.create import PreparedSkill, PrepareSkill
+from skillroute.skills.create import PreparedSkill, SkillWriter
 from skillroute.skills.model import NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestion_repository import SuggestionRepository
@@ -37,19 +37,12 @@ class _Change:
     before: Skill
 
 
-class ChangeSkill:
+class ChangeSkill(SkillWriter):
     """`PUT`, `PATCH` and `DELETE /api/v1/skills/{id}`.
 
     A skill is active, inactive or deleted. Active and inactive turn into each other and into deleted; deleted is the
     end, but its id can be created again.
     """
-
-    def __init__(
-        self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
-    ) -> None:
-        self._database = database
-        self._prepare = prepare
-        self._after_commit = after_commit
 
     def __call__(
         self,

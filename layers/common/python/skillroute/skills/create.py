@@ -61,8 +61,8 @@ class PrepareSkill:
         return PreparedSkill(new, text, self._embedder.model if made else None, made[0] if made else None)
 
 
-class CreateSkill:
-    """Stores a new skill with an embedding of its description."""
+class SkillWriter:
+    """What the use cases share that write skills."""
 
     def __init__(
         self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None
@@ -70,6 +70,10 @@ class CreateSkill:
         self._database = database
         self._prepare = prepare
         self._after_commit = after_commit
+
+
+class CreateSkill(SkillWriter):
+    """Stores a new skill with an embedding of its description."""
 
     def __call__(self, new: NewSkill, caller: Caller) -> Skill:
         """Create a skill of the caller's organisation.

@@ -28,10 +28,8 @@ class BedrockChat:
     ----------
     model : str
         The model id or inference profile. The model must know tools and the choice of one.
-    region : str or None
-        Where to call Bedrock; None takes the environment's region.
-    endpoint_url : str or None
-        Another endpoint than the region's own: a VPC endpoint, or a stub.
+    region, endpoint_url
+        See `BedrockRuntime`.
     retry : Retry
         How often, and how far apart.
 

@@ -29,10 +29,8 @@ class OpenAIChat:
     ----------
     model : str
         The model's id at the endpoint. It must take ``response_format`` with a JSON schema, and temperature 0.
-    base_url : str
-        Up to and including the version: ``https://api.openai.com/v1``.
-    api_key : str, Secret or None
-        Sent as a bearer token. Never part of an error message.
+    base_url, api_key
+        See `OpenAIEndpoint`.
     retry : Retry
         How often, and how far apart.
 

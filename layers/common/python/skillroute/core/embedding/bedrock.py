@@ -33,10 +33,8 @@ class BedrockEmbedder:
     ----------
     model : EmbeddingModel
         The model id or inference profile, and the dimension: 256, 512 or 1024.
-    region : str or None
-        Where to call Bedrock; None takes the environment's region.
-    endpoint_url : str or None
-        Another endpoint than the region's own: a VPC endpoint, or a stub.
+    region, endpoint_url
+        See `BedrockRuntime`.
     retry : Retry
         How often, and how far apart.
 

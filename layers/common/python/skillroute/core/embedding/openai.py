@@ -32,10 +32,8 @@ class OpenAIEmbedder:
     ----------
     model : EmbeddingModel
         The model's id at the endpoint, and the dimension that its vectors must have.
-    base_url : str
-        Up to and including the version: ``https://api.openai.com/v1``.
-    api_key : str, Secret or None
-        Sent as a bearer token. Never part of an error message.
+    base_url, api_key
+        See `OpenAIEndpoint`.
     send_dimensions : bool
         Whether to ask for `model.dimension`. Models that can shorten their vectors need it, the others refuse it.
     max_items : int

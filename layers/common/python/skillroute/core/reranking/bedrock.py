@@ -50,10 +50,8 @@ class BedrockReranker:
     ----------
     model : str
         The id of a reranker in that region, such as ``cohere.rerank-v3-5:0``, or an ARN.
-    region : str or None
-        Where to call Bedrock; None takes the environment's region.
-    endpoint_url : str or None
-        Another endpoint than the region's own: a VPC endpoint, or a stub.
+    region, endpoint_url
+        See `BedrockRuntime`.
     retry : Retry
         How often, and how far apart.
 
