@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from skillroute.core.errors import DependencyUnavailable, EmbeddingModelMismatch, OutcomeUnknown, SkillrouteError
 from skillroute.core.http.app import create_app
 from skillroute.core.postgres import refusals
-from skillroute.core.remote import calls
+from skillroute.core.retry import TransientFailure
 
 from tests.doubles import LogRecords
 
@@ -22,7 +22,7 @@ DETAILS = (
 
 def kinds(of: type[DependencyUnavailable] = DependencyUnavailable) -> Iterator[type[DependencyUnavailable]]:
     """Return every error of the branch, those that adapters make for themselves included."""
-    assert calls.TransientFailure and refusals.LoginRefused  # loaded, so that they are among the subclasses
+    assert TransientFailure and refusals.LoginRefused  # loaded, so that they are among the subclasses
     yield of
     for kind in of.__subclasses__():
         yield from kinds(kind)
