@@ -73,6 +73,20 @@ def test_a_model_that_fails_is_left_alone_whatever_the_time(
     assert queries.failure(MODEL) is not None
 
 
+def test_a_model_that_is_left_alone_keeps_no_other_from_being_asked(model: WatchedEmbedder, clock: FakeClock) -> None:
+    """Decision 37: during a change of model a process may search the vectors of both."""
+    other = TableEmbedder(name="other")
+    queries = QueryEmbedder(model, lambda _: other, clock=clock)
+    model.away = True
+    with pytest.raises(EmbeddingUnavailable):
+        queries.embed("water", MODEL)
+
+    queries.embed("water", other.model)
+
+    assert queries.failure(MODEL) is not None
+    assert queries.failure(other.model) is None
+
+
 def test_a_model_that_is_too_slow_in_full_time_is_left_alone(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
     model.takes_s = 11.0
     for _ in range(3):

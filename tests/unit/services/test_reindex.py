@@ -268,6 +268,14 @@ class TestEmbedMissing:
             desk.embed_missing()
         assert desk.vector(TOOLS, "a") is None
 
+    def test_a_batch_that_is_out_of_time_counts_as_a_model_that_is_away(self, desk: Desk) -> None:
+        desk.embedder.away = True
+        desk.put(tool("a"))
+        desk.embedder.away = False
+        with pytest.raises(EmbeddingUnavailable, match="did not answer within 0 s"):
+            EmbedMissing(desk.database, desk.embedder, timeout_s=0.0)()
+        assert desk.vector(TOOLS, "a") is None
+
     def test_another_model_than_the_stored_one_is_refused(self, desk: Desk) -> None:
         filled(desk)
         desk.embedder.away = True

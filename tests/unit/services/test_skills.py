@@ -13,6 +13,7 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.skills.create import CreateSkill, PrepareSkill
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.skills.repository import SkillRepository
 
@@ -66,6 +67,12 @@ class TestCreate:
         desk.embedder.away = False
         assert desk.embed_missing() == 1
         assert desk.vector(SKILLS, "mail") is not None
+
+    def test_where_no_time_is_left_for_the_model_it_is_stored_without_a_vector(self, desk: Desk) -> None:
+        CreateSkill(desk.database, PrepareSkill(desk.embedder, timeout_s=0.0))(
+            NewSkill(id="mail", name="mail", description="Reads mail."), LAPTOP
+        )
+        assert desk.vector(SKILLS, "mail") is None
 
     def test_with_another_model_than_the_stored_one_it_is_stored_without_a_vector(self, desk: Desk) -> None:
         desk.skill("mail")

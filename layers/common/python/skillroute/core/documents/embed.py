@@ -14,7 +14,7 @@ from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors import EmbeddingModelMismatch, SkillrouteError
 from skillroute.core.observability import Metric, count, logger
@@ -240,7 +240,8 @@ def embed_rows(
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)
-        made, failure = embed_or_refuse(embedder, [task.texts for task in tasks], Deadline(timeout_s).left_s)
+        deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
+        made, failure = embed_or_refuse(embedder, [task.texts for task in tasks], deadline.left_s)
         log_refused("rows", made)
         pairs = list(zip(tasks, made, strict=False))
         store_made(database, rows, embedder.model, pairs, check)
