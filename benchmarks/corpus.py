@@ -26,7 +26,7 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.caller import LAPTOP
-from skillroute.core.documents.embed import claim_model
+from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Session
 from skillroute.core.settings import SearchSettings

@@ -35,9 +35,9 @@ from harness import arguments, console, fresh_database, print_table, progress
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.core.documents.embed import claim_model
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.database import Session

@@ -14,7 +14,7 @@ from harness import progress
 from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
-from skillroute.core.documents.embed import claim_model
+from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.embedding.model import Vector
 from skillroute.core.hashing import content_hash
 from skillroute.core.postgres.database import Session

@@ -10,8 +10,8 @@ from typing import Any
 import pg8000.native
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRow
-from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.address import Address

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from skillroute.core.documents.embed import store_made
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.documents.feed import PostgresFeed
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText, PutDocument
+from skillroute.core.documents.texts import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash

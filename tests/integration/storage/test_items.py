@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from skillroute.catalogue.model import ItemFilter, ItemKey, ItemSchemas
 from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
-from skillroute.core.documents.embedded_rows import EmbeddingTask
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
 

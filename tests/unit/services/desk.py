@@ -8,10 +8,10 @@ from typing import Any
 from skillroute.catalogue.catalogue import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP, Caller
-from skillroute.core.documents.embed import StoredModelEmbedder
 from skillroute.core.documents.embed_missing import EmbedMissing
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import Reindex
+from skillroute.core.documents.stored_model import StoredModelEmbedder
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.pool import Pool

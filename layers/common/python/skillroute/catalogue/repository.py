@@ -10,9 +10,9 @@ from typing import Any
 from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
-from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session

@@ -10,9 +10,10 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, 
 from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import Embedded, claim_model, embed_committed, embed_within
-from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
+from skillroute.core.documents.stored_model import claim_model
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal

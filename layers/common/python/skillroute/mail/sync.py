@@ -12,8 +12,9 @@ from typing import ClassVar, Unpack
 from skillroute.core.bulk_write import BulkWrite, Writing
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import Embedded, JobOptions, claim_model, embed_committed, embed_within
+from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
+from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session

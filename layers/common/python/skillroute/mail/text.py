@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.term_weights import weight
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.hashing import text_hash
 from skillroute.core.normal_form import nfkc
 from skillroute.mail.secret_masking import both_without_secrets

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.checks import CheckRepository, Finding
 from skillroute.core.documents.embed import Embedded, embed_committed
-from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session

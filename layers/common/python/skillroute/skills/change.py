@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.embed import claim_model
+from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import validated
 from skillroute.core.postgres.database import Session

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import claim_model, embed_within
-from skillroute.core.documents.embedded_rows import IndexedText
+from skillroute.core.documents.embed import embed_within
+from skillroute.core.documents.stored_model import claim_model
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal

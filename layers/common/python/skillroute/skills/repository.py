@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from skillroute.core.documents.embedded_rows import IndexedText
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
+from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session

@@ -113,7 +113,7 @@ class CoreParts:
 
     @cached_property
     def document_embedder(self) -> Embedder:
-        from skillroute.core.documents.embed import StoredModelEmbedder
+        from skillroute.core.documents.stored_model import StoredModelEmbedder
 
         return StoredModelEmbedder(self.embedder, self.database)
 

@@ -9,27 +9,27 @@ from typing import TypedDict
 
 from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embedded_rows import EmbeddedRows, EmbeddingTask
-from skillroute.core.documents.index_state import IndexStateRepository
-from skillroute.core.documents.model import Collection, Models
+from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.documents.stored_model import claim_model, require_in_use
+from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
-from skillroute.core.errors import EmbeddingModelMismatch, SkillrouteError
+from skillroute.core.errors import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 
 BATCH = 64
 """Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
 
-Rows = Callable[[Session], EmbeddedRows]
+Rows = Callable[[Session], DocumentRepository]
 """Picks the repository whose rows are embedded."""
 
 ALL_ROWS: tuple[Rows, ...] = tuple(DocumentRepository.of(collection) for collection in Collection)
 """The documents of all collections."""
 
-NextTasks = Callable[[EmbeddedRows, str], list[EmbeddingTask]]
+NextTasks = Callable[[DocumentRepository, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
 
 
@@ -50,51 +50,6 @@ class Embedded:
     stored: int = 0
     complete: bool = True
     refused: frozenset[str] = frozenset()
-
-
-class StoredModelEmbedder:
-    """An `Embedder` for documents: one whose model's vectors are not stored counts as away (docs/adr/0035).
-
-    The first that embeds makes its model the one of the stored vectors, in a transaction of its own: a writer that did
-    so within its own would hold up all others until its end, and wait for what they have locked.
-
-    Parameters
-    ----------
-    embedder : Embedder
-    database : Database
-        Asked before every call which models are in use.
-    """
-
-    def __init__(self, embedder: Embedder, database: Database) -> None:
-        self._embedder = embedder
-        self._database = database
-
-    @property
-    def model(self) -> EmbeddingModel:
-        """That of the embedder."""
-        return self._embedder.model
-
-    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
-        """Embed texts. Raises `EmbeddingModelMismatch`, `DatabaseUnavailable`, and what the embedder raises."""
-        model = self._embedder.model
-        models = self._database.read(lambda session: require_in_use(session, model))
-        vectors = self._embedder.embed(texts, timeout_s=timeout_s)
-        if models.current is None:
-            self._database.transact(lambda session: claim_model(session, model))
-        return vectors
-
-
-def require_in_use(session: Session, model: EmbeddingModel) -> Models:
-    """Return the models in use. Raises `EmbeddingModelMismatch` where vectors of `model` are not stored."""
-    models = IndexStateRepository(session).models()
-    if not models.takes(model):
-        raise EmbeddingModelMismatch(stored=str(models.current), configured=str(model))
-    return models
-
-
-def claim_model(session: Session, model: EmbeddingModel) -> None:
-    """Make `model` that of the stored vectors, within a transaction, where there are none of any yet."""
-    IndexStateRepository(session).claim(model)
 
 
 def embed_within(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, claim_model, embed_rows, require_in_use
+from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
+from skillroute.core.documents.stored_model import claim_model, require_in_use
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Session
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core.documents.embedded_rows import EmbeddingTask, IndexedText
 from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.texts import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session

@@ -1,0 +1,26 @@
+"""The texts of a document, and texts that wait for a vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedText:
+    """What an item or a skill says to the index: the texts that are embedded, the words for BM25, and their hash.
+
+    The first of `embedding_texts` is the whole of it; the others are views that count half (docs/adr/0003).
+    """
+
+    embedding_texts: tuple[str, ...]
+    lexical_text: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingTask:
+    """Texts without a vector. Their hash keeps a late vector from being stored beside newer texts."""
+
+    id: str
+    texts: tuple[str, ...]
+    text_hash: str
