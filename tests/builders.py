@@ -56,6 +56,23 @@ def of_org(org_id: str | None, *scopes: Scope) -> Caller:
     return Caller(org_id=org_id, scopes=frozenset(scopes or {Scope.ADMIN}))
 
 
+_kept_pools: dict[str, Pool] = {}
+
+
+@contextmanager
+def kept_pool(url: str) -> Iterator[None]:
+    """Let the systems of this block over one database share its connections.
+
+    What PostgreSQL compiles and plans for a new connection is half of what it does for a test. As in a warm function,
+    plans may have been made when there were fewer rows.
+    """
+    _kept_pools[url] = Pool(url)
+    try:
+        yield
+    finally:
+        _kept_pools.pop(url).close()
+
+
 class System:
     """A whole Skillroute over one database, its faults, and what it was asked.
 
@@ -85,7 +102,8 @@ class System:
         self._edges = edges
         self._index: FaultyIndex | None = None
         self.index_fault: SkillrouteError | None = None
-        self.pool = Pool(url)
+        self._kept = _kept_pools.get(url)
+        self.pool = self._kept or Pool(url)
         restricted: Any = RestrictedPool(self.pool)
         self.database = FaultyDatabase(restricted)
         self.feed = FaultyFeed(make_feed(restricted))
@@ -134,7 +152,8 @@ class System:
         self.replica.wait_for_rebuild()  # else it goes on in the next test, whose database is the same
         self.replica.close()  # the parts close it only if they have used it
         self.parts.close()
-        self.pool.close()
+        if self._kept is None:
+            self.pool.close()
 
     @cached_property
     def rows(self) -> Sql:

@@ -128,7 +128,9 @@ def database_url(postgres_server: EmbeddedPostgres, migrated_template: str) -> I
 
 @pytest.fixture(scope="session")
 def _reused_database(postgres_server: EmbeddedPostgres, migrated_template: str) -> Iterator[tuple[str, Empty]]:
-    with reusable_database(postgres_server, migrated_template) as reused:
+    from tests.builders import kept_pool
+
+    with reusable_database(postgres_server, migrated_template) as reused, kept_pool(reused[0]):
         yield reused
 
 
