@@ -16,6 +16,12 @@ from tests.integration.storage.rows import MODEL
 
 
 @pytest.fixture
+def database_url(emptied_database_url: str) -> str:
+    """One database for all tests here, emptied before each."""
+    return emptied_database_url
+
+
+@pytest.fixture
 def qdrant() -> Iterator[QdrantIndex]:
     """A server that all replicas of a test share: the client's local mode."""
     with warnings.catch_warnings():

@@ -10,6 +10,12 @@ from tests.unit.services.desk import Desk
 
 
 @pytest.fixture
+def database_url(emptied_database_url: str) -> str:
+    """One database for all tests here, emptied before each."""
+    return emptied_database_url
+
+
+@pytest.fixture
 def desk(database_url: str) -> Iterator[Desk]:
     desk = Desk(database_url)
     yield desk

@@ -25,6 +25,12 @@ T = TypeVar("T")
 TOOLS, SKILLS = Collection.TOOLS, Collection.SKILLS
 
 
+@pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """A database for each test: one adds a trigger."""
+    return fresh_database_url
+
+
 class Overtaken:
     """A database in which something else happens before each transaction, once everything has been read."""
 
