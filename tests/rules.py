@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +68,7 @@ def numbers(listed: str) -> list[int]:
     return found
 
 
+@cache
 def cited(text: str) -> tuple[set[Rule], set[str]]:
     """Return the rules that a file cites, and the numbered ids of which it does not say whose they are.
 
@@ -102,8 +104,9 @@ def _numbered(flat: str) -> Iterator[tuple[str, str]]:
             others = others[other.end() :]
 
 
+@cache
 def tests_by_rule() -> dict[Rule, list[Path]]:
-    """Return the test files that cite each rule."""
+    """Return the test files that cite each rule; they are read once."""
     found: dict[Rule, list[Path]] = {}
     for file in code():
         if file.name.startswith("test_"):

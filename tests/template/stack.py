@@ -55,10 +55,14 @@ def translated(template: Json, parameters: Mapping[str, str]) -> Json:
                 uri = resource["Properties"][key]
                 packaged = isinstance(uri, str) and uri.startswith("s3://")
                 resource["Properties"][key] = uri if packaged else f"s3://bucket/{name}"
-    session = boto3.session.Session(region_name=PSEUDO["AWS::Region"])
-    translator = Translator({}, Parser(), boto_session=session)
+    translator = Translator({}, Parser(), boto_session=_session())
     result: Json = translator.translate(template, parameter_values=dict(parameters))
     return result
+
+
+@cache
+def _session() -> boto3.session.Session:
+    return boto3.session.Session(region_name=PSEUDO["AWS::Region"])
 
 
 @dataclass(frozen=True)
