@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.generated import tools
 from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, eventually
 
-ROUNDS = 10 if SOAK else 3
+ROUNDS = 10 if SOAK else 1
 ITEMS = 800 if SOAK else 160
 BATCH = 20
 WRITERS = 2
