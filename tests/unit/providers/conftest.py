@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import botocore.loaders
+import botocore.session
 import pytest
 from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
@@ -27,6 +29,15 @@ def _no_outside_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_of_services() -> Iterator[None]:
+    """Let all clients of AWS share what is read of its services: 18 ms for a client instead of 90 ms."""
+    shared = botocore.loaders.create_loader()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", lambda *_: shared)
+        yield
 
 
 @pytest.fixture
