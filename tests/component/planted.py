@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from skillroute_local.gateway import ROUTES
 
 from tests.events import ADMIN_ROLE, EVENTS, event
+from tests.forks import ForkServer
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "planted-password-4711"  # without a character that a URL would encode, so that one search finds it
@@ -25,9 +25,9 @@ KEYS = {
 PLANTED = [PASSWORD, TOKEN, AWS_KEY, *KEYS.values()]
 CLOSED = f"postgresql://skillroute:{PASSWORD}@127.0.0.1:1/db"
 
-# Loads a function's module as Lambda does, and gives it the events of standard input, one a line.
+# Loads a function's module as Lambda does, and gives it the events of a file, one a line.
 _DRIVER = """
-import importlib.util, json, sys
+import importlib.util, json, pathlib, sys
 spec = importlib.util.spec_from_file_location("app", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
@@ -37,13 +37,27 @@ class Context:
     invoked_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:f"
     def get_remaining_time_in_millis(self): return 60000
 
-for line in sys.stdin:
+for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
     try:
         print("ANSWER", json.dumps(module.handler(json.loads(line), Context())))
     except Exception:
         import traceback
         traceback.print_exc()
 """
+
+_ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "AWS_LAMBDA_FUNCTION_NAME": "function",
+    "AWS_ACCESS_KEY_ID": "x",
+    "AWS_SECRET_ACCESS_KEY": AWS_KEY,
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "SKILLROUTE_LOG_LEVEL": "DEBUG",
+    "SKILLROUTE_AUTH": "iam",
+    "SKILLROUTE_IAM_ADMINS": ADMIN_ROLE,
+    "SKILLROUTE_EMBEDDING_PROVIDER": "hashing",
+}
+_forks = ForkServer(_ENVIRONMENT)
 
 Event = dict[str, Any]
 
@@ -69,27 +83,11 @@ def run(function: str, events: list[Event] | None = None, **environment: str) ->
     """
     given = events_of(function) if events is None else events
     assert given
-    child = subprocess.run(
-        [sys.executable, "-c", _DRIVER, str(ROOT / "functions" / function / "app.py")],
-        input="".join(f"{json.dumps(event)}\n" for event in given),
-        env={
-            "PATH": os.environ["PATH"],
-            "AWS_LAMBDA_FUNCTION_NAME": function,
-            "AWS_ACCESS_KEY_ID": "x",
-            "AWS_SECRET_ACCESS_KEY": AWS_KEY,
-            "AWS_DEFAULT_REGION": "eu-central-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "SKILLROUTE_LOG_LEVEL": "DEBUG",
-            "SKILLROUTE_AUTH": "iam",
-            "SKILLROUTE_IAM_ADMINS": ADMIN_ROLE,
-            "SKILLROUTE_EMBEDDING_PROVIDER": "hashing",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    with NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as file:
+        file.writelines(f"{json.dumps(event)}\n" for event in given)
+        file.flush()
+        app = ROOT / "functions" / function / "app.py"
+        child = _forks.run(_DRIVER, [str(app), file.name], _ENVIRONMENT | environment, timeout=120)
     return child.stdout + child.stderr
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from skillroute_local.home import Home
 from skillroute_local.loopback import listen
 from skillroute_local.postgres_programs import Postmaster
 
+from tests.forks import ForkServer
 from tests.soak import SOAK  # noqa: F401 (the tests here take it from here)
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ T = TypeVar("T")
 HASHING = {"SKILLROUTE_EMBEDDING_PROVIDER": "hashing"}
 """Settings of a server that loads no model: a second less for each start."""
 
+_CLI = "import sys; sys.argv[0] = 'skillroute'; from skillroute_local.cli import main; main()"
 _SERVE = Path(__file__).with_name("serve.py")
 _WITHIN_S = 60.0
 
@@ -52,31 +53,19 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 def cli(home: Path, *args: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run `skillroute` with these arguments to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "skillroute_local.cli", *args],
-        env=environment(home, **settings),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_WITHIN_S,
-    )
+    return _forks.run(_CLI, args, environment(home, **settings), timeout=_WITHIN_S)
+
+
+_forks = ForkServer(environment(Path(os.devnull)))
 
 
 class Running:
     """A Python process in a session of its own, as a terminal would start it, whose output goes to a file."""
 
-    def __init__(self, args: Sequence[str], env: dict[str, str], output: Path) -> None:
+    def __init__(self, code: str, args: Sequence[str], env: dict[str, str], output: Path) -> None:
         self._output = output
-        with output.open("wb") as file:
-            self._process = subprocess.Popen(
-                [sys.executable, *args],
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=_interruptible,  # noqa: PLW1509 (it takes no lock and allocates nothing)
-            )
+        output.touch()
+        self._process = _forks.start(code, args, env, output, output)
         self.pid = self._process.pid
 
     @property
@@ -155,8 +144,7 @@ class Up(Server):
 
     def __init__(self, home: Path, output: Path, *args: str, **settings: str) -> None:
         self.home = Home(home)
-        command = ("-m", "skillroute_local.cli", "up", "--port", "0", *args)
-        super().__init__(command, environment(home, **settings), output)
+        super().__init__(_CLI, ("up", "--port", "0", *args), environment(home, **settings), output)
 
     def postmaster(self) -> Postmaster | None:
         """Return the PostgreSQL of its home, None when none runs."""
@@ -172,13 +160,7 @@ class Bare(Server):
 
     def __init__(self, home: Path, output: Path, database_url: str, *args: str, **settings: str) -> None:
         env = environment(home, SKILLROUTE_DATABASE_URL=database_url, **settings)
-        super().__init__((str(_SERVE), *args), env, output)
-
-
-def _interruptible() -> None:
-    """Undo what a shell does to what it starts in the background: Ctrl-C would be ignored, by our processes as well."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        super().__init__(f"import runpy; runpy.run_path({str(_SERVE)!r}, run_name='__main__')", args, env, output)
 
 
 class Processes:
