@@ -162,6 +162,20 @@ def edge_indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeIndex
     edges.close()
 
 
+@pytest.fixture
+def most_tools(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how many tools a skill can have: 20 instead of 10,000, which take seconds to insert."""
+    from skillroute.skills import assign, assignment_repository
+    from skillroute.skills.model import MAX_TOOLS_PER_SKILL
+
+    from tests.soak import SOAK
+
+    most = MAX_TOOLS_PER_SKILL if SOAK else 20
+    for module in (assign, assignment_repository):
+        monkeypatch.setattr(module, "MAX_TOOLS_PER_SKILL", most)
+    return most
+
+
 @contextmanager
 def reusable_database(server: EmbeddedPostgres, template: str) -> Iterator[tuple[str, Empty]]:
     """Lend a copy of a template database, and what takes every row out of it."""

@@ -57,7 +57,7 @@ def test_every_route_answers_as_the_document_says(
     api_schema: Any, method: str, path: str, generation: schemathesis.GenerationMode
 ) -> None:
     @settings(
-        max_examples=settings.default.max_examples // 5,
+        max_examples=settings.default.max_examples // 10,
         derandomize=True,
         database=None,
         deadline=None,

@@ -77,12 +77,14 @@ def test_the_id_of_a_global_skill_is_refused_in_words(ask: Ask) -> None:
     assert (refused.status_code, refused.json()) == (409, {"detail": says})
 
 
-def test_a_skill_that_one_organisation_has_filled_takes_the_tools_of_another(ask: Ask, system: System) -> None:
+def test_a_skill_that_one_organisation_has_filled_takes_the_tools_of_another(
+    ask: Ask, system: System, most_tools: int
+) -> None:
     ask(None, "POST", "/skills", EMAIL)
     put_tool(ask, "acme", "own", "email")
     system.sql(
         "INSERT INTO mcp.tools (org_id, name, type, content_hash) "
-        "SELECT 'acme', 'filler_' || n, 'tool', 'c' FROM generate_series(2, 10000) n;"
+        f"SELECT 'acme', 'filler_' || n, 'tool', 'c' FROM generate_series(2, {most_tools}) n;"
         "INSERT INTO mcp.tool_skill_assignments (tool_id, skill_key, confidence, is_primary) "
         "SELECT id, 'email', 0.6, true FROM mcp.tools WHERE name LIKE 'filler_%'"
     )

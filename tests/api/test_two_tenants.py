@@ -79,5 +79,5 @@ def test_what_an_organisation_is_answered_is_the_same_without_another_one(
 ) -> None:
     run_state_machine_as_test(
         lambda: TwoWorlds(databases, edge_indexes),
-        settings=settings(max_examples=settings.default.max_examples // 10, stateful_step_count=20),
+        settings=settings(max_examples=settings.default.max_examples // 16, stateful_step_count=20),
     )

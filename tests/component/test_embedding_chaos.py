@@ -44,7 +44,7 @@ def check_end(chaos: EmbeddingChaos) -> None:
     assert chaos.system.embedder.calls == []
 
 
-@settings(max_examples=settings.default.max_examples // 2)  # type: ignore[union-attr]
+@settings(max_examples=settings.default.max_examples // 5)  # type: ignore[union-attr]
 @example(steps=[("write_tools", 3), ("search_tools", 1), ("search_tools", 4), ("search_mail", 4), ("relay", 0)])
 @example(steps=[("model_goes", 0), ("write_tools", 3), ("model_returns", 1), ("search_tools", 3), ("search_tools", 0)])
 @example(steps=[("model_refuses_everything", 0), ("write_tools", 0), ("search_tools", 0), ("relay", 0)])

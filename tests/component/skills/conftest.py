@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from skillroute.skills import assign, assignment_repository
 
 from tests.builders import System, lent_system
 from tests.component.skills.outbox import Clocked
@@ -22,12 +21,3 @@ def queued(database_url: str, edge_indexes: EdgeIndexes, queue: Clocked) -> Iter
     """A system with queues, where nothing is done until its message is received."""
     with lent_system(database_url, edge_indexes, queue=queue) as system:
         yield system
-
-
-@pytest.fixture
-def most_tools(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Let a skill have 20 tools instead of 10,000, which take seconds to insert; return that number."""
-    most = 20
-    for module in (assign, assignment_repository):
-        monkeypatch.setattr(module, "MAX_TOOLS_PER_SKILL", most)
-    return most
