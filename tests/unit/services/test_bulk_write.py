@@ -84,6 +84,12 @@ class WriteNumbers(BulkWrite):
 
 
 @pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """A database for each test, since it makes a table."""
+    return fresh_database_url
+
+
+@pytest.fixture
 def write(desk: Desk) -> WriteNumbers:
     desk.sql("CREATE TABLE numbers (value int CHECK (value < 10))")
     return WriteNumbers(desk.database, desk.embedder, after_commit=desk.after_commit)
