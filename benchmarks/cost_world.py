@@ -11,7 +11,7 @@ from cost_meter import Caller
 from cost_texts import HOSTILE
 from harness import progress
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.ports import Embedder
+from skillroute.core.embedding.port import Embedder
 from skillroute.skills.classification import SkillDraft
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
 from skillroute.wiring import Parts
