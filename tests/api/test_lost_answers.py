@@ -1,4 +1,4 @@
-"""What callers get while PostgreSQL loses answers or does not answer: the truth, and soon (decisions 9)."""
+"""What callers get while PostgreSQL loses answers or does not answer: the truth, and soon (decision 9)."""
 
 from __future__ import annotations
 

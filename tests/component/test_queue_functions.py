@@ -113,7 +113,7 @@ def test_the_aggregate_function_does_its_batch(load: Load, parts: Parts) -> None
 
 
 def test_skills_of_one_id_are_aggregated_apart_by_the_keys_in_their_messages(load: Load, parts: Parts) -> None:
-    """Decisions 29: a message names a skill by its key, in the field that the contract gives it."""
+    """Decision 29: a message names a skill by its key, in the field that the contract gives it."""
     keys = []
     for number, org in enumerate(("acme", "globex"), 1):
         caller = Caller(org_id=org)

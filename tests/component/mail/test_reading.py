@@ -182,7 +182,7 @@ def test_a_deleted_product_leaves_its_projects(office: Office, ids: dict[str, in
     assert office.keys("project") == ["atlas", "vault"]
 
 
-# Whose they are (decisions 26)
+# Whose they are (decision 26)
 
 
 @EVERY

@@ -305,7 +305,7 @@ def test_a_deleted_agent_leaves_the_tools_of_a_server_of_its_path(shelf: Shelf) 
     assert (shelf.paths(), shelf.paths("agent"), len(shelf.tools("x"))) == (["/x"], [], 1)
 
 
-# Whose they are (decisions 26)
+# Whose they are (decision 26)
 
 
 @BOTH

@@ -458,7 +458,7 @@ def test_br_005_whoever_decides_holds_all_suggestions_of_the_name_in_the_order_o
     assert [status for _, status, _ in statuses(system)] == ["merged", "merged"]
 
 
-# Auto-approval (decisions 21)
+# Auto-approval (decision 21)
 
 
 def test_br_005_the_third_tool_of_a_name_creates_the_skill_and_assigns_them_all(system: System) -> None:

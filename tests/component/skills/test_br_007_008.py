@@ -158,6 +158,6 @@ def test_br_008_an_organisation_sees_no_other_organisations_tools_in_a_global_sk
         system.assign(tool_id, of_org(org), mail=0.9)
     seen = {org: system.parts.read_skills.tools("mail", of_org(org), limit=100, offset=0) for org in (None, "acme")}
     assert [(len(members), total) for members, total in seen.values()] == [(1, 1), (2, 2)]
-    # AND it is counted as many as it sees (decisions 29)
+    # AND it is counted as many as it sees (decision 29)
     counts = {org: system.parts.read_skills.get("mail", of_org(org)).tool_count for org in (None, "acme", "initech")}
     assert counts == {None: 1, "acme": 2, "initech": 1}

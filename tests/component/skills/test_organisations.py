@@ -89,7 +89,7 @@ def test_tools_that_an_organisation_puts_into_a_global_skill_do_not_move_it(syst
 
 
 def test_every_organisation_has_ids_of_its_own(system: System) -> None:
-    """Decisions 29: an id that another organisation has is neither taken nor there."""
+    """Decision 29: an id that another organisation has is neither taken nor there."""
     for caller in (ACME, GLOBEX):
         assert system.create("email", caller, name=f"of {caller.org_id}").org_id == caller.org_id
     for caller in (ACME, GLOBEX):

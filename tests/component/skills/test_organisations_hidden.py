@@ -1,4 +1,4 @@
-"""Decisions 29: an organisation does not see a global skill whose id one of its own has; all others do."""
+"""Decision 29: an organisation does not see a global skill whose id one of its own has; all others do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shadowed(system: System) -> System:
 
 
 def test_a_global_skill_is_created_whoever_has_its_id_and_hidden_from_them(shadowed: System) -> None:
-    """Decisions 29: to refuse it would tell of the organisation."""
+    """Decision 29: to refuse it would tell of the organisation."""
     assert listed(shadowed, ACME) == {"email": ("acme", 1), "files": (None, 1)}
     assert listed(shadowed, GLOBEX) == {"email": (None, 2), "files": (None, 1)}
     assert listed(shadowed, LAPTOP) == {"email": (None, 1), "files": (None, 1)}

@@ -219,7 +219,7 @@ class TestChanges:
             assert looks() == ([], None, True, 0)
 
     def test_a_global_skill_says_from_whom_it_is_hidden(self, world: World) -> None:
-        """Decisions 29: an organisation sees its own skill in the place of a global one of its id."""
+        """Decision 29: an organisation sees its own skill in the place of a global one of its id."""
         replica = world.replica()
         seen(replica)
         with connected(world.url) as sql:

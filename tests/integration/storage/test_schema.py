@@ -286,7 +286,7 @@ def test_a_name_is_unique_within_its_organisation_server_and_type_only(sql: Sql)
 
 
 def test_an_id_of_a_skill_is_unique_within_its_organisation_and_its_key_everywhere(sql: Sql) -> None:
-    """Decisions 29."""
+    """Decision 29."""
     for org in ("acme", "globex", "a/b", "é ü"):
         insert_skill(sql, "first", org)
     insert_skill(sql, "first_one")

@@ -1,4 +1,4 @@
-"""What becomes of a classifier's answer, whatever it says (decisions 15)."""
+"""What becomes of a classifier's answer, whatever it says (decision 15)."""
 
 from __future__ import annotations
 

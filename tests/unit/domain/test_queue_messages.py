@@ -24,7 +24,7 @@ def test_each_queue_has_its_field() -> None:
 
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True), st.none() | st.text(ORGANISATIONS, min_size=1))
 def test_the_key_of_every_skill_comes_through(skill_id: str, org_id: str | None) -> None:
-    """Decisions 29: whatever characters the organisation's id has, and however long it is."""
+    """Decision 29: whatever characters the organisation's id has, and however long it is."""
     key = skill_key(skill_id, org_id)
     body = json.dumps(message_of(OutboxEntry(AGGREGATE, key, org_id)))
     assert (key_of(AGGREGATE, body), id_in_key(key)) == (key, skill_id)

@@ -102,7 +102,7 @@ def test_the_surest_assignment_comes_first_and_a_tie_is_broken_by_id() -> None:
     assert in_rank_order([]) == []
 
 
-# Keys (decisions 29)
+# Keys (decision 29)
 
 ids = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True)
 organisations = st.none() | st.text(st.sampled_from("a/0_~ é\n"), min_size=1, max_size=4)

@@ -85,7 +85,7 @@ def test_a_skill_id_is_not_made_an_offered_one_by_cutting_it() -> None:
 
 
 def test_confidences_out_of_range_are_passed_on_to_be_rejected() -> None:
-    """GIVEN confidences 7 and -1 WHEN the answer is read and settled THEN neither is assigned (decisions 15)."""
+    """GIVEN confidences 7 and -1 WHEN the answer is read and settled THEN neither is assigned (decision 15)."""
     answer = read({"skill_id": "email", "confidence": 7}, {"skill_id": "calendar_management", "confidence": -1})
 
     proposed = answer.classification.assignments

@@ -1,4 +1,4 @@
-"""How many bytes an answer may have (decisions 36; docs/adr/0030).
+"""How many bytes an answer may have (decision 36).
 
 Lambda carries 6 MB both ways. An answer travels as a string within JSON, so each quote and each backslash of it is two
 bytes on the way; everything else is itself.

@@ -114,7 +114,7 @@ class EmbeddingSettings(_Settings):
     bedrock_region: str | None = None
     query_timeout_s: float = Field(10.0, gt=0, le=10, description="The most a query waits for its embedding (EC-009).")
     query_cache_size: int = Field(2048, ge=0, le=1_000_000, description="Query embeddings remembered by one process.")
-    embedding_retry_after_s: float = Field(30.0, ge=0, description="How long a failure is remembered (decisions 9).")
+    embedding_retry_after_s: float = Field(30.0, ge=0, description="How long a failure is remembered (decision 9).")
     batch_timeout_s: float = Field(60.0, gt=0, le=600, description="The most a batch of documents waits.")
 
     @model_validator(mode="after")
@@ -303,7 +303,7 @@ class SearchSettings(CatalogSettings, RerankSettings):
         0.1,
         ge=0,
         le=1,
-        description="How far a matched skill lifts its tools in the hybrid strategy (decisions 7). Chosen by "
+        description="How far a matched skill lifts its tools in the hybrid strategy (decision 7). Chosen by "
         "benchmarks/tune_hybrid.py: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
     )
     schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")

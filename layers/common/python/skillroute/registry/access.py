@@ -1,4 +1,4 @@
-"""Which servers and agents a caller sees and which it may change: the same errors everywhere (decisions 26)."""
+"""Which servers and agents a caller sees and which it may change: the same errors everywhere (decision 26)."""
 
 from __future__ import annotations
 

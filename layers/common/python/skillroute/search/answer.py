@@ -52,7 +52,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """What is returned, as the API says it, and what of it there was no room for (decisions 36)."""
+    """What is returned, as the API says it, and what of it there was no room for (decision 36)."""
 
     tools: Sequence[EnrichedTool]
     schemas_omitted: Sequence[str] = ()
@@ -98,7 +98,7 @@ def room_for_schemas(hits: Sequence[Hit]) -> int:
 
 
 def enriched(hits: Sequence[Hit], loaded: Schemas) -> Enriched:
-    """Return what the API says of matched items; of those without schemas all three are null (decisions 12)."""
+    """Return what the API says of matched items; of those without schemas all three are null (decision 12)."""
     texts, is_cut = _descriptions(hits)
     shown = _that_fit(hits, loaded)
     # Straight from our own tables: validating schemas again would cost more than the search.

@@ -1,4 +1,4 @@
-"""The hybrid strategy: the hierarchical and the direct search merged by tool (decisions 7)."""
+"""The hybrid strategy: the hierarchical and the direct search merged by tool (decision 7)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lift_by_skill(
 
     def lifted(candidate: Candidate) -> Candidate:
         if candidate.is_named:
-            return candidate  # first whatever its skills are (decisions 11)
+            return candidate  # first whatever its skills are (decision 11)
         best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
         return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
 

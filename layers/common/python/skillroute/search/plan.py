@@ -15,13 +15,13 @@ from skillroute.search.model import Mode, SearchRequest
 from skillroute.skills.model import SkillKey
 
 CANDIDATE_POOL = 100
-"""The least number of candidates that the tool search looks at (decisions 5)."""
+"""The least number of candidates that the tool search looks at (decision 5)."""
 
 RankBy = Literal["semantic", "lexical"]
 
 
 def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
-    """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decisions 8)."""
+    """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decision 8)."""
     if mode is None:
         return default
     if mode in ("semantic", "lexical"):
@@ -30,7 +30,7 @@ def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
 
 
 def skills_where(caller: Caller) -> IndexFilter:
-    """Return the condition of a skill search: of two skills of one id, an organisation sees its own (decisions 29)."""
+    """Return the condition of a skill search: of two skills of one id, an organisation sees its own (decision 29)."""
     seen = visible_to(caller).any_of
     return IndexFilter(seen, none_of={} if caller.org_id is None else {"hidden_from": [caller.org_id]})
 

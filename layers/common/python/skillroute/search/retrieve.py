@@ -1,6 +1,6 @@
 """Stages 1 and 2: skills and tools out of the index, ranked by meaning or by words (search-contract BR-002, BR-003).
 
-Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decisions 3).
+Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decision 3).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.search.plan import CANDIDATE_POOL, passes
 
-# Below an exact name everything else stays, however well its words match (decisions 11).
+# Below an exact name everything else stays, however well its words match (decision 11).
 _BELOW_EXACT_NAMES = 0.99
 
 
@@ -56,7 +56,7 @@ def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 class SemanticRanking:
-    """By cosine similarity to the query's vector, clamped to 0..1 (decisions 2)."""
+    """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
 
     def __init__(self, index: VectorIndex, vector: Vector) -> None:
         self._index = index
@@ -85,7 +85,7 @@ class SemanticRanking:
 
 
 class LexicalRanking:
-    """By BM25, as a share of the best score; a tool that is named exactly comes first (decisions 11).
+    """By BM25, as a share of the best score; a tool that is named exactly comes first (decision 11).
 
     Thresholds are cosine similarities and mean nothing here, so they are not applied.
     """

@@ -113,5 +113,5 @@ def _tell(response: Response, run: ToolSearchRun) -> None:
 
 
 def _split(skill_ids: str | None) -> list[str] | None:
-    # Nothing but blanks and commas names no skill, and so matches nothing (decisions 4).
+    # Nothing but blanks and commas names no skill, and so matches nothing (decision 4).
     return None if skill_ids is None else [part.strip() for part in skill_ids.split(",") if part.strip()]

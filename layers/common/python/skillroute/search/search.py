@@ -140,7 +140,7 @@ class ToolSearch:
         return tools, run
 
     def _ranking(self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy) -> Ranking:
-        """Embed the query, once for all stages; without the model, rank by words (decisions 9)."""
+        """Embed the query, once for all stages; without the model, rank by words (decision 9)."""
         run.search_mode = wanted
         if wanted == "semantic":
             try:

@@ -1,4 +1,4 @@
-"""Which skills a caller sees and which it may change: one look, the same errors everywhere (decisions 26)."""
+"""Which skills a caller sees and which it may change: one look, the same errors everywhere (decision 26)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A skill's embedding: the confidence-weighted mean of its tools (skill-contract BR-004, decisions 22)."""
+"""A skill's embedding: the confidence-weighted mean of its tools (skill-contract BR-004, decision 22)."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class AssignSkills:
     ) -> set[SkillKey]:
         """Make these the only assignments of each item, all in one transaction.
 
-        The items are the caller's own; the skills are global or the caller's own (decisions 26).
+        The items are the caller's own; the skills are global or the caller's own (decision 26).
 
         Parameters
         ----------

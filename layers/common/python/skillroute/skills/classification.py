@@ -52,7 +52,7 @@ class ToolProfile:
 
     @property
     def input_hash(self) -> str:
-        """The hash of name, description and schema: unchanged tools are not classified again (decisions 17)."""
+        """The hash of name, description and schema: unchanged tools are not classified again (decision 17)."""
         return text_hash(self.name, self.description, canonical_json(self.input_schema))
 
 
@@ -161,7 +161,7 @@ class Settled:
 def settle(
     proposed: Sequence[ProposedAssignment], offered: Collection[str], *, min_confidence: float = MIN_CONFIDENCE
 ) -> Settled:
-    """Turn a classifier's proposals into assignments (decisions 15).
+    """Turn a classifier's proposals into assignments (decision 15).
 
     Skills that were not offered are dropped, those that do not exist among them (EC-003), and so is a confidence
     outside 0..1: it says nothing. A skill named twice counts once, with its highest confidence. What is left is cut at

@@ -67,7 +67,7 @@ class ClassifyTools:
         """Classify tools and return what became of each.
 
         A tool that says nothing new is skipped, and so is one that a person decided on, unless `force`d. Until the new
-        assignments are stored, the old ones are searched (decisions 19). Where the classifier fails, the tool keeps
+        assignments are stored, the old ones are searched (decision 19). Where the classifier fails, the tool keeps
         what it has, and its work goes on waiting in the outbox.
 
         Returns

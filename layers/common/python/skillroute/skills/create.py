@@ -101,7 +101,7 @@ def store(session: Session, prepared: PreparedSkill) -> Skill:
     """Store a prepared skill within a transaction. Raises `Conflict`.
 
     A global skill is stored whichever organisations have one of its id: these go on seeing their own, and nobody learns
-    of it (decisions 29).
+    of it (decision 29).
     """
     new = prepared.skill
     if prepared.model is not None:

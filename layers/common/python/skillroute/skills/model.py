@@ -21,10 +21,10 @@ MAX_TOOLS_PER_SKILL = 10_000
 
 SkillKey = NewType("SkillKey", str)
 """What tells the skills of all organisations apart: rows, messages and indexes name a skill by its key, callers by its
-id, which is unique within their organisation (decisions 29, docs/adr/0024)."""
+id, which is unique within their organisation (decision 29, docs/adr/0024)."""
 
 RESERVED_IDS = frozenset({"classify", "suggestions"})
-"""Path segments of the API, so no skill can have them as its id (decisions 14)."""
+"""Path segments of the API, so no skill can have them as its id (decision 14)."""
 
 
 def skill_key(skill_id: str, org_id: str | None) -> SkillKey:

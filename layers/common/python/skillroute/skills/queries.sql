@@ -1,7 +1,7 @@
 -- Skills and the assignment of tools to them.
 
 -- name: insert_skill
--- A deleted id can be created again; whatever it was is written over (decisions 13).
+-- A deleted id can be created again; whatever it was is written over (decision 13).
 INSERT INTO mcp.skill_categories AS c (id, org_id, name, description, keywords, examples, parent_domain)
 VALUES (:id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text)
 ON CONFLICT ON CONSTRAINT skill_categories_pkey DO UPDATE SET

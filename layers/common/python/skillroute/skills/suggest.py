@@ -1,4 +1,4 @@
-"""Telling people of suggested skills, and creating those that were suggested often enough (BR-005, decisions 21)."""
+"""Telling people of suggested skills, and creating those that were suggested often enough (BR-005, decision 21)."""
 
 from __future__ import annotations
 

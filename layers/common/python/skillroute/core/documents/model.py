@@ -55,7 +55,7 @@ class IndexRecord:
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """Conditions that run inside the index, never after it (decisions 3). All of them must hold.
+    """Conditions that run inside the index, never after it (decision 3). All of them must hold.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class Reindex(EmbeddingJob):
         )
 
     def __call__(self, progress: Callable[[int], None] = lambda _: None) -> ReindexReport:
-        """Embed all that has no vector of the model, then switch to it; searches go on meanwhile (decisions 37).
+        """Embed all that has no vector of the model, then switch to it; searches go on meanwhile (decision 37).
 
         The old vectors are searched until all new ones are there, and afterwards by the processes that are still
         configured for the old model. What documents are found by, and by whom, is made right before, where it is not

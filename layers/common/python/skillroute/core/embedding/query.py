@@ -36,7 +36,7 @@ class QueryEmbedder:
     cache_size : int
         Queries remembered, within `CACHE_BYTES`; the least recently used goes first.
     retry_after_s : float
-        How long after a failure the model is left alone, so that not every search waits for it (decisions 9).
+        How long after a failure the model is left alone, so that not every search waits for it (decision 9).
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class TokenRules:
         The claim that names the mail agent that the caller speaks for. Absent, null, blank or longer than any agent's
         name: it speaks for none.
     org_required : bool
-        Whether a caller without an organisation is refused. Else it is one of the global items' (decisions 26).
+        Whether a caller without an organisation is refused. Else it is one of the global items' (decision 26).
     scope_prefix : str
         What tokens put before scopes.
     """

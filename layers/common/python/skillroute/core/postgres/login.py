@@ -155,7 +155,7 @@ def _authenticated(sock: socket.socket, address: Address) -> pg8000.native.Conne
         ssl_context=False,  # TLS has been negotiated already
         sock=sock,
         application_name="skillroute",
-        # Times are given in UTC, whatever the server's own zone is (decisions 28).
+        # Times are given in UTC, whatever the server's own zone is (decision 28).
         startup_params={"timezone": "UTC", "datestyle": "ISO"},
     )
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _TRY_AGAIN_STATES = {"40001", "40P01"}  # serialisation failure, deadlock
 _COLLISIONS = Retry(attempts=5, base_s=0.02)  # spreads transactions that collided
-# How long a server that did not answer is not asked again, so that not every request waits for it (decisions 9).
+# How long a server that did not answer is not asked again, so that not every request waits for it (decision 9).
 _REST_S = 1.0
 # A connection that was idle for this long is checked before it is used: a round trip (0.1 ms on loopback), where a lost
 # connection costs the whole wait for a statement. Requests that follow each other closely skip it.

@@ -17,7 +17,7 @@ MAX_CHARACTERS = 2000
 """Where query and texts are cut: about 500 tokens each, which is what rerankers look at of a text in one piece."""
 
 RETRY_AFTER_S = 30.0
-"""How long a failure is remembered: not every search should wait for a reranker that does not answer (decisions 9)."""
+"""How long a failure is remembered: not every search should wait for a reranker that does not answer (decision 9)."""
 
 _OF_THIS_REQUEST = frozenset({"ValidationException"})
 """What Bedrock says of one request; the next has other texts."""

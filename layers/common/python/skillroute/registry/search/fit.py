@@ -1,4 +1,4 @@
-"""What of an answer fits into what Lambda carries: descriptions, schemas, agent cards, explanations (decisions 36)."""
+"""What of an answer fits into what Lambda carries: descriptions, schemas, agent cards, explanations (decision 36)."""
 
 from __future__ import annotations
 

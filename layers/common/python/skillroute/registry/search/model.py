@@ -139,7 +139,7 @@ class ServerMatch(BaseModel):
 
 
 class RegistryToolMatch(BaseModel):
-    """A tool of a matching server, graded on its own (decisions 25)."""
+    """A tool of a matching server, graded on its own (decision 25)."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -67,7 +67,7 @@ class ParsedQuery:
 
 
 def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
-    """Take a query apart. Its own ``#tags`` join `tags`, all of which must hold (decisions 24).
+    """Take a query apart. Its own ``#tags`` join `tags`, all of which must hold (decision 24).
 
     When nothing but tags is left, their words are the query: ``#docs`` ranks by docs what is tagged so.
 

@@ -22,7 +22,7 @@ class Score:
     boost_contrib : float
         The boost's share of the relevance.
     unclamped : float
-        What is sorted by: clamping makes ties of what differs (decisions 23).
+        What is sorted by: clamping makes ties of what differs (decision 23).
     vector_rank, keyword_rank : int or None
         Places in the two searches, from 1, when they are what is fused; None where a search did not rank it.
     """

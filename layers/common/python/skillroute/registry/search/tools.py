@@ -1,4 +1,4 @@
-"""Tools of the servers that were found, each graded on its own (decisions 25)."""
+"""Tools of the servers that were found, each graded on its own (decision 25)."""
 
 from __future__ import annotations
 

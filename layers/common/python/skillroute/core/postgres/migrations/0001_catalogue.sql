@@ -110,7 +110,7 @@ CREATE TABLE mcp.skill_suggestions (
     target_skill_key      text COLLATE "C" REFERENCES mcp.skill_categories (key) ON DELETE CASCADE,
     source_tool_name      text,                          -- stays when the tool goes
     source                varchar(32) NOT NULL DEFAULT 'llm_auto',
-    -- Names are the same when they are, case, spacing and separators aside (decisions 21).
+    -- Names are the same when they are, case, spacing and separators aside (decision 21).
     name_key              text NOT NULL
         GENERATED ALWAYS AS (lower(regexp_replace(suggested_name, '[\s_-]+', '', 'g'))) STORED,
     CONSTRAINT skill_suggestions_kind_known CHECK (kind IN ('new_skill', 'description')),

@@ -21,7 +21,7 @@ CREATE TABLE mcp.index_state (
     embedding_dimension integer,
     pruned_to           xid8 NOT NULL DEFAULT '0',       -- an index that has not read up to here must read everything
     -- The model that takes over when all vectors of it are there, and the one that it took over from, which processes
-    -- may still be configured for (decisions 37, docs/adr/0035).
+    -- may still be configured for (decision 37, docs/adr/0035).
     next_model          text,
     next_dimension      integer,
     previous_model      text,

@@ -45,7 +45,7 @@ BEGIN
         published_at = CASE WHEN o.dead_at IS NULL THEN o.published_at END;
 END $$;
 
--- Who decided last what a tool's skills are, and from what (decisions 17). A person's decision is kept here as well, as
+-- Who decided last what a tool's skills are, and from what (decision 17). A person's decision is kept here as well, as
 -- it may be that the tool has none.
 CREATE TABLE mcp.tool_classifications (
     tool_id       bigint PRIMARY KEY REFERENCES mcp.tools (id) ON DELETE CASCADE,
