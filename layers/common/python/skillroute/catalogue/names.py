@@ -1,4 +1,4 @@
-"""When a query contains a tool's exact name (decision 11)."""
+"""The exact names that a query may contain: of tools (decision 11), of servers and of agents (docs/registry.md)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def name_key(name: str) -> str:
     """Return what a name is recognised by: its words in lower case, without punctuation at their edges.
 
     Names and queries go through the same reading, so a name is found however it is quoted or followed by a comma.
+
+    It is stored, in `mcp.tools` and `mcp.registry_entities`, and writes of unchanged rows leave it as it is: another
+    rule needs a migration that writes the column of all rows again.
 
     Examples
     --------
