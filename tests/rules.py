@@ -1,7 +1,7 @@
 """The rules that code and tests cite, the pages of docs/rules that state them, and the tests that cite each.
 
 A rule has a page and a heading of that page: `("search-contract", "BR-003")` is docs/rules/search-contract.md#br-003.
-`python -m tests.rules` writes the lists of tests into the pages anew, after tests were added or moved.
+`python -m tests.rules` writes the lists of tests into the pages again, after tests were added or moved.
 """
 
 from __future__ import annotations
