@@ -1,4 +1,4 @@
-"""What a caller sees and what it may change: the same errors in every slice (decision 26)."""
+"""The items that a caller sees and may change: the same errors in every slice (decision 26)."""
 
 from __future__ import annotations
 

@@ -10,20 +10,20 @@ import json
 from collections.abc import Sequence
 
 MAX_ANSWER_BYTES = 6 * 1024 * 1024
-"""What Lambda takes as the answer of one invocation."""
+"""The most that Lambda takes as the answer of one invocation."""
 
 PAGE_BYTES = 4_500_000
-"""What the rows of a page may have on the way. A row that is larger by itself is still returned: none reaches 3 MB."""
+"""The most that a page's rows have on the way. A row that is larger by itself is still returned: none reaches 3 MB."""
 
 SEARCH_BYTES = PAGE_BYTES
-"""What the results of a search may have on the way."""
+"""The most that the results of a search have on the way."""
 
 TEXT_BYTES = 2_000_000
-"""What the descriptions among them may have; all of them, where they are the largest there are, would have 20 MB."""
+"""The most that the descriptions among them have; if all of them were the longest possible, they would have 20 MB."""
 
 
 MOST_ON_THE_WAY = 7
-"""What one byte of text can become: a control character is \\u0001, with its backslash twice."""
+"""The most bytes that one byte of text becomes: a control character is \\u0001, with its backslash twice."""
 
 
 def on_the_way(data: bytes) -> int:

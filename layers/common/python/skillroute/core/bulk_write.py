@@ -36,7 +36,7 @@ OutT = TypeVar("OutT", bound=Outcome)
 
 @dataclass(slots=True)
 class Done(Generic[OutT]):
-    """What one transaction did: what became of those that it had to write, by their places in the call."""
+    """The outcomes of one transaction, of those that it had to write, by their places in the call."""
 
     outcomes: dict[int, OutT] = field(default_factory=dict)
 

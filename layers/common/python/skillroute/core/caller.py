@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a token allows. `ADMIN` allows all of it."""
+    """The rights that a token may have. `ADMIN` includes all of them."""
 
     SEARCH = "search"
     CATALOG = "catalog"

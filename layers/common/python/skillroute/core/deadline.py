@@ -11,7 +11,7 @@ from skillroute.core.errors import DependencyUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """What is waited for.
+    """The part that is waited for.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What callers send as JSON: checked, and refused with the place where it is wrong."""
+"""JSON that callers send: checked, and refused with the place where it is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the things that one call writes, each judged by itself."""
+"""Outcomes of the things that one call writes, one for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Status = Literal["created", "updated", "unchanged", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one of them.
+    """The outcome of one of them.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound=Outcome, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Report(Generic[OutcomeT_co]):
-    """What became of all, in the order of the call.
+    """The outcomes of all, in the order of the call.
 
     `embedding_unavailable` tells that some, or what belongs to them, were stored without a vector: they are found by
     their words until the vector can be made, which needs nobody's help. `embedding_refused` tells that the model does

@@ -1,4 +1,4 @@
-"""What runs every minute: whatever was left behind is taken up again (docs/adr/0010).
+"""The relay, which runs every minute and does what was left behind (docs/adr/0010).
 
 Every step may run in several relays at once, and may be repeated: work is held while it is published, and embedding,
 pruning and catching up are idempotent.
@@ -35,7 +35,7 @@ _FILL_UNTIL_S = 45.0
 
 @dataclass(slots=True)
 class RelayReport:
-    """What a run did, and how things stand.
+    """The report of a run: what it did, and what waits.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ Degradation = Literal[
 
 @dataclass(slots=True)
 class SearchRun:
-    """What a search gathers for its metadata. Whatever fails also goes to the log and becomes a metric."""
+    """One search's metadata while it runs. Each failure also goes to the log and becomes a metric."""
 
     caller: Caller
     watch: Stopwatch = field(default_factory=Stopwatch)

@@ -148,7 +148,7 @@ class IndexSettings(_Settings):
 
 
 class WebSettings(_Settings):
-    """What every HTTP function needs."""
+    """The settings of every HTTP function."""
 
     auth: Literal["jwt", "iam", "none"] = Field("none", description="Who vouches for callers; none: the laptop only.")
     jwt_issuer: str | None = Field(None, description="What the claim iss must be, to the letter.")
@@ -253,7 +253,7 @@ class RerankSettings(_Settings):
 
 
 class CoreSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSettings):
-    """What every function needs that writes."""
+    """The settings of every function that writes."""
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     initialization_type: str | None = Field(

@@ -1,4 +1,4 @@
-"""What is shared by all that embeds: which model may be written, and rows that wait for a vector."""
+"""Helpers of all that embeds: which model may be written, and rows that wait for a vector."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NextTasks = Callable[[DocumentRepository, str], list[EmbeddingTask]]
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What came of embedding something right after its commit.
+    """The result of embedding documents right after their commit.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def embed_rows(
 
 
 class JobOptions(TypedDict, total=False):
-    """What use cases that embed take by keyword; see `EmbeddingJob`."""
+    """The keyword arguments of use cases that embed; see `EmbeddingJob`."""
 
     after_commit: Callable[[], object]
     timeout_s: float
@@ -217,7 +217,7 @@ class JobOptions(TypedDict, total=False):
 
 
 class EmbeddingJob:
-    """What the use cases share that embed what they write, or whole tables.
+    """The base of the use cases that embed what they write, or whole tables.
 
     Parameters
     ----------

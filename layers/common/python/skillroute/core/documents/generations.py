@@ -20,7 +20,7 @@ _GRACE_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a search is answered from.
+    """The generation that a search is answered from.
 
     Attributes
     ----------

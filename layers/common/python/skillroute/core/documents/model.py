@@ -1,4 +1,4 @@
-"""What the vector index holds and answers with, whichever engine keeps it."""
+"""The records of the vector index and its answers, whichever engine keeps them."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """What one look at the change feed saw, all in one snapshot.
+    """The result of one look at the change feed, all in one snapshot.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from skillroute.core.postgres.database import Session
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """What a document says, and the vector of it where there is one; its row says everything else.
+    """The texts of a document, and the vector of them where there is one; all else comes from its row.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What turns texts into vectors."""
+"""The port of embedding models, which turn texts into vectors."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable,
 from skillroute.core.observability import Metric, count, logger
 
 CACHE_BYTES = 64 * 1024 * 1024
-"""What the remembered vectors may take of memory: 5,000 of 384 dimensions, 600 of 3,072."""
+"""The memory that remembered vectors may take: 5,000 of 384 dimensions, 600 of 3,072."""
 
 _BYTES_A_FLOAT = 32  # in a list: 24 for itself, 8 for where it is
 

@@ -1,4 +1,4 @@
-"""What goes to an embedding model and what comes back: texts that it accepts, vectors that can be trusted."""
+"""Requests to an embedding model and its answers: texts that it accepts, vectors that can be trusted."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from skillroute.core.http.errors import problem
 from skillroute.core.http.json_values import has_more_values
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
-"""What Lambda takes as the payload of one invocation."""
+"""The most that Lambda takes as the payload of one invocation."""
 
 MAX_FIELDS = 1000
 """Fields of a body's outermost object: each that is unknown is named in the answer."""
@@ -27,7 +27,7 @@ MOST_READ_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """What is measured of a body before it is parsed: a value costs time and memory however few bytes it has.
+    """The limits of a body, measured before it is parsed: a value costs time and memory however few bytes it has.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What routes take and answer that write many things in one call."""
+"""Request and answer models of routes that write many things in one call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ItemProblem(BaseModel):
 
 
 class Result(BaseModel):
-    """What became of one thing that was written."""
+    """The result of one thing that was written."""
 
     index: int = Field(description="Its place in the request, from 0.")
     status: Status

@@ -34,7 +34,7 @@ _TIME = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?([eE]\+?[0-9]{1,2})?")
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What a token must say.
+    """The claims that a token must have.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of every route: the errors that all of them share."""
+"""The errors that the OpenAPI document lists for every route."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Problem(BaseModel):
 
 
 class FieldProblem(BaseModel):
-    """What is wrong with one field."""
+    """One field of a request, and what is wrong with it."""
 
     type: str
     loc: list[str | int] = Field(description="Where the field is: body or query, then the path to it.")
@@ -22,7 +22,7 @@ class FieldProblem(BaseModel):
 
 
 class InvalidRequest(BaseModel):
-    """What is wrong with a request, field by field."""
+    """The wrong fields of a request."""
 
     detail: list[FieldProblem]
 

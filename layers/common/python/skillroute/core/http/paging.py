@@ -1,4 +1,4 @@
-"""What lists share: a page by limit and offset, bounded in bytes, and the total in a header (decisions 28 and 36)."""
+"""Lists in pages: by limit and offset, bounded in bytes, with the total in a header (decisions 28 and 36)."""
 
 from __future__ import annotations
 

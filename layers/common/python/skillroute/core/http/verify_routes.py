@@ -22,7 +22,7 @@ class FindingOut(BaseModel):
 
 
 class VerifyResponse(BaseModel):
-    """What was checked and what is wrong."""
+    """The number of records that were checked, and what is wrong."""
 
     ok: bool
     tools: int

@@ -1,4 +1,4 @@
-"""What tells people of suggestions."""
+"""The port of notifications, which tell people of suggestions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL's error messages mean, by their SQLSTATE, never by their text; and what a missing answer means."""
+"""PostgreSQL's error messages, read by their SQLSTATE, never by their text; and the meaning of a missing answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pg8000.native import DatabaseError, InterfaceError
 from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown, SkillrouteError, StatementRejected
 
 BROKEN = (InterfaceError, OSError, struct_error)
-"""What a broken connection raises: pg8000 lets socket errors through, and reads a closed socket as a short struct."""
+"""The errors of a broken connection: pg8000 lets socket errors through, and reads a closed socket as a short struct."""
 
 _LOGIN_CLASS = "28"
 # Class 08: connection; 53: no disk, no memory, too many connections; 58: its files fail.

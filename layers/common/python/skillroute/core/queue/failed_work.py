@@ -1,4 +1,4 @@
-"""What becomes of work that failed: it is noted, tried again by the queue, and at last given up."""
+"""Work that failed: it is noted, tried again by the queue, and at last given up."""
 
 from __future__ import annotations
 

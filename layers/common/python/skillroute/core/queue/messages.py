@@ -1,4 +1,4 @@
-"""What a message of each queue carries: what names a tool or a skill, and no data."""
+"""The messages of each queue: they name a tool or a skill, and carry no data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What everybody who calls a model needs: what servers say of trying again, and a few threads within a deadline."""
+"""Helpers of all that calls a model: what servers say about trying again, and a few threads within a deadline."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ RETRY_AFTER_S = 30.0
 """How long a failure is remembered: not every search should wait for a reranker that does not answer (decision 9)."""
 
 _OF_THIS_REQUEST = frozenset({"ValidationException"})
-"""What Bedrock says of one request; the next has other texts."""
+"""Errors of Bedrock that concern one request only; the next has other texts."""
 
 _PLACEHOLDER = "-"  # for a text without a visible character, which the API refuses
 _CONNECTIONS = 10

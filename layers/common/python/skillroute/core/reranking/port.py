@@ -1,4 +1,4 @@
-"""What orders candidates of a search again."""
+"""The port of rerankers, which order the candidates of a search again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an index tells of itself: one log line and one metric for each event (message-search, section 8)."""
+"""Events of an index: one log line and one metric for each (message-search, section 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both engines share: names, point ids, payloads and the order of keys.
+"""Names, point ids, payloads and the order of keys, the same for both engines.
 
 A point of either engine can therefore be read by the other, and an index can move between them.
 """
@@ -46,7 +46,7 @@ Range = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class NoneOf:
-    """What a field must not hold."""
+    """Values that a field must not have."""
 
     values: list[str]
 
