@@ -1,4 +1,4 @@
-"""What the catalogue routes take and answer."""
+"""The request and answer models of the catalogue routes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UpsertBody = Annotated[UpsertRequest, BeforeValidator(_items_of)]
 
 
 class ItemResult(Result):
-    """What became of one item."""
+    """The result of one item."""
 
     server: str | None
     type: ItemType | None
@@ -61,7 +61,7 @@ class ItemResult(Result):
 
 
 class UpsertResponse(UpsertCounts):
-    """What became of all items, in the order of the request."""
+    """The results of all items, in the order of the request."""
 
     results: list[ItemResult]
     result_type: ClassVar = ItemResult

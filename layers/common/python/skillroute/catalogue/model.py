@@ -16,7 +16,7 @@ DEFAULT_TOOL_THRESHOLD = 0.3
 
 
 class ItemKey(NamedTuple):
-    """What makes an item one item within an organisation. A `server` of "" means none."""
+    """The identity of an item within an organisation. A `server` of "" means none."""
 
     server: str
     type: ItemType
@@ -25,7 +25,7 @@ class ItemKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ItemContent:
-    """What the owner of an item says about it: everything that counts when we ask whether it changed."""
+    """The content of an item as its owner wrote it: everything that counts for whether it changed."""
 
     key: ItemKey
     description: str = ""

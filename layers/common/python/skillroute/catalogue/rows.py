@@ -76,7 +76,7 @@ class EmbeddedItems:
 
 
 class ItemWriter:
-    """What all share that write items: PUT of items, and of servers with their tools.
+    """Writes items, for all that do so: PUT of items, and of servers with their tools.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a write of items does for the servers that offer them. The registry does it, and the wiring joins the two."""
+"""The protocol by which writes of items update servers. The registry implements it, and the wiring joins them."""
 
 from __future__ import annotations
 

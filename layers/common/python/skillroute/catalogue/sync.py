@@ -26,7 +26,7 @@ MAX_ITEMS = 500
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome(Outcome):
-    """What became of one item of a call.
+    """The outcome of one item of a call.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class _Incoming:
 
 @dataclass(slots=True, kw_only=True)
 class _Done(Done[ItemOutcome]):
-    """What one transaction wrote, and the servers that offer the tools among it."""
+    """The rows that one transaction wrote, and the servers that offer the tools among them."""
 
     rows: Sequence[ItemRow]
     written: dict[ItemKey, Written]

@@ -1,4 +1,4 @@
-"""What of a tool is embedded, and what of it is indexed for words. Reasons and figures: docs/adr/0003.
+"""The texts of a tool that are embedded, and those that are indexed for words. Reasons and numbers: docs/adr/0003.
 
 A tool's vector is stored with its text's words in this order, so a change here asks for a new embedding of every tool.
 """
@@ -84,7 +84,7 @@ def argument_descriptions(input_schema: Mapping[str, Any] | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ToolSaid:
-    """What a tool says of itself, as far as it is searched."""
+    """The texts of a tool as far as they are searched."""
 
     name: str
     description: str = ""
