@@ -1,4 +1,4 @@
-"""What the routes over servers and agents take and answer."""
+"""The request and answer models of the routes over servers and agents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UpsertAgentsBody = Annotated[UpsertAgentsRequest, bare_list_of("agents")]
 
 
 class ToolCountsOut(BaseModel):
-    """What became of a server's tools."""
+    """The results of a server's tools, counted."""
 
     created: int
     updated: int
@@ -61,7 +61,7 @@ class ToolCountsOut(BaseModel):
 
 
 class EntityResult(Result):
-    """What became of one server or agent; a server is updated, too, when only its tools changed."""
+    """The result of one server or agent; a server is updated, too, when only its tools changed."""
 
     path: str | None
     name: str | None
@@ -73,7 +73,7 @@ class EntityResult(Result):
 
 
 class ServerResult(EntityResult):
-    """What became of one server and of its tools."""
+    """The result of one server and of its tools."""
 
     tools: ToolCountsOut | None = Field(description="Null where no tools were given, or the server failed.")
 
@@ -86,14 +86,14 @@ class ServerResult(EntityResult):
 
 
 class UpsertServersResponse(UpsertCounts):
-    """What became of all servers, in the order of the request."""
+    """The results of all servers, in the order of the request."""
 
     results: list[ServerResult]
     result_type: ClassVar = ServerResult
 
 
 class UpsertAgentsResponse(UpsertCounts):
-    """What became of all agents, in the order of the request."""
+    """The results of all agents, in the order of the request."""
 
     results: list[EntityResult]
     result_type: ClassVar = EntityResult
@@ -132,7 +132,7 @@ class ServerOut(_EntityOut):
 
 
 class AgentSkillOut(BaseModel):
-    """What of an agent's skill is searched."""
+    """The searched fields of an agent's skill."""
 
     name: str
     description: str

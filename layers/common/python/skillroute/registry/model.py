@@ -1,4 +1,4 @@
-"""What the registry holds: MCP servers and A2A agents (registry-search-design, Entity Types)."""
+"""The entities of the registry: MCP servers and A2A agents (registry-search-design, Entity Types)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ EntityKind = Literal["server", "agent"]
 
 
 class AgentSkill(NamedTuple):
-    """What of an A2A agent's skill is searched; its id, tags and examples are not."""
+    """The searched fields of an A2A agent's skill; its id, tags and examples are not searched."""
 
     name: str
     description: str
 
 
 class ServerTool(NamedTuple):
-    """What of a server's tool the registry searches; `id` is the catalogue's."""
+    """The searched fields of a server's tool; `id` is the catalogue's."""
 
     id: int
     name: str
@@ -28,7 +28,7 @@ class ServerTool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntityContent:
-    """What the owner of a server or an agent says about it.
+    """The content of a server or an agent as its owner wrote it.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""What servers and agents are found by: derived from what they say, in the transaction that changes it.
+"""Texts and words of servers and agents: derived from their content, in the transaction that changes it.
 
-A server says what its tools say, too. So whoever writes tools holds their servers first (`hold_servers`) and refreshes
-them last: of two who change tools of one server at once, the second waits, and then sees the tools of both.
+A server is found by the texts of its tools, too. So writers of tools lock their servers first (`hold_servers`) and
+refresh them last: of two that change tools of one server at once, the second waits, and then sees the tools of both.
 """
 
 from __future__ import annotations

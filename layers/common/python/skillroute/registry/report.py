@@ -1,4 +1,4 @@
-"""What became of the servers or agents of one call."""
+"""Outcomes of the servers or agents of one call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skillroute.core.outcomes import Outcome, Report
 
 @dataclass(frozen=True, slots=True)
 class ToolCounts:
-    """What became of a server's tools; of how many of them the embedding model does not take the text."""
+    """The outcomes of a server's tools, counted; also of how many the embedding model refuses the text."""
 
     created: int = 0
     updated: int = 0
@@ -20,7 +20,7 @@ class ToolCounts:
 
 @dataclass(frozen=True, slots=True)
 class EntityOutcome(Outcome):
-    """What became of one server or agent of a call; a server is updated, too, when only its tools changed.
+    """The outcome of one server or agent of a call; a server is updated, too, when only its tools changed.
 
     Attributes
     ----------

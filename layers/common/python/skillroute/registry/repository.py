@@ -24,7 +24,7 @@ LONGEST_SHOWN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class EntityWritten:
-    """What writing an entity did. Neither `created` nor `changed`: it was the same already."""
+    """The effect of writing an entity. Neither `created` nor `changed`: it was the same already."""
 
     id: int
     created: bool
@@ -75,7 +75,7 @@ class KeywordHit:
 
 @dataclass(frozen=True, slots=True)
 class KeywordHits:
-    """What a keyword search found.
+    """The results of a keyword search.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class ToolHit:
 
 @dataclass(frozen=True, slots=True)
 class ToolDetails:
-    """What is shown of a tool that was found; its schema is None where it has none, and where it had no room."""
+    """The details of a tool that was found; its schema is None where it has none, and where it had no room."""
 
     description: str
     input_schema: JsonObject | None

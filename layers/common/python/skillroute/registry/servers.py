@@ -1,4 +1,4 @@
-"""What whoever writes items does for the servers that offer them: `catalogue.servers.ServersOfItems`."""
+"""The registered servers of items that are written: implements `catalogue.servers.ServersOfItems`."""
 
 from __future__ import annotations
 

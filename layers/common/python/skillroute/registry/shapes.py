@@ -1,4 +1,4 @@
-"""What a server and an agent may look like as their owners send them."""
+"""The shapes of servers and agents as their owners send them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _AnyTool = Annotated[Any, WithJsonSchema({**ItemInput.model_json_schema(by_alias
 
 
 class EntityInput(BaseModel):
-    """What servers and agents have in common."""
+    """The fields that servers and agents have in common."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -70,7 +70,7 @@ class ServerInput(EntityInput):
 
 
 class SkillInput(BaseModel):
-    """What of an agent card's skill is searched."""
+    """The searched fields of an agent card's skill."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 

@@ -57,7 +57,7 @@ class _Incoming:
 
 @dataclass(slots=True, kw_only=True)
 class _Done(Done[EntityOutcome]):
-    """What one transaction did, and which tools it wrote for that."""
+    """The outcomes of one transaction, and the tools that it wrote for them."""
 
     rows: Sequence[ItemRow]
     written: dict[ItemKey, Written]

@@ -1,4 +1,4 @@
-"""What of a server or an agent is embedded, and which words keywords are looked for in.
+"""The text of a server or an agent that is embedded, and the words in which keywords are looked for.
 
 Source: registry-search-design, Entity Types and Dual Search Strategy.
 """

@@ -57,7 +57,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What of it is returned."""
+    """The results that are returned."""
 
     servers: Sequence[Scored]
     tools: Sequence[GradedTool]
@@ -67,7 +67,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What only the database knows of what is returned."""
+    """The details of returned results that only the database has."""
 
     entities: Mapping[int, Entity] = field(default_factory=dict)
     tools: Mapping[int, ToolDetails] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class Candidates:
 
 @dataclass(slots=True)
 class _Merge:
-    """What both searches said of one kind, by entity."""
+    """The results of both searches for one kind, by entity."""
 
     kind: EntityKind
     nearest: Sequence[IndexHit]

@@ -1,4 +1,4 @@
-"""What of an answer fits into what Lambda carries: descriptions, schemas, agent cards, explanations (decision 36)."""
+"""Fitting an answer into what Lambda carries: descriptions, schemas, agent cards, explanations (decision 36)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BESIDE = 700
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What is shown, and what of it there was no room for."""
+    """The parts of an answer that are shown, and those that there was no room for."""
 
     servers: list[ServerMatch]
     tools: list[RegistryToolMatch]
@@ -68,7 +68,7 @@ def fitted(
 
 @dataclass(slots=True)
 class _Room:
-    """What is left of an answer, and what it did not take: of each kind everything from the first that did not fit."""
+    """The room that is left in an answer, and what was left out: of each kind everything from the first that did not fit."""
 
     left: int
     tools: list[int] = field(default_factory=list)

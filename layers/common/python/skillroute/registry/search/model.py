@@ -26,7 +26,7 @@ BOOSTS: dict[Place, float] = {
     Place.TAGS: 1.5,
     Place.TOOL: 1.0,
 }
-"""What a keyword adds where it is found, once a place; of tools each is a place (Score Combination)."""
+"""The boosts of a keyword by where it is found, once a place; of tools each is a place (Score Combination)."""
 
 BOOST_SHARE = 0.1
 """How much of the boost enters the relevance (Score Combination)."""

@@ -1,4 +1,4 @@
-"""What a registry search asks for, made explicit."""
+"""The plan of a registry search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query says: tags, keywords, and the text that is embedded (registry-search-design, Query Processing)."""
+"""Parsing a query: tags, keywords, and the text that is embedded (registry-search-design, Query Processing)."""
 
 from __future__ import annotations
 

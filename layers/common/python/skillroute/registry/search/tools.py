@@ -72,7 +72,7 @@ def graded(
 
 
 class _Graders:
-    """What scores one tool after the other."""
+    """The scorers of tools, one tool after the other."""
 
     def __init__(
         self,
