@@ -43,7 +43,7 @@ class MatchedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What stages 1 and 2 found: the matched skills, how many candidates there were, and those that are returned."""
+    """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned."""
 
     skills: Sequence[MatchedSkill] = ()
     candidate_count: int = 0
@@ -52,7 +52,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """What is returned, as the API says it, and what of it there was no room for (decision 36)."""
+    """The results as the API returns them, and what of them there was no room for (decision 36)."""
 
     tools: Sequence[EnrichedTool]
     schemas_omitted: Sequence[str] = ()

@@ -15,7 +15,7 @@ CacheKey = tuple[int, str]
 """An item's id and the content hash that the index has of it."""
 
 CACHE_BYTES = 64 * 1024 * 1024
-"""What the remembered schemas may take of memory: some 10,000 of the usual 1.5 KB, or 20 of the largest."""
+"""The memory that remembered schemas may take: some 10,000 of the usual 1.5 KB, or 20 of the largest."""
 
 
 @dataclass(frozen=True, slots=True)

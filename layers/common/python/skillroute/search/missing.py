@@ -1,4 +1,4 @@
-"""What a search by meaning cannot find: documents that wait for a vector, or whose texts the model refuses."""
+"""Documents that a search by meaning cannot find: they wait for a vector, or the model refuses their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request asks for, made explicit: which stages run, and the filters of each."""
+"""The plan of a search: which stages run, and the filters of each."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from skillroute.search.model import FallbackReason
 
 @dataclass(slots=True)
 class ToolSearchRun(SearchRun):
-    """What a search for tools or skills gathers beside what every search does."""
+    """The metadata of a search for tools or skills, in addition to that of every search."""
 
     fallback_reason: FallbackReason | None = None
     descriptions_cut: bool = False

@@ -1,4 +1,4 @@
-"""What of the skills in the index a caller sees: callers name them by ids, the index by keys (docs/adr/0024)."""
+"""The skills of the index that a caller sees: callers name them by ids, the index by keys (docs/adr/0024)."""
 
 from __future__ import annotations
 
