@@ -1,4 +1,4 @@
-"""What the skill routes take and answer."""
+"""The request and answer models of the skill routes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class SuggestedSkill(BaseModel):
 
 
 class ClassifyResponse(BaseModel):
-    """What became of a tool."""
+    """The result of classifying a tool."""
 
     tool_id: int
     tool_name: str
@@ -195,7 +195,7 @@ class SuggestionOut(_Out):
 
 
 class SuggestionEdits(BaseModel):
-    """What is to be otherwise than suggested."""
+    """The fields that are to differ from the suggestion."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -224,7 +224,7 @@ class Merge(BaseModel):
 
 
 class ReviewResponse(BaseModel):
-    """What a decision led to."""
+    """The result of a decision."""
 
     suggestion: SuggestionOut
     skill: SkillOut

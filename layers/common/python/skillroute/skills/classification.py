@@ -1,4 +1,4 @@
-"""What a classifier is given and what it answers, and the rules that turn its answer into assignments.
+"""The input and answer of a classifier, and the rules that turn its answer into assignments.
 
 The rules are the same for every classifier (skill-contract BR-002, BR-003; decisions 15 to 17): a classifier proposes,
 `settle` decides.
@@ -17,7 +17,7 @@ from skillroute.core.hashing import canonical_json, text_hash
 from skillroute.skills.model import Assignment, SkillKey, in_rank_order, skill_key
 
 MIN_CONFIDENCE = 0.5
-"""What is less sure is not assigned (skill-contract, Classification Confidence Thresholds)."""
+"""The least confidence that is assigned (skill-contract, Classification Confidence Thresholds)."""
 
 WEAK_CONFIDENCE = 0.3
 """From here to `MIN_CONFIDENCE` a match is weak: skipped, but logged."""
@@ -84,7 +84,7 @@ class SkillProfile:
 
     @property
     def key(self) -> SkillKey:
-        """What tells it from other organisations' skills of its id. Of one list, ids are enough."""
+        """The key that tells it from other organisations' skills of its id. Of one list, ids are enough."""
         return skill_key(self.id, self.org_id)
 
 
@@ -115,7 +115,7 @@ class Classification:
 
 
 class Decision(StrEnum):
-    """What became of a tool that was to be classified."""
+    """The decision on a tool that was to be classified."""
 
     CLASSIFIED = "classified"
     SUGGESTED = "suggested"  # no skill fits, and a new one is suggested
@@ -127,7 +127,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one tool.
+    """The outcome of one tool.
 
     `assignments` are its skills as they are now, the primary one first; `suggestion` what was suggested instead.
     """
@@ -141,7 +141,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What becomes of a classifier's answer.
+    """The assignments and the suggestion that come of a classifier's answer.
 
     Attributes
     ----------

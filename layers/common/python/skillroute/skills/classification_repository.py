@@ -1,4 +1,4 @@
-"""What classifiers read, and the rows of mcp.tool_classifications."""
+"""The rows that classifiers read, and the rows of mcp.tool_classifications."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ToClassify:
 
 
 class ClassificationRepository:
-    """What classifiers need to know, and who decided."""
+    """The data that classifiers need, and who decided."""
 
     def __init__(self, connection: Session) -> None:
         self._connection = connection

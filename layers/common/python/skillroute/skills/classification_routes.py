@@ -1,4 +1,4 @@
-"""What classifiers and language models are asked at once: `/api/v1/skills/classify` and `/{id}/describe`."""
+"""Routes that ask classifiers and language models at once: `/api/v1/skills/classify` and `/{id}/describe`."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from datetime import UTC, datetime

@@ -63,7 +63,7 @@ class PrepareSkill:
 
 
 class SkillWriter:
-    """What the use cases share that write skills."""
+    """The base of the use cases that write skills."""
 
     def __init__(
         self, database: Database, prepare: PrepareSkill, *, after_commit: Callable[[], object] = lambda: None

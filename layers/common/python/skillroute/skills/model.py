@@ -20,7 +20,7 @@ MAX_TOOLS_PER_SKILL = 10_000
 """skill-contract, Resource Limits."""
 
 SkillKey = NewType("SkillKey", str)
-"""What tells the skills of all organisations apart: rows, messages and indexes name a skill by its key, callers by its
+"""The name of a skill among those of all organisations: rows, messages and indexes name a skill by its key, callers by its
 id, which is unique within their organisation (decision 29, docs/adr/0024)."""
 
 RESERVED_IDS = frozenset({"classify", "suggestions"})
@@ -92,7 +92,7 @@ class Skill:
 
     @property
     def key(self) -> SkillKey:
-        """What it is named by wherever skills of several organisations are."""
+        """The key that names it wherever skills of several organisations are."""
         return skill_key(self.id, self.org_id)
 
 
@@ -110,7 +110,7 @@ Example = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class SkillFields(BaseModel):
-    """What people say of a skill, with the limits of skill-contract BR-001."""
+    """The fields of a skill as people write them, with the limits of skill-contract BR-001."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -141,7 +141,7 @@ class NewSkill(IdentifiedSkill):
 
     @property
     def key(self) -> SkillKey:
-        """What it will be named by wherever skills of several organisations are."""
+        """The key that will name it wherever skills of several organisations are."""
         return skill_key(self.id, self.org_id)
 
 
@@ -168,7 +168,7 @@ class AssignedSkill:
 
     @property
     def skill_id(self) -> str:
-        """What whoever sees the item calls the skill."""
+        """The id of the skill, for callers that see the item."""
         return id_in_key(self.skill_key)
 
 

@@ -1,4 +1,4 @@
-"""What people decide on suggestions: approve, reject, merge (skill-contract BR-005)."""
+"""People's decisions on suggestions: approve, reject, merge (skill-contract BR-005)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FULL_CONFIDENCE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What a decision led to.
+    """The result of a decision.
 
     Attributes
     ----------

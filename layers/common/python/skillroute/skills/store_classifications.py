@@ -53,7 +53,7 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of the answers."""
+    """The result of storing the answers."""
 
     outcomes: list[Outcome]
     suggested: list[Suggested]

@@ -28,7 +28,7 @@ _APPROVED_CONFIDENCE = 0.8
 
 
 class SuggestSkills:
-    """What follows when a classifier suggested skills.
+    """Acts on the skills that a classifier suggested.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class SuggestionStatus(StrEnum):
 
 
 class SuggestionKind(StrEnum):
-    """What a suggestion would change: a skill that is not there, or the description of one that is."""
+    """The kind of change: a skill that does not exist yet, or the description of one that does."""
 
     NEW_SKILL = "new_skill"
     DESCRIPTION = "description"

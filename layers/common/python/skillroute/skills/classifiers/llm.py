@@ -56,7 +56,7 @@ class LlmClassifier:
 
     @property
     def source(self) -> AssignmentSource:
-        """What its assignments are stored with."""
+        """The source that its assignments are stored with."""
         return self._source
 
     @property

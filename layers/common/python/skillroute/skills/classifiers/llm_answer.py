@@ -1,4 +1,4 @@
-"""What a language model answered, read without trusting it: its schema is a wish, and its texts will be stored."""
+"""A language model's answer, read without trusting it: it may ignore the schema, and its texts will be stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNSTORABLE = frozenset({"Cc", "Cs"})  # control characters, NUL among them, and
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What could be used of an answer, and what could not.
+    """The usable part of an answer, and the rest.
 
     Attributes
     ----------

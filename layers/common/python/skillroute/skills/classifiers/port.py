@@ -1,4 +1,4 @@
-"""What classifies tools into skills, and what it answers."""
+"""The port of classifiers, which classify tools into skills, and their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Classifier(Protocol):
 
     @property
     def name(self) -> str:
-        """What is stored with its assignments: ``similarity``, ``openai/gpt-4o-mini``, ..."""
+        """The name that is stored with its assignments: ``similarity``, ``openai/gpt-4o-mini``, ..."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What a language model is asked: the prompt template of skill-contract, with everything that strangers wrote as data.
+"""The prompt of a language model: the template of skill-contract, with everything that strangers wrote as data.
 
 What tools and skills say of themselves is never part of a sentence: it stands as JSON in a block of its own, and as
 ``<`` and ``>`` are escaped in it, no text can close the block it stands in.
@@ -63,7 +63,7 @@ ANSWER_SCHEMA: Mapping[str, Any] = {
         suggested_new_skill={"anyOf": [_SUGGESTION, {"type": "null"}]},
     ),
 }
-"""What the model is to answer. Limits are left out: not every server knows them, and the answer is checked anyway."""
+"""The schema of the model's answer. It has no limits: not every server knows them, and the answer is checked anyway."""
 
 
 def question(tool: ToolProfile, skill_entries: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ measured alike."""
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured between one tool and every skill of a table.
+    """The measurements between one tool and every skill of a table.
 
     Attributes
     ----------
