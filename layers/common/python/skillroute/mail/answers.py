@@ -1,4 +1,4 @@
-"""What the routes over agent mail take and answer."""
+"""The request and answer models of the routes over agent mail."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class AcknowledgeRequest(_Request):
 
 
 class MailResult(Result):
-    """What became of one project, product, agent or message."""
+    """The result of one project, product, agent or message."""
 
     key: str | None = Field(description="The writer's own id of it, an agent's name; null when it could not be read.")
 
@@ -78,7 +78,7 @@ class MailResult(Result):
 
 
 class PutMailResponse(UpsertCounts):
-    """What became of all, in the order of the request."""
+    """The results of all, in the order of the request."""
 
     results: list[MailResult]
     result_type: ClassVar = MailResult

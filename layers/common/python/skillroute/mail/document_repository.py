@@ -19,7 +19,7 @@ from skillroute.mail.text import SearchText, indexed_text, search_vector
 
 @dataclass(frozen=True, slots=True)
 class MailSaid:
-    """What was written of a document, and the hashes of what of it is searched.
+    """The title and body of a document as written, and the hashes of its searched texts.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class MailSaid:
 
 
 class MailDocuments:
-    """What of mail is searched."""
+    """The documents of mail that are searched."""
 
     def __init__(self, session: Session) -> None:
         self._run = session.run

@@ -1,4 +1,4 @@
-"""What of agent mail is searched: a document of each message, agent and project."""
+"""The searched documents of agent mail: one for each message, agent and project."""
 
 from __future__ import annotations
 

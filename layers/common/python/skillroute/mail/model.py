@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What messages belong to. `key` is the caller's own id of it, one within an organisation."""
+    """A project, to which messages belong. `key` is the caller's own id of it, unique within an organisation."""
 
     key: str
     name: str
@@ -60,7 +60,7 @@ class MailAgent:
 
     @property
     def key(self) -> str:
-        """What makes it one agent within its organisation."""
+        """The key that identifies an agent within its organisation."""
         return agent_key(self.name)
 
 

@@ -1,4 +1,4 @@
-"""What mail is found by, derived from what was written: of which documents that is not what is stored."""
+"""Texts and words of mail, derived from what was written: documents that differ are found and rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the projects, products, agents or messages of one call."""
+"""Outcomes of the projects, products, agents or messages of one call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skillroute.core.outcomes import Outcome, Report
 
 @dataclass(frozen=True, slots=True)
 class MailOutcome(Outcome):
-    """What became of one of them.
+    """The outcome of one of them.
 
     Attributes
     ----------

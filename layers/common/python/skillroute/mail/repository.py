@@ -30,7 +30,7 @@ from skillroute.mail.model import (
 
 @dataclass(frozen=True, slots=True)
 class MailState:
-    """What a writer must know of something stored to tell what changed. Products are not embedded.
+    """The stored state by which a writer tells what changed. Products are not embedded.
 
     Attributes
     ----------

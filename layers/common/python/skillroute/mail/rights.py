@@ -1,4 +1,4 @@
-"""What a caller may write of agent mail: what it may look at, and in the name of its agent (docs/adr/0022)."""
+"""The mail that a caller may write: mail that it may see, in the name of its agent (docs/adr/0022)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WHO: Mapping[MailKind, str] = {"message": "from", "agent": "name", "project": "
 
 @dataclass(frozen=True, slots=True)
 class WriterRights:
-    """What a caller's writing is bounded by, read in the transaction that writes.
+    """The limits of a caller's writing, read in the transaction that writes.
 
     Attributes
     ----------

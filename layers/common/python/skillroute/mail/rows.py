@@ -71,7 +71,7 @@ class Vectors:
 
 @dataclass(slots=True)
 class MailWritten(Done[MailOutcome]):
-    """What became of those that the database took; `made` are agents that were only named."""
+    """The outcomes of those that the database took; `made` are agents that were only named."""
 
     made: Sequence[int] = ()
 

@@ -64,7 +64,7 @@ Recipients = Annotated[list[AgentName], Field(max_length=MAX_RECIPIENTS)]
 
 @dataclass(frozen=True, slots=True)
 class MailGiven:
-    """What was read.
+    """The content of a project, product, agent or message as it was read.
 
     Attributes
     ----------

@@ -29,10 +29,10 @@ OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR"})
 """Words in capitals that are no words of the text."""
 
 MAX_LEXEME_BYTES = 2046
-"""What PostgreSQL takes as one word."""
+"""The most bytes of a word that PostgreSQL takes."""
 
 _MAX_VECTOR_BYTES = 2**20 - 1
-"""What PostgreSQL takes as one tsvector: of each word its bytes, and of each place two, with three to begin with."""
+"""The most that PostgreSQL takes as one tsvector: of each word its bytes, and of each place two, after three."""
 
 _MAX_PREFIX = 8
 """Of how many parts the longest beginning of an identifier is that finds it."""
@@ -71,7 +71,7 @@ _UNSPACED = re.compile("[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """What a message, an agent or a project is searched by, without secrets.
+    """The text by which a message, an agent or a project is searched, without secrets.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class SearchText:
 
     @property
     def embedded(self) -> str:
-        """What is embedded: all of it."""
+        """The text that is embedded: all of it."""
         return f"{self.title}\n\n{self.body}".strip()
 
 

@@ -20,7 +20,7 @@ from skillroute.mail.search_repository import MailSearchRepository
 
 @dataclass(slots=True)
 class _Row:
-    """What can be written, with the ids of its projects and the hash of all that it says.
+    """A thing that can be written, with the ids of its projects and the hash of its content.
 
     Attributes
     ----------

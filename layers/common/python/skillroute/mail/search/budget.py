@@ -35,7 +35,7 @@ class Budget:
 
     @property
     def left_ms(self) -> float | None:
-        """What is left of it now, at least 0; None where there is no end."""
+        """The time that is left of it now, at least 0; None where there is no end."""
         return None if self._deadline is None else self._deadline.remaining_s() * 1000.0
 
     def left_s(self, kept_ms: float) -> float | None:
@@ -45,7 +45,7 @@ class Budget:
 
     @property
     def tier(self) -> Tier:
-        """What still fits: everything, all but reranking, or the lexical search alone."""
+        """The part of a search that still fits: everything, all but reranking, or the lexical search alone."""
         left = self.left_ms
         if left is None or left > NO_RERANK_MS:
             return "full"

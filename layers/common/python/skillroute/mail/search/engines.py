@@ -35,7 +35,7 @@ Half = Callable[[MailFilter], Figures]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What was found, and how.
+    """The results that were found, and how.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ Figures = Sequence[tuple[int, float]]
 
 _DECIMALS = 9
 _TAIL = 2.0
-"""What a cursor in a reranked ranking's tail has less than the fused score: then it is below 0, as no score is."""
+"""Subtracted from the fused score for a cursor in a reranked ranking's tail: below 0, as no score is."""
 
 
 class Match(NamedTuple):
@@ -50,7 +50,7 @@ class Match(NamedTuple):
 
     @property
     def factors(self) -> dict[str, float]:
-        """What its score is made of."""
+        """The parts of its score."""
         said = {
             "score": self.score,
             "raw_score": self.raw,

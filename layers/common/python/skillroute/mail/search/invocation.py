@@ -14,4 +14,4 @@ async def _budget_of(request: Request) -> Budget:
 
 
 InvocationBudget = Annotated[Budget, Depends(_budget_of)]
-"""What a route declares that searches within the time that is left."""
+"""The dependency of a route that searches within the time that is left."""

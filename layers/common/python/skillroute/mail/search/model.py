@@ -82,7 +82,7 @@ class CallerScope(_Model):
 
 
 class ProjectSet(_Model):
-    """What may be looked at."""
+    """The projects that may be seen."""
 
     allowed_project_ids: list[Id] = Field(max_length=10_000, description="None at all allow nothing.")
 
@@ -103,7 +103,7 @@ Scope = Literal["unrestricted"] | CallerScoped | ProjectScoped
 
 
 class Redaction(_Model):
-    """What to show of a result outside the scope, instead of leaving it out."""
+    """The fields of results outside the scope to replace, instead of leaving the results out."""
 
     redact_body: bool = Field(False, description="Replace subject and body.")
     redact_agent_names: bool = Field(False, description="Replace from, to, cc and bcc.")
@@ -254,7 +254,7 @@ class ShadowComparison(_Out):
 
 
 class Explain(_Out):
-    """What was run, and why (message-search, section 5)."""
+    """The stages that ran, and why (message-search, section 5)."""
 
     method: Method
     normalized_query: str

@@ -1,4 +1,4 @@
-"""What a message search came to, for whoever shows it: the route, and the two tools."""
+"""The outcome of a message search, for the route and for the two tools."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Ranking(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page shows, in order.
+    """The results of a page, in order.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ Missing = Mapping[Part, DowngradeReason]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What runs.
+    """The plan of a search: what runs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a result shows, and what of it a placeholder stands for (message-search, section 6)."""
+"""Redaction: which parts of a result are shown, and which a placeholder stands for (message-search, section 6)."""
 
 from __future__ import annotations
 

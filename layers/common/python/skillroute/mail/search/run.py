@@ -21,7 +21,7 @@ from skillroute.mail.search.scope import Lens
 
 @dataclass(slots=True)
 class MessageRun:
-    """What a search gathers.
+    """One search's metadata while it runs.
 
     Attributes
     ----------

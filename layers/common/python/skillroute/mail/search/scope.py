@@ -1,7 +1,7 @@
-"""What a search may look at: the caller's rights, and the request's lens within them (message-search, section 6).
+"""The scope of a search: the caller's rights, narrowed by the request's own scope (message-search, section 6).
 
 Rights come from the token and are a filter inside the engine: what they exclude is never scored, counted, redacted or
-told, and what does not exist looks the same. The lens is the caller's own wish, within the rights.
+told, and what does not exist looks the same. The request's scope narrows the rights and never adds to them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Projects = tuple[int, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """What a search looks at.
+    """The rights, scope and filters that a search runs with.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Lens:
     rights : tuple of int or None
         The projects that the caller may see.
     scope : tuple of int or None
-        Those of them that the request wants to see; None without a wish.
+        Those of them that the request asks for; None where it names none.
     redaction : Redaction or None
         What to show of results outside the scope; None to leave them out.
     searched : MailFilter

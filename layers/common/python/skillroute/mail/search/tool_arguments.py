@@ -1,4 +1,4 @@
-"""What the two tools take: one table for judging arguments and for the JSON Schemas of them (message-search, 7)."""
+"""The arguments of the two tools: one table for checking them and for their JSON Schemas (message-search, 7)."""
 
 from __future__ import annotations
 

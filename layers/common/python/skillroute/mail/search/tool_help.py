@@ -1,4 +1,4 @@
-"""What the tools say beside results: hints within the text, what to try, and what was degraded (message-search, 7)."""
+"""Help in the tools' answers: hints within the text, what to try, and what was degraded (message-search, 7)."""
 
 from __future__ import annotations
 
