@@ -1,4 +1,4 @@
-"""What one process is made of, each part made when it is first asked for."""
+"""The parts of one process, each made when it is first asked for."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FILL_S = 4 * 3600.0
 
 
 class CoreParts:
-    """What reaches outside: storage, providers, queues, and what happens after each commit.
+    """The parts that reach outside: storage, providers, queues, and what happens after each commit.
 
     Parameters
     ----------
