@@ -44,7 +44,7 @@ SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 180, 150, 245
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one function carries, with or without a Qdrant server, and may weigh."""
+    """The layers of one function, with or without a Qdrant server, and the most that they may weigh."""
 
     function: str
     layers: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What follows a commit, done beside the next batch."""
+"""Work that follows a commit, done beside the next batch."""
 
 from __future__ import annotations
 

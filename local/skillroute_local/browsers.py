@@ -1,4 +1,4 @@
-"""What browsers may ask of the servers on this machine: their own pages, and nobody else's.
+"""Requests that browsers may make to the servers on this machine: from their own pages, and from no others.
 
 A server on loopback trusts whoever reaches it, and a browser reaches it for any web site that the person looks at.
 A site can send requests, if not read the answers; and where its name is made to mean 127.0.0.1 (DNS rebinding), it can

@@ -17,7 +17,7 @@ _EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?
 _SERVICE = "execute-api"
 
 Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages"]
-"""What can be written, from files above all."""
+"""The kinds of things that can be written, mostly from files."""
 
 _PUTS: dict[Written, tuple[str, str]] = {
     "items": ("/api/v1/tools", "items"),

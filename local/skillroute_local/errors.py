@@ -1,4 +1,4 @@
-"""What goes wrong on a laptop, as one line that says what to do.
+"""Errors on a laptop, as one line that says what to do.
 
 LocalError
 └── ProgramError    initdb, postgres or pg_ctl ended with an error; carries its last line

@@ -1,4 +1,4 @@
-"""What the pump calls: the handlers of this process, or functions behind a Lambda endpoint, over HTTP."""
+"""The handlers that the pump calls: those of this process, or functions behind a Lambda endpoint, over HTTP."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _MAX_MAIL_BYTES = 512 * 1024
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of all files' objects.
+    """The outcome of all files' objects.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What Lambda hands to a handler: SQS batches, EventBridge's schedule, and the context of an invocation."""
+"""Events as Lambda passes them to a handler: SQS batches, EventBridge's schedule, and the context of an invocation."""
 
 from __future__ import annotations
 

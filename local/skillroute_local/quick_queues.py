@@ -1,4 +1,4 @@
-"""What moto's queues need to carry thousands of messages, and none twice or never.
+"""Changes to moto's queues, so that they carry thousands of messages, each once.
 
 As it is (5.2), each message that is sent or received makes moto look at all messages of the queue: a thousand took 13 s
 to send and 46 s to receive on two cores, inside the web server's process; now 0.6 s and 1.3 s. And a message that is

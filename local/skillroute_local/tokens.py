@@ -38,7 +38,7 @@ _KEY_BITS = 2048
 
 @dataclass(frozen=True, slots=True)
 class TokenForm:
-    """What the tokens of a Skillroute must look like."""
+    """The form of the tokens of a Skillroute."""
 
     issuer: str = LOCAL_ISSUER
     audience: str = LOCAL_AUDIENCE

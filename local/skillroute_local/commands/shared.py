@@ -1,4 +1,4 @@
-"""What the commands share: the console, their options, and the Skillroute that they are about."""
+"""The console, options and connection to a Skillroute that the commands share."""
 
 from __future__ import annotations
 

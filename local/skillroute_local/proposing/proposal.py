@@ -1,4 +1,4 @@
-"""What is asked of a proposal, and what it says."""
+"""The request for a proposal of skills, and the proposal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Report = Callable[[str, int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to propose.
+    """The wanted number, sizes and tools of a proposal.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ProposedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What was found.
+    """The skills that were found.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a proposal: ids of skills, why some were not created, and how many tools were queued."""
+    """The result of applying a proposal: ids of skills, why some were not created, and how many tools were queued."""
 
     created: tuple[str, ...]
     skipped: tuple[str, ...]

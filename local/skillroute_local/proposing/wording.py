@@ -19,7 +19,7 @@ from skillroute.skills.suggestions import skill_id_of
 from skillroute_local.proposing.words import Said, gist
 
 KEYWORDS = "keywords"
-"""What stands where a language model's name would: no model worded this."""
+"""The classifier's name of skills that no language model worded."""
 
 _AT_ONCE = 4
 _EXAMPLES = 8
@@ -49,7 +49,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is known of a group before it is worded.
+    """The facts about a group before it is worded.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What groups of tools are about, in words: pure functions over names and descriptions."""
+"""The topics of groups of tools, in words: pure functions over names and descriptions."""
 
 from __future__ import annotations
 
