@@ -154,7 +154,7 @@ def _silhouettes(vectors: Matrix, labels: Labels, weights: Matrix, sample: NDArr
 
 
 def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) -> Clustering:
-    """Drop what is too small and too far, and number the clusters anew, the largest first."""
+    """Drop what is too small and too far, and number the clusters again, the largest first."""
     kept = np.flatnonzero(np.bincount(labels) >= min_size)
     if not len(kept):
         return Clustering(np.full(len(labels), NONE), np.zeros(len(labels), np.float32), 0, 0.0)

@@ -56,7 +56,7 @@ class Catalogue:
         self._after_commit()
 
     def _delete(self, session: Session, item_id: int, caller: Caller) -> None:
-        """Delete an item, and derive anew what a server that no longer offers it is found by."""
+        """Delete an item, and derive again what a server that no longer offers it is found by."""
         server, type_, _ = own_item(session, item_id, caller).content.key
         servers = self._servers.hold(session, caller.org_id, [server]) if type_ == "tool" and server else []
         if not ItemRepository(session).delete(item_id, caller.org_id):

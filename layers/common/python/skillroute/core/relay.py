@@ -85,7 +85,7 @@ class Relay:
         After how long work that was published, and a tool that waits nowhere, are queued again: much longer than a
         message takes through all its attempts, or waits in a long queue.
     prune_after_s : float
-        How long changes of items that are gone are kept. An index that slept for longer reads everything anew.
+        How long changes of items that are gone are kept. An index that slept for longer reads everything again.
     """
 
     def __init__(

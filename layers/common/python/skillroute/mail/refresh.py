@@ -63,6 +63,6 @@ def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:
 
 
 def refresh_mail(database: Database) -> None:
-    """Derive anew what mail is found by where it is something else, as it is after the rules for secrets changed."""
+    """Derive again what mail is found by where it is something else, as it is after the rules for secrets changed."""
     for wrong in not_found_by_what_was_written(database):
         database.transact(lambda session, texts=wrong: MailRepository(session).set_texts(texts))  # type: ignore[misc]

@@ -47,7 +47,7 @@ def check_entities(database: Database) -> list[Finding]:
 
 
 def refresh_all(database: Database) -> None:
-    """Derive anew what entities are found by, of all that are not found by what they say."""
+    """Derive again what entities are found by, of all that are not found by what they say."""
     for page in pages(database):
         wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
         if wrong:

@@ -33,7 +33,7 @@ class AggregateSkill:
 
         The mean of its active tools' vectors weighted by confidence, L2 norm 1. Tools without a vector are skipped;
         with none left the description's embedding serves. A skill that is gone is no error: nothing happens. The work
-        that waits for it in the outbox is done in the same transaction; what changes meanwhile waits anew.
+        that waits for it in the outbox is done in the same transaction; what changes meanwhile waits again.
         """
         changed = self._database.transact(lambda session: self._aggregate(session, skill_key))
         count(Metric.SKILLS_AGGREGATED, changed)

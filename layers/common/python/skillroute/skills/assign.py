@@ -73,7 +73,7 @@ class AssignSkills:
         return changed
 
     def of_item(self, item_id: int, caller: Caller) -> list[AssignedSkill]:
-        """Return an item's skills, the surest first, inactive ones too. Raises `NotFound`."""
+        """Return an item's skills, the most confident first, inactive ones too. Raises `NotFound`."""
 
         def read(session: Session) -> list[AssignedSkill]:
             visible_item(session, item_id, caller)

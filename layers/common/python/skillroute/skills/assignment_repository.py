@@ -86,7 +86,7 @@ class AssignmentRepository:
         return {SkillKey(row[0]) for row in self._run("skills_of_items", ids=list(item_ids))}
 
     def of_item(self, item_id: int, org_id: str | None) -> list[AssignedSkill]:
-        """Return an item's skills, the surest first, inactive ones too."""
+        """Return an item's skills, the most confident first, inactive ones too."""
         return [
             AssignedSkill(
                 SkillKey(key), name, is_active, confidence, is_primary, AssignmentSource(source), reasoning, assigned_at
@@ -99,7 +99,7 @@ class AssignmentRepository:
     def of_skill(
         self, skill_key: SkillKey, org_id: str | None, *, limit: int, offset: int
     ) -> tuple[list[SkillMember], int]:
-        """Return a page of a skill's items, the surest first, and how many there are in all."""
+        """Return a page of a skill's items, the most confident first, and how many there are in all."""
         total: int = self._run("count_items_of_skill", key=skill_key, org_id=org_id)[0][0]
         rows = self._run("items_of_skill", key=skill_key, org_id=org_id, limit=limit, offset=offset)
         return [

@@ -92,7 +92,7 @@ class ChangeSkill(SkillWriter):
     def delete(self, skill_id: str, caller: Caller) -> None:
         """Delete a skill: it is gone from everything, and its tools lose it.
 
-        A tool that has other skills left gets the surest of them as its primary; one that has none is classified again.
+        A tool with other skills left gets the most confident of them as its primary; one without is classified again.
         Raises `NotFound` and `Forbidden`.
         """
         key = self._of_caller(skill_id, caller).key

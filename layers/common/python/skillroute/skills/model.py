@@ -20,8 +20,8 @@ MAX_TOOLS_PER_SKILL = 10_000
 """skill-contract, Resource Limits."""
 
 SkillKey = NewType("SkillKey", str)
-"""The name of a skill among those of all organisations: rows, messages and indexes name a skill by its key, callers by its
-id, which is unique within their organisation (decision 29, docs/adr/0024)."""
+"""The name of a skill among those of all organisations: rows, messages and indexes name a skill by its key, callers by
+its id, which is unique within their organisation (decision 29, docs/adr/0024)."""
 
 RESERVED_IDS = frozenset({"classify", "suggestions"})
 """Path segments of the API, so no skill can have them as its id (decision 14)."""

@@ -27,7 +27,7 @@ class ReadSkills:
         return self._database.read(lambda session: visible_skill(session, skill_id, caller))
 
     def tools(self, skill_id: str, caller: Caller, *, limit: int, offset: int) -> tuple[list[SkillMember], int]:
-        """Return a page of a skill's tools, the surest first, and how many there are in all. Raises `NotFound`."""
+        """Return a page of a skill's tools, the most confident first, and how many there are. Raises `NotFound`."""
 
         def read(session: Session) -> tuple[list[SkillMember], int]:
             skill = visible_skill(session, skill_id, caller)

@@ -22,7 +22,7 @@ def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
 
     @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND | TOTAL_DOC)
     def list_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:
-        """Return all of a tool's skills, the surest first: there are five at most, so there are no pages."""
+        """Return all of a tool's skills, the most confident first: there are five at most, so there are no pages."""
         skills = assign.of_item(item_id, caller)
         response.headers[TOTAL_HEADER] = str(len(skills))
         return [ToolSkillOut.of(each) for each in skills]

@@ -12,7 +12,7 @@ from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailabl
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.retry import Retry
 
-_CONNECTIONS = 10  # botocore's default; more threads than that wait for none, they only connect anew
+_CONNECTIONS = 10  # botocore's default; more threads than that wait for none, they only connect again
 _REFUSALS = frozenset({"guardrail_intervened", "content_filtered"})
 
 

@@ -28,7 +28,7 @@ Whoever classifies in the background gets the message again later; until then no
 def ask(request: Callable[[Deadline], T], retry: Retry, *, timeout_s: float) -> T:
     """Make a request, and once more when it failed in a way that may pass; `timeout_s` is for each of the two.
 
-    An attempt is over at its deadline whatever the server does: timeouts of sockets begin anew with every byte.
+    An attempt is over at its deadline whatever the server does: timeouts of sockets begin again with every byte.
 
     Raises
     ------

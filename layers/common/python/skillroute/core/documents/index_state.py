@@ -48,7 +48,7 @@ class IndexStateRepository:
         self._run("retire_model", older_than_s=older_than_s)
 
     def renumber(self) -> int | None:
-        """Make changes that a dump of another server brought count as seen; every index then reads everything anew.
+        """Make changes that a dump of another server brought count as seen; every index then reads everything again.
 
         Returns how many there were; None when there was no trace of another server.
         """

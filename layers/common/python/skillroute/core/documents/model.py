@@ -131,7 +131,7 @@ class FeedPage:
     Attributes
     ----------
     epoch : str
-        Changes when everything must be read anew (a reindex); an index of another epoch rebuilds.
+        Changes when everything must be read again (a reindex); an index of another epoch rebuilds.
     models : Models
         Those of the stored vectors.
     position : str
@@ -140,7 +140,7 @@ class FeedPage:
         Every change that the position asked for did not see.
     is_complete : bool
         False when there may have been others: changes after that position have been pruned, or the database was
-        restored to a moment before it. An index that stands there must read everything anew.
+        restored to a moment before it. An index that stands there must read everything again.
     """
 
     epoch: str

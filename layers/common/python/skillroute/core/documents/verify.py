@@ -42,7 +42,7 @@ class Verify:
     """Checks the rules that rows keep, what slices check of theirs, and that the index says what PostgreSQL does.
 
     What is written while it runs is looked at again before it counts as a finding, and what is written at every look
-    is none. While the index is being built anew, the new one is waited for.
+    is none. While the index is being rebuilt, the new one is waited for.
 
     It only reads, and holds nobody up.
 
@@ -119,7 +119,7 @@ class Verify:
         position = self._feed.poll(HEAD).position
         before = self._feed.poll(position)
         with self._replica.current():
-            pass  # an index that must be built anew is from now on
+            pass  # an index that must be rebuilt is from now on
         while (status := self._replica.status()).rebuilding and status.kind == "embedded":
             self._pause(_PAUSE_S)
         if status.stale:

@@ -68,7 +68,7 @@ def fitted(
 
 @dataclass(slots=True)
 class _Room:
-    """The room that is left in an answer, and what was left out: of each kind everything from the first that did not fit."""
+    """The room left in an answer, and what was left out: of each kind everything from the first that did not fit."""
 
     left: int
     tools: list[int] = field(default_factory=list)

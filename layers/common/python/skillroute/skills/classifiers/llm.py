@@ -51,7 +51,7 @@ class LlmClassifier:
 
     @property
     def name(self) -> str:
-        """The language model's: another model classifies anew."""
+        """The language model's: another model classifies again."""
         return self._chat.name
 
     @property

@@ -39,7 +39,7 @@ def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnsw
     """Read an answer. What is wrong with one assignment costs only that one.
 
     A confidence outside 0..1 is a number and stays: `classification.settle` judges it. What the model called
-    primary is not read, for the surest assignment is (decision 15).
+    primary is not read, for the most confident assignment is (decision 15).
 
     Raises
     ------

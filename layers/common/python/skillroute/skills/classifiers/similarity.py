@@ -84,7 +84,7 @@ class SimilarityClassifier:
         return 1
 
     def classify(self, tool: ToolProfile, skills: Sequence[SkillProfile], *, timeout_s: float) -> Classification:
-        """Propose every skill with a confidence of 0.3 or more, the surest first; a draft when none reaches 0.5.
+        """Propose every skill with a confidence of 0.3 or more, best first; a draft when none reaches 0.5.
 
         Raises
         ------

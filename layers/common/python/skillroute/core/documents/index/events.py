@@ -61,7 +61,7 @@ def tell_batch(size: int) -> None:
 
 
 def tell_given_up(reason: object) -> None:
-    """Tell that an index whose engine keeps failing is built anew."""
+    """Tell that an index whose engine keeps failing is rebuilt."""
     event("index.given_up", Metric.INDEX_GIVEN_UP, reason=str(reason), engine=ENGINE)
 
 
