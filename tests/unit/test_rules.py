@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,27 @@ def test_every_cited_rule_is_stated() -> None:
         f"{file.relative_to(rules.ROOT)}: {page} {rule}"
         for file in rules.code()
         for page, rule in sorted(rules.cited(file.read_text("utf-8"))[0] - stated)
+    ]
+    assert unknown == []
+
+
+def test_one_decision_is_cited_in_the_singular() -> None:
+    """`decision 26` and `decisions 26 and 27`, so that a search for either finds all of them."""
+    plural = re.compile(r"\bdecisions \d+\b(?!,? (?:and )?\d| and \d| to \d)", re.IGNORECASE)
+    found = {
+        str(file.relative_to(rules.ROOT)): plural.findall(" ".join(file.read_text("utf-8").split()))
+        for file in rules.code()
+    }
+    assert {file: cited for file, cited in found.items() if cited} == {}
+
+
+def test_every_cited_page_of_docs_adr_exists() -> None:
+    pages = {path.name[:4] for path in (rules.ROOT / "docs" / "adr").glob("*.md")}
+    unknown = [
+        f"{file.relative_to(rules.ROOT)}: docs/adr/{number}"
+        for file in rules.code()
+        for number in re.findall(r"docs/adr/(\d{4})", file.read_text("utf-8"))
+        if number not in pages
     ]
     assert unknown == []
 
