@@ -12,8 +12,12 @@ from cost_texts import HOSTILE
 from harness import progress
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.postgres.database import Session
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import SkillDraft
+from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import Assignment, AssignmentSource, skill_key
+from skillroute.skills.suggestion_repository import SuggestionRepository
 from skillroute.wiring import Parts
 
 Json = dict[str, Any]
@@ -194,18 +198,20 @@ class World:
         given = {tool: [Assignment(id_, 0.9, "r" * 1000) for id_ in ids] for tool in self._members}
         keys = {id_: skill_key(id_, None) for id_ in ids}
         # At once: by hand each would have its skills' vectors made anew.
-        self._parts.database.transact(lambda s: s.assignments.replace(given, keys, AssignmentSource.HUMAN_MANUAL))
+        self._parts.database.transact(
+            lambda session: AssignmentRepository(session).replace(given, keys, AssignmentSource.HUMAN_MANUAL)
+        )
 
     def _suggestions(self) -> None:
         """Store what a language model may suggest, of one name for 500 tools, and of many names."""
 
-        def suggest(session: Any) -> list[int]:
-            tools = session.classifications.tools(self._wide, None)
+        def suggest(session: Session) -> list[int]:
+            tools = ClassificationRepository(session).tools(self._wide, None)
             ids = []
             for number, each in enumerate(tools.values()):
                 name = "Same" if number % 2 else f"Name {number} "
                 draft = SkillDraft(name.ljust(255, "n"), "Water ".ljust(1000, '"'), "r" * 1000)
-                ids.append(session.suggestions.add(draft, each.tool, AssignmentSource.LLM_AUTO)[0])
+                ids.append(SuggestionRepository(session).add(draft, each.tool, AssignmentSource.LLM_AUTO)[0])
             return ids
 
         ids = self._parts.database.transact(suggest)

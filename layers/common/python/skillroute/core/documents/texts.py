@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class IndexedText:
-    """What an item or a skill says to the index: the texts that are embedded, the words for BM25, and their hash.
+    """The texts of a document for the index: those that are embedded, the words for BM25, and the hash of both.
 
     The first of `embedding_texts` is the whole of it; the others are views that count half (docs/adr/0003).
     """
