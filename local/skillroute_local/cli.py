@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
 
 from skillroute_local.commands import dlq, sam_env, skills
 from skillroute_local.commands.import_ import import_
 from skillroute_local.commands.search import search
-from skillroute_local.commands.shared import DATABASE, err, out, parts_here, progress_bar, run_here
+from skillroute_local.commands.shared import DATABASE, err, listed, out, parts_here, progress_bar, run_here
 from skillroute_local.commands.status import status
 from skillroute_local.commands.token import token as make_token
 from skillroute_local.commands.verify import verify
@@ -70,10 +71,7 @@ def reindex() -> None:
         with progress_bar("{task.completed}/{task.total}") as progress:
             task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
-    embedded = (
-        f"{report.items} items, {report.skills} skills, {report.entities} servers and agents, "
-        f"and {report.mail} documents of mail"
-    )
+    embedded = listed([f"{report.embedded[each]} {counted.words}" for each, counted in COUNTED_AS.items()])
     out.print(f"embedded {embedded}; every index rebuilds now", highlight=False, soft_wrap=True)
 
 

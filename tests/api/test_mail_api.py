@@ -233,4 +233,4 @@ def test_health_and_the_check_count_mail(client: TestClient, system: System) -> 
     assert client.get("/health").json()["index_mail"] == 5  # a project, a message, three agents
     report = client.get("/api/v1/verify").json()
     assert (report["ok"], report["mail"]) == (True, 5)
-    assert system.parts.reindex().mail == 0
+    assert system.parts.reindex().embedded.total() == 0

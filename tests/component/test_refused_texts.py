@@ -233,7 +233,7 @@ def test_a_text_that_is_written_while_its_forerunner_is_refused_is_embedded(pick
 def test_a_reindex_parks_what_the_model_refuses_and_goes_through(picky: System) -> None:
     put(picky, item("good"), item("bad", **BAD))
     picky.sql("DELETE FROM mcp.document_vectors")
-    assert picky.parts.reindex().items == 1
+    assert picky.parts.reindex().embedded[Collection.TOOLS] == 1
     assert (len(stored(picky)), picky.parts.reindex.remaining()) == (1, 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -104,6 +104,12 @@ def client_for(url: str | None, token: str | None, sign_region: str | None = Non
 def print_json(value: Any) -> None:
     """Print a value for programs: no colours, no wrapping."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return two or more parts as a sentence has them: ``a, b, and c``."""
+    *most, last = parts
+    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}"
 
 
 def progress_bar(figures: str) -> Progress:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from rich.markup import escape
 from rich.table import Table
+from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
@@ -40,10 +41,7 @@ _HEALTH_ROWS = (
     "status",
     "version",
     "search_mode",
-    "index_items",
-    "index_skills",
-    "index_entities",
-    "index_mail",
+    *(f"index_{counted.field}" for counted in COUNTED_AS.values()),
     "index_lag",
     "index_rebuilding",
     "embedding_refused",

@@ -7,8 +7,9 @@ from typing import Any
 import typer
 from rich.markup import escape
 from rich.table import Table
+from skillroute.core.documents.model import COUNTED_AS
 
-from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, out, print_json
+from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, listed, out, print_json
 
 
 def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
@@ -30,7 +31,6 @@ def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None,
 
 
 def _checked(report: dict[str, Any]) -> str:
-    named = {"tools": "items", "skills": "skills", "entities": "servers and agents", "mail": "documents of mail"}
+    named = {counted.verified_field or counted.field: counted.words for counted in COUNTED_AS.values()}
     # A deployment of an older version checks fewer.
-    *most, last = [f"{report[kind]} {name}" for kind, name in named.items() if kind in report]
-    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}"
+    return listed([f"{report[field]} {words}" for field, words in named.items() if field in report])

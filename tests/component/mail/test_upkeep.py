@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.reindex import ReindexReport
@@ -36,10 +38,10 @@ def test_a_reindex_moves_mail_to_the_new_model(office: Office, database_url: str
     office.message()
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 4
-        assert other.parts.reindex() == ReindexReport(items=0, skills=0, entities=0, mail=4)
+        assert other.parts.reindex() == ReindexReport(Counter({Collection.MAIL: 4}))
         assert other.parts.reindex.remaining() == 0
         assert other.models(Collection.MAIL) == ["other", "table"]
-        assert (other.parts.verify().findings, other.parts.verify().mail) == ([], 4)
+        assert (other.parts.verify().findings, other.parts.verify().checked[Collection.MAIL]) == ([], 4)
 
 
 def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
@@ -54,7 +56,7 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
             office.message(body="Late.")
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write).mail == 5
+        assert other.parts.reindex(write).embedded[Collection.MAIL] == 5
         assert other.models(Collection.MAIL) == ["other", "table"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -129,7 +130,7 @@ def test_a_reindex_moves_servers_and_agents_to_the_new_model(
     server, agent = shelf.server(tools=[DOCS]).id, shelf.agent().id
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
         assert other.parts.reindex.remaining() == 3
-        assert other.parts.reindex() == ReindexReport(items=1, skills=0, entities=2, mail=0)
+        assert other.parts.reindex() == ReindexReport(Counter({Collection.TOOLS: 1, Collection.REGISTRY: 2}))
         assert other.parts.reindex.remaining() == 0
         assert other.models(Collection.REGISTRY) == ["other", "table"]
         assert other.parts.verify().findings == []
@@ -149,7 +150,7 @@ def test_what_is_written_on_the_old_model_during_a_reindex_is_moved_as_well(
             shelf.server(tools=[DOCS], description="Late.")
 
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder(name="other")) as other:
-        assert other.parts.reindex(write) == ReindexReport(items=1, skills=0, entities=2, mail=0)
+        assert other.parts.reindex(write) == ReindexReport(Counter({Collection.TOOLS: 1, Collection.REGISTRY: 2}))
         assert other.models(Collection.REGISTRY) == ["other", "table"]
 
 
@@ -171,7 +172,7 @@ def test_what_is_not_found_by_what_it_says_is_named_and_a_reindex_mends_it(
     shelf.server(description="Docs.", tools=[DOCS])
     shelf.agent(description="Plans.", skills=[{"name": "Plan"}])
     report = shelf.system.parts.verify()
-    assert (report.entities, report.tools, report.findings) == (2, 1, [])
+    assert (report.checked[Collection.REGISTRY], report.checked[Collection.TOOLS], report.findings) == (2, 1, [])
     shelf.system.sql(statement)
     found = [each for each in shelf.system.parts.verify().findings if each.rule != "every tool is decided on or waits"]
     assert [(each.rule, each.subject) for each in found if each.rule != IN_REGISTRY] == [(RULE, subject)]
@@ -229,7 +230,7 @@ def test_of_many_each_is_looked_at(shelf: Shelf) -> None:
     shelf.system.embedder.away = True  # without vectors there is less to compare, and this is not about them
     for start in range(0, 600, 100):
         shelf.put(*({"name": f"s{n}"} for n in range(start, start + 100)))
-    assert shelf.system.parts.verify().entities == 600
+    assert shelf.system.parts.verify().checked[Collection.REGISTRY] == 600
     shelf.system.sql(
         "UPDATE mcp.documents SET text_hash = 'x' WHERE collection = 'mcp_registry' AND key IN ('500', '501', '600')"
     )

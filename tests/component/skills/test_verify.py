@@ -80,7 +80,7 @@ ASSIGNED = "mcp.tool_skill_assignments"
 
 def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: System) -> None:
     report = system.parts.verify()
-    assert (report.tools, report.skills, report.findings) == (3, 2, [])
+    assert (report.checked[TOOLS], report.checked[SKILLS], report.findings) == (3, 2, [])
 
 
 @pytest.mark.parametrize(

@@ -305,14 +305,14 @@ class TestChanges:
         replica = world.replica()
         world.put("a")
         before = replica.status()
-        assert (before.ready, before.items) == (False, 0)
+        assert (before.ready, before.counts) == (False, {})
         assert before.lag > 0
         seen(replica)
         world.put("b")
         behind = replica.status()
-        assert (behind.ready, behind.items, behind.lag, behind.model) == (True, 1, 1, "test (2 dimensions)")
+        assert (behind.ready, behind.counts[TOOLS], behind.lag, behind.model) == (True, 1, 1, "test (2 dimensions)")
         seen(replica)
-        assert (replica.status().lag, replica.status().items) == (0, 2)
+        assert (replica.status().lag, replica.status().counts[TOOLS]) == (0, 2)
 
 
 def test_the_content_of_a_lent_index_is_what_it_was_lent_with(world: World) -> None:

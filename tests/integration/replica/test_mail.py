@@ -61,7 +61,7 @@ def test_every_kind_is_there_with_what_filters_ask_for(world: World, mail: Mail)
         "kind": "agent", "org_id": "", "project_ids": sorted(map(str, mail.projects.values())), "created_ts": created,
     }  # fmt: skip
     assert documents[project]["project_ids"] == [str(project)]
-    assert replica.status().mail == len(documents) == 8
+    assert replica.status().counts[Collection.MAIL] == len(documents) == 8
 
 
 def test_words_are_weighed_as_everywhere(world: World, mail: Mail) -> None:

@@ -40,7 +40,7 @@ def test_what_is_written_after_the_index_was_built_is_in_it(world: World) -> Non
         "entity_id": str(after), "kind": "agent", "path": "/after", "name": "A name", "tags": ["docs", "b"],
         "org_id": "acme", "is_enabled": "true",
     }  # fmt: skip
-    assert replica.status().entities == 2
+    assert replica.status().counts[Collection.REGISTRY] == 2
 
 
 def test_a_disabled_one_stays_and_says_so_and_a_deleted_one_goes(world: World) -> None:

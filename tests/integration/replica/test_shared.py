@@ -57,7 +57,7 @@ class TestSearches:
         with pytest.raises(IndexNotReady, match="being filled"):
             searched(search)
         assert shared.indexes == []
-        assert (search.status().ready, search.status().items, search.status().lag > 0) == (False, 0, True)
+        assert (search.status().ready, search.status().counts, search.status().lag > 0) == (False, {}, True)
 
     def test_they_see_what_a_writer_carried_over_after_its_commit(self, shared: World) -> None:
         writer, search = shared.shared_writer(), shared.shared_search()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ class TestReindex:
         desk.use(Renamed("second", 4))
         assert desk.reindex.remaining() == 4
         batches: list[int] = []
-        assert desk.reindex(batches.append) == ReindexReport(items=3, skills=1, entities=0, mail=0)
+        assert desk.reindex(batches.append) == ReindexReport(Counter({TOOLS: 3, SKILLS: 1}))
         assert sorted(batches) == [1, 3]
         after = epoch(desk)
         assert after[1] == "second"
@@ -55,7 +56,7 @@ class TestReindex:
     def test_on_the_same_model_nothing_is_embedded_and_every_index_is_told_all_the_same(self, desk: Desk) -> None:
         filled(desk)
         before, calls = epoch(desk), len(desk.embedder.calls)
-        assert desk.reindex() == ReindexReport(items=0, skills=0, entities=0, mail=0)
+        assert desk.reindex() == ReindexReport(Counter())
         assert epoch(desk)[0] != before[0]
         assert len(desk.embedder.calls) == calls
 
@@ -76,7 +77,7 @@ class TestReindex:
         desk.embedder.away = False
         desk.embedder.calls.clear()
         # THEN only the rest is embedded
-        assert desk.reindex() == ReindexReport(items=10, skills=0, entities=0, mail=0)
+        assert desk.reindex() == ReindexReport(Counter({TOOLS: 10}))
         assert epoch(desk)[1] == "second"
 
     def test_what_is_written_on_the_old_model_meanwhile_is_moved_as_well(self, desk: Desk) -> None:
@@ -92,7 +93,7 @@ class TestReindex:
 
         report = desk.reindex(write)
         assert wrote == [3]
-        assert report.items == 5
+        assert report.embedded[TOOLS] == 5
         assert desk.reindex.remaining() == 0
         assert all(desk.models_of(name) == {"first", "second"} for name in ("late", "tool0", "tool1", "tool2"))
 
@@ -164,7 +165,7 @@ class TestReindex:
         desk.reindex()
         desk.put(tool("late"))
         desk.use(first)
-        assert desk.reindex() == ReindexReport(items=1, skills=0, entities=0, mail=0)
+        assert desk.reindex() == ReindexReport(Counter({TOOLS: 1}))
         assert epoch(desk)[1] == "first"
         assert desk.sql("SELECT previous_model, next_model FROM mcp.index_state") == [["second", None]]
 
@@ -200,7 +201,7 @@ class TestOutOfUse:
         assert desk.sql("SELECT DISTINCT model FROM mcp.document_vectors") == [["first"]]
 
     def test_an_empty_database_takes_the_model(self, desk: Desk) -> None:
-        assert desk.reindex() == ReindexReport(0, 0, 0, 0)
+        assert desk.reindex() == ReindexReport(Counter())
         assert epoch(desk)[1] == "first"
 
     def test_it_is_announced_once(self, desk: Desk) -> None:

@@ -26,6 +26,37 @@ class Collection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CountedAs:
+    """What the documents of a collection are called where they are counted.
+
+    Attributes
+    ----------
+    field : str
+        Of `/health`, behind ``index_``, and of `/api/v1/verify`.
+    words : str
+        In what commands print.
+    description : str or None
+        Of the field, where it does not say by itself what is counted.
+    verified_field : str or None
+        Of `/api/v1/verify`, where it is another one.
+    """
+
+    field: str
+    words: str
+    description: str | None = None
+    verified_field: str | None = None
+
+
+COUNTED_AS: Mapping[Collection, CountedAs] = {
+    Collection.TOOLS: CountedAs("items", "items", verified_field="tools"),
+    Collection.SKILLS: CountedAs("skills", "skills"),
+    Collection.REGISTRY: CountedAs("entities", "servers and agents", "Servers and agents."),
+    Collection.MAIL: CountedAs("mail", "documents of mail", "Messages, mail agents and projects."),
+}
+"""In the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
 class IndexRecord:
     """One item as the index holds it.
 

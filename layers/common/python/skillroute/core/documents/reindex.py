@@ -22,12 +22,9 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """How many items, skills, servers and agents, and documents of mail were embedded."""
+    """How many documents of each collection were embedded."""
 
-    items: int
-    skills: int
-    entities: int
-    mail: int
+    embedded: Counter[Collection]
 
 
 class Reindex(EmbeddingJob):
@@ -58,7 +55,7 @@ class Reindex(EmbeddingJob):
         self._derive = derive
 
     def remaining(self) -> int:
-        """Return how many items, servers, agents and documents of mail have no vector of the configured model yet."""
+        """Return how many documents have no vector of the configured model yet."""
         model = self._embedder.model
         return self._database.read(
             lambda session: sum(
@@ -95,12 +92,7 @@ class Reindex(EmbeddingJob):
         self._database.transact(lambda session: _switch(session, model))
         renumber(self._database)
         self._after_commit()
-        return ReindexReport(
-            items=number[Collection.TOOLS],
-            skills=number[Collection.SKILLS],
-            entities=number[Collection.REGISTRY],
-            mail=number[Collection.MAIL],
-        )
+        return ReindexReport(number)
 
     def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:
         """Embed what has no vector of the model, and return how many documents of each collection that were."""

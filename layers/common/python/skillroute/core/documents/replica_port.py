@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -52,8 +52,8 @@ class IndexStatus:
         Whether a new one is being made beside it.
     lag : int
         Changes that are committed but not applied yet.
-    items, skills, entities, mail : int
-        Records in its collections; entities are servers and agents, mail are messages, their agents and projects.
+    counts : mapping of Collection to int
+        Records in each of its collections; empty when it has none yet.
     model : str or None
         The model of the stored vectors that are searched; another process may search those of another.
     stale : bool
@@ -64,10 +64,7 @@ class IndexStatus:
     ready: bool
     rebuilding: bool
     lag: int
-    items: int
-    skills: int
-    entities: int
-    mail: int
+    counts: Mapping[Collection, int]
     model: str | None
     stale: bool = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.documents.checks import CheckRepository, Finding
@@ -29,12 +29,9 @@ Check = Callable[[Database], list[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """How much was checked, and what is wrong."""
+    """How many documents of each collection were checked, and what is wrong."""
 
-    tools: int
-    skills: int
-    entities: int
-    mail: int
+    checked: Mapping[Collection, int]
     findings: Sequence[Finding]
 
 
@@ -89,17 +86,11 @@ class Verify:
             for page in stale_documents(self._database, collection)
             for key in page
         ]
-        checked = {}
+        checked: dict[Collection, int] = {}
         for collection in Collection:
             wrong, checked[collection] = self._compare(collection)
             findings += wrong
-        return VerifyReport(
-            checked[Collection.TOOLS],
-            checked[Collection.SKILLS],
-            checked[Collection.REGISTRY],
-            checked[Collection.MAIL],
-            findings[:MOST_FINDINGS],
-        )
+        return VerifyReport(checked, findings[:MOST_FINDINGS])
 
     def _compare(self, collection: Collection) -> tuple[list[Finding], int]:
         with self._replica.current() as index:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from skillroute import __version__
 from skillroute.core.caller import Caller
+from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.query import QueryEmbedder
@@ -33,8 +34,8 @@ class Dependency(BaseModel):
     detail: str | None = None
 
 
-class Health(BaseModel):
-    """How the service stands."""
+class HealthBase(BaseModel):
+    """How the service stands, but for what its index holds."""
 
     status: Literal["ok", "degraded", "unavailable"] = Field(
         description="degraded: searches are answered, not as well as they could be. unavailable: they are not."
@@ -46,10 +47,6 @@ class Health(BaseModel):
         description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked. "
         "This and all below are of all organisations: null but for scope admin without an organisation."
     )
-    index_items: int | None
-    index_skills: int | None
-    index_entities: int | None = Field(description="Servers and agents.")
-    index_mail: int | None = Field(description="Messages, mail agents and projects.")
     index_rebuilding: bool | None
     embedding_refused: int | None = Field(
         description="Texts that the embedding model does not take, found by words only: `skillroute dlq refused` lists "
@@ -58,17 +55,14 @@ class Health(BaseModel):
     counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
 
 
+_COUNT_OF = {f"index_{counted.field}": collection for collection, counted in COUNTED_AS.items()}
+_COUNTS: dict[str, Any] = {
+    field: (int | None, Field(description=COUNTED_AS[collection].description))
+    for field, collection in _COUNT_OF.items()
+}
+Health = create_model("Health", __base__=HealthBase, __doc__="How the service stands.", **_COUNTS)
 _BEHIND = "it lacks changes that are committed"
-_NUMBERS = (
-    "index_lag",
-    "index_items",
-    "index_skills",
-    "index_entities",
-    "index_mail",
-    "index_rebuilding",
-    "embedding_refused",
-    "counts",
-)
+_NUMBERS = ("index_lag", "index_rebuilding", "embedding_refused", "counts", *_COUNT_OF)
 
 
 def health_router(
@@ -83,20 +77,21 @@ def health_router(
     report = health_report(replica, embedder, refused)
     anyone = Depends(access.anyone())
 
-    def report_to(caller: Caller) -> Health:
+    def report_to(caller: Caller) -> HealthBase:
         found = report()
         return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_NUMBERS))
 
-    @router.get("/health", summary="How the parts stand; 200 as long as the process answers")
-    def health(caller: Caller = anyone) -> Health:
+    @router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
+    def health(caller: Caller = anyone) -> HealthBase:
         return report_to(caller)
 
     @router.get(
         "/ready",
+        response_model=Health,
         summary="Whether searches are answered; 503 when they are not",
         responses={503: {"model": Health, "description": "Searches are not answered."}},
     )
-    def ready(response: Response, caller: Caller = anyone) -> Health:
+    def ready(response: Response, caller: Caller = anyone) -> HealthBase:
         found = report_to(caller)
         if found.status == "unavailable":
             response.status_code = 503
@@ -113,7 +108,9 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
     return EmbeddingUnavailable.told if embedder.failure(model) else None
 
 
-def health_report(replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int]) -> Callable[[], Health]:
+def health_report(
+    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int]
+) -> Callable[[], HealthBase]:
     """Return a function that asks all parts how they stand; `refused` counts texts that the model does not take."""
 
     def count_refused() -> int | None:
@@ -123,7 +120,7 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder, refused: Calla
             logger.warning("dependency unavailable", extra={"reason": str(error)})
             return None
 
-    def report() -> Health:
+    def report() -> HealthBase:
         database_problem = index_problem = index = None
         model_problem = None if embedder.model() else EmbeddingUnavailable.told
         try:
@@ -141,6 +138,9 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder, refused: Calla
                 index_problem = told
         answered = database_problem is None and index_problem is None
         is_stale = index is not None and index.stale
+        held: dict[str, Any] = {
+            field: index.counts.get(collection, 0) if index else None for field, collection in _COUNT_OF.items()
+        }
         return Health(
             status="unavailable" if not answered else "degraded" if model_problem or is_stale else "ok",
             version=__version__,
@@ -153,13 +153,10 @@ def health_report(replica: IndexReplica, embedder: QueryEmbedder, refused: Calla
                 "embedding_model": Dependency(ok=model_problem is None, detail=model_problem),
             },
             index_lag=index.lag if index else None,
-            index_items=index.items if index else None,
-            index_skills=index.skills if index else None,
-            index_entities=index.entities if index else None,
-            index_mail=index.mail if index else None,
             index_rebuilding=index.rebuilding if index else False,
             embedding_refused=count_refused() if database_problem is None else None,
             counts=counts(),
+            **held,
         )
 
     return report

@@ -1,12 +1,13 @@
 """`/api/v1/verify`: the check of everything, where an index is at hand."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.verify import MOST_FINDINGS, Verify
 from skillroute.core.errors import Forbidden
 from skillroute.core.http.auth import Access
@@ -21,15 +22,15 @@ class FindingOut(BaseModel):
     detail: str
 
 
-class VerifyResponse(BaseModel):
-    """The number of records that were checked, and what is wrong."""
-
-    ok: bool
-    tools: int
-    skills: int
-    entities: int = Field(description="Servers and agents.")
-    mail: int = Field(description="Messages, mail agents and projects.")
-    findings: list[FindingOut] = Field(description=f"{MOST_FINDINGS} at most.")
+_COUNT_OF = {counted.verified_field or counted.field: collection for collection, counted in COUNTED_AS.items()}
+_FIELDS: dict[str, Any] = {
+    "ok": (bool, Field()),
+    **{field: (int, Field(description=COUNTED_AS[of].description)) for field, of in _COUNT_OF.items()},
+    "findings": (list[FindingOut], Field(description=f"{MOST_FINDINGS} at most.")),
+}
+VerifyResponse = create_model(
+    "VerifyResponse", __doc__="The number of records that were checked, and what is wrong.", **_FIELDS
+)
 
 
 def verify_router(verify: Verify, access: Access) -> APIRouter:
@@ -37,20 +38,14 @@ def verify_router(verify: Verify, access: Access) -> APIRouter:
     router = APIRouter(prefix="/api/v1/verify", tags=["operation"], responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
-    @router.get("", summary="Check everything")
-    def check(caller: AsAdmin) -> VerifyResponse:
+    @router.get("", response_model=VerifyResponse, summary="Check everything")
+    def check(caller: AsAdmin) -> BaseModel:
         """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
         if not caller.runs_deployment:
             raise Forbidden("the check sees every organisation: it needs a token of none")
         report = verify()
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
-        return VerifyResponse(
-            ok=not findings,
-            tools=report.tools,
-            skills=report.skills,
-            entities=report.entities,
-            mail=report.mail,
-            findings=findings,
-        )
+        checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}
+        return VerifyResponse(ok=not findings, **checked, findings=findings)
 
     return router

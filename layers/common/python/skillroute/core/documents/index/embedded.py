@@ -16,9 +16,9 @@ from skillroute.core.clock import Clock
 from skillroute.core.cooldown import Cooldown
 from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up
 from skillroute.core.documents.index.guarded import GuardedIndex
-from skillroute.core.documents.index.port import LentIndex, VectorIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
 from skillroute.core.documents.index.projection import apply_changes, load_everything
-from skillroute.core.documents.model import HEAD, START, Collection, FeedPage
+from skillroute.core.documents.model import HEAD, START, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SkillrouteError
@@ -56,8 +56,8 @@ class _Generation:
 
 
 def _size(index: VectorIndex) -> int:
-    """Return how large the larger of the collections is that grow without end: a graph is worth it for that one."""
-    return max(index.count(Collection.TOOLS), index.count(Collection.MAIL))
+    """Return how large the largest collection is: a graph is worth it for that one."""
+    return max(counts(index).values())
 
 
 def _close(index: VectorIndex) -> None:
@@ -134,10 +134,7 @@ class EmbeddedReplica:
                 ready=generation is not None,
                 rebuilding=self._rebuilding(),
                 lag=self.lag(),
-                items=generation.index.count(Collection.TOOLS) if generation else 0,
-                skills=generation.index.count(Collection.SKILLS) if generation else 0,
-                entities=generation.index.count(Collection.REGISTRY) if generation else 0,
-                mail=generation.index.count(Collection.MAIL) if generation else 0,
+                counts=counts(generation.index) if generation else {},
                 model=str(generation.model if generation else current) if current else None,
             )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection, Models
+from skillroute.core.documents.index.port import VectorIndex, counts
+from skillroute.core.documents.model import Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.observability import Metric, event
@@ -43,7 +43,7 @@ def tell_rebuilt(index: VectorIndex, duration_ms: int) -> None:
     event(
         "index.rebuild.complete",
         Metric.INDEX_REBUILD_COMPLETE,
-        doc_count=sum(index.count(collection) for collection in Collection),
+        doc_count=sum(counts(index).values()),
         duration_ms=duration_ms,
         engine=ENGINE,
     )

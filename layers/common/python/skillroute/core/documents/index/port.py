@@ -72,3 +72,8 @@ class LentIndex(VectorIndex, Protocol):
     def model(self) -> EmbeddingModel:
         """The model of its vectors."""
         ...
+
+
+def counts(index: VectorIndex) -> dict[Collection, int]:
+    """Return how many records each collection of an index has. Raises as the methods of `VectorIndex` do."""
+    return {collection: index.count(collection) for collection in Collection}

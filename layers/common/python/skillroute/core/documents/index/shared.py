@@ -27,7 +27,7 @@ from skillroute.core.documents.index.events import (
     tell_stale,
 )
 from skillroute.core.documents.index.guarded import GuardedIndex
-from skillroute.core.documents.index.port import LentIndex, VectorIndex
+from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
 from skillroute.core.documents.index.projection import apply_changes
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
@@ -109,10 +109,7 @@ class SharedReplica:
             ready=index is not None,
             rebuilding=served.is_filling,
             lag=self._lag(served),
-            items=index.count(Collection.TOOLS) if index else 0,
-            skills=index.count(Collection.SKILLS) if index else 0,
-            entities=index.count(Collection.REGISTRY) if index else 0,
-            mail=index.count(Collection.MAIL) if index else 0,
+            counts=counts(index) if index else {},
             model=str(served.model or served.models.current) if served.models.current else None,
             stale=not served.is_current,
         )
