@@ -25,15 +25,20 @@ HNSW_EF_CONSTRUCT = 128
 KEY_FIELD = "_key"
 """Reserved payload field: the key of a point whose id does not spell it. Never seen outside this package."""
 
-KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
-    Collection.TOOLS: ("type", "server", "org_id", "skill_keys", "name_key"),
-    Collection.SKILLS: ("org_id", "hidden_from"),
-    Collection.REGISTRY: ("entity_id", "kind", "org_id", "is_enabled", "tags"),
+_OWN_KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
+    Collection.TOOLS: ("type", "server", "skill_keys", "name_key"),
+    Collection.SKILLS: ("hidden_from",),
+    Collection.REGISTRY: ("entity_id", "kind", "is_enabled", "tags"),
     Collection.MAIL: (
-        "kind", "org_id", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
+        "kind", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
     ),
 }  # fmt: skip
-"""Payload fields with a keyword index. A filter on any other field works too, by reading every payload."""
+
+KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
+    collection: ("org_id", *_OWN_KEYWORD_FIELDS.get(collection, ())) for collection in Collection
+}
+"""Payload fields with a keyword index: whose a document is, which every search asks for, and what a collection is
+filtered by beside it. A filter on any other field works too, by reading every payload."""
 
 NUMBER_FIELDS: Mapping[Collection, tuple[str, ...]] = {Collection.MAIL: ("created_ts",)}
 """Payload fields with an index over numbers, as doubles: microseconds since the epoch fit until the year 2255."""
