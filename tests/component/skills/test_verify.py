@@ -163,6 +163,12 @@ def test_an_assignment_of_a_tool_that_changed_hands_at_a_prompt_is_found_and_men
     assert [found for found in findings(system) if found[0] == rule] == []
 
 
+def test_a_document_that_does_not_say_whose_it_is_is_found(system: System) -> None:
+    system.sql(f"UPDATE mcp.documents SET payload = payload - 'org_id' WHERE collection = '{TOOLS}' AND key = '1'")
+    rule = f"a document of {TOOLS} is what its row says"
+    assert findings(system) == [(rule, "1", "its organisation or payload differs")]
+
+
 def test_a_tool_that_waits_is_no_finding(system: System) -> None:
     system.put("new")
     assert findings(system) == []

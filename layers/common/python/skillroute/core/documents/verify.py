@@ -154,7 +154,8 @@ def _vector_difference(index: VectorIndex, collection: Collection, record: Index
     """Search with a record's own vector: it must be found, among others that say the same."""
     if record.vector is None:
         return None
-    where = IndexFilter({"org_id": [str(record.payload["org_id"])]})
+    # One that does not say whose it is breaks a rule already, and is found among all.
+    where = IndexFilter({"org_id": [str(record.payload["org_id"])]} if "org_id" in record.payload else {})
     hits = index.search(collection, record.vector, where=where, limit=_SAME, threshold=_ALIKE)
     found = any(hit.key == record.key for hit in hits) or len(hits) == _SAME
     return None if found else "its vector is another one"
