@@ -29,6 +29,12 @@ SOON_S = 10.0
 
 
 @pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """A database for each test, since sessions are counted."""
+    return fresh_database_url
+
+
+@pytest.fixture
 def proxy(database_url: str) -> Iterator[FaultyProxy]:
     with faulty_proxy(database_url) as proxy:
         yield proxy

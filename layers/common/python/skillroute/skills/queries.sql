@@ -74,6 +74,8 @@ SELECT EXISTS (
       AND (org_id IS NULL OR org_id = :org_id::text))
 
 -- name: member_embeddings
+-- plan: custom
+-- A plan that a warm function made while there were few tools would take minutes for 10,000.
 -- A page of a skill's members. Those without a vector of the model are skipped (skill-contract BR-004), and so are
 -- tools that not everyone sees who sees the skill.
 SELECT a.tool_id::text, v.embedding, a.confidence
