@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from skillroute.registry.model import AgentSkill, EntityContent, ServerTool, tag_key
 from skillroute.registry.text import (
@@ -86,9 +86,10 @@ def test_a_place_without_words_is_left_out() -> None:
 
 
 @given(st.text(), st.text(min_size=1))
+@example("0 \u00b9:1", "0")  # two words, which are sorted differently beside a third
 def test_a_run_of_word_characters_is_in_the_words_exactly_when_it_is_in_the_text(text: str, other: str) -> None:
     for keyword in (text + other)[:3], other[:3]:
-        if keyword and words_of(keyword) == keyword:
+        if keyword and " " not in keyword and words_of(keyword) == keyword:
             assert (keyword in words_of(text)) == (keyword in text.lower())
 
 
