@@ -12,7 +12,6 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
-from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import Embedder
@@ -100,11 +99,6 @@ class ItemWriter:
         hashes = (item.text.hash for item in new_text)
         vector_of = dict(zip(hashes, vectors, strict=False))
         return EmbeddedItems(items, vector_of, embedding_unavailable=len(vectors) < len(new_text))
-
-    def claim(self, session: Session, items: EmbeddedItems) -> None:
-        """Say, first of all in a transaction, which model the vectors are of."""
-        if items.vectors:
-            claim_model(session, self._embedder.model)
 
     def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
         """Write rows as items of the caller's organisation; those that are the same already are left out."""

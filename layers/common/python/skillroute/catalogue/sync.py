@@ -111,7 +111,6 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
         return _outcome(each, state, None) if each.item.is_unchanged(state) else None
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
-        self._writer.claim(session, self._embedded)
         org_id, rows, keys = self._caller.org_id, self._rows(some), [each.key for each in some]
         # Their state is that of all their items; what they are found by is said by their tools.
         servers = self._servers.hold(session, org_id, list({key.server for key in keys if key.server}))

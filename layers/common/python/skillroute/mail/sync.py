@@ -14,7 +14,6 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
-from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
@@ -93,8 +92,6 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
         return len(vectors) == len(new)
 
     def store(self, session: Session, some: Sequence[IncomingMail]) -> MailWritten:
-        if self._vectors.by_hash:
-            claim_model(session, self._embedder.model)
         MailRepository(session).hold(self._caller.org_id)
         return write_mail(session, self._kind, self._caller, some, self._vectors)
 

@@ -97,7 +97,6 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         return not self._embedded.embedding_unavailable
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
-        self._writer.claim(session, self._embedded)
         org_id, tools, items = self._caller.org_id, _tools(some), ItemRepository(session)
         entities = _upsert(session, some, self._caller)
         # Read again now that the servers are held: nobody writes their tools between this look and the commit.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import validated
 from skillroute.core.postgres.database import Session
@@ -143,8 +142,6 @@ def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, boo
 
 def _write(session: Session, change: _Change, caller: Caller) -> Skill:
     prepared = change.prepared
-    if prepared.model is not None:
-        claim_model(session, prepared.model)
     changed = SkillRepository(session).change(
         prepared.skill,
         prepared.text,

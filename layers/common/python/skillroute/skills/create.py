@@ -9,7 +9,6 @@ from skillroute.catalogue.text import split_name
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import embed_within
-from skillroute.core.documents.stored_model import claim_model
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
@@ -104,8 +103,6 @@ def store(session: Session, prepared: PreparedSkill) -> Skill:
     of it (decision 29).
     """
     new = prepared.skill
-    if prepared.model is not None:
-        claim_model(session, prepared.model)
     SkillRepository(session).hold_skills_of(new.org_id)
     seen = SkillRepository(session).get(new.id, new.org_id)
     # Asked first: with both wrong, that the id is taken is what helps.

@@ -11,7 +11,7 @@ from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
-from skillroute.core.documents.stored_model import claim_model, require_in_use
+from skillroute.core.documents.stored_model import require_in_use
 from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
@@ -108,12 +108,7 @@ def embed_committed(
             return Embedded(complete=False, refused=frozenset(refused))
         made = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
         pairs = list(zip(tasks, made, strict=False))
-
-        def check(session: Session) -> None:
-            claim_model(session, model)
-            require_in_use(session, model)
-
-        store_made(database, rows, model, pairs, check)
+        store_made(database, rows, model, pairs, lambda session: require_in_use(session, model))
     except SkillrouteError as error:
         # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
@@ -127,7 +122,7 @@ def store_made(
     rows: Rows,
     model: EmbeddingModel,
     made: Sequence[tuple[EmbeddingTask, Vector | Refusal]],
-    check: Callable[[Session], None],
+    check: Callable[[Session], object],
 ) -> None:
     """Store vectors and refusals in one transaction, and each whose document is locked by a writer in one of its own.
 
