@@ -47,15 +47,18 @@ class Writer:
     def _parts(self) -> dict[str, Any]:
         return {"after_commit": self.committed, "timeout_s": 10.0, "clock": self.system.clock}
 
+    def _registry(self) -> SyncRegistry:
+        return SyncRegistry(self.system.database, self.system.parts.document_embedder, **self._parts())
+
     def tools(self, *names: str, **fields: Any) -> Report:
         """Put tools of the server c7."""
         servers = self.system.parts.servers
-        sync = SyncTools(self.system.database, self.system.embedder, servers, **self._parts())
+        sync = SyncTools(self.system.database, self.system.parts.document_embedder, servers, **self._parts())
         return sync([item(name, **{"server": "c7", **fields}) for name in names], LAPTOP)
 
     def servers(self, *servers: Any) -> Report:
         """Put servers."""
-        return SyncRegistry(self.system.database, self.system.embedder, **self._parts())("server", servers, LAPTOP)
+        return self._registry()("server", servers, LAPTOP)
 
     def server(self, *names: str) -> Report:
         """Put the server c7 with these tools."""
@@ -63,8 +66,7 @@ class Writer:
 
     def agent(self) -> Report:
         """Put an agent."""
-        sync = SyncRegistry(self.system.database, self.system.embedder, **self._parts())
-        return sync("agent", [{"name": "Planner"}], LAPTOP)
+        return self._registry()("agent", [{"name": "Planner"}], LAPTOP)
 
 
 Write = Callable[..., Report]
@@ -127,9 +129,9 @@ def test_a_tool_that_is_refused_costs_its_server_one_derivation_and_the_call_few
     assert statuses(report) == ["failed" if name == "cursed" else "created" for name in names]
     assert "no_cursed" in report.outcomes[77].reason
     assert refreshed.calls == [[id_]]
-    # The look, the refusal, all once more and two for each halving, the write; then the server's task, the model and
-    # its vector.
-    assert shelf.system.database.calls == 1 + 1 + (1 + 2 * 7) + 1 + 3
+    # The look, the model for each batch, the refusal, all once more and two for each halving, the write; then the
+    # server's task, the model and its vector.
+    assert shelf.system.database.calls == 1 + 128 // BATCH + 1 + (1 + 2 * 7) + 1 + 3
     assert len(shelf.words(id_, Place.TOOL)) == 127
     assert (shelf.embedded(id_), writer.commits) == (True, 1)
 

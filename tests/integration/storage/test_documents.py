@@ -477,7 +477,7 @@ class TestFollowing:
         # WHEN vectors of all three are stored
         with ThreadPoolExecutor(1) as thread:
             rows = DocumentRepository.of(TOOLS)
-            storing = thread.submit(lambda: store_made(database, rows, MODEL, made, lambda _: None))
+            storing = thread.submit(lambda: store_made(database, rows, MODEL, made))
             while not waits_for_a_lock(sql):
                 assert not storing.done()
             # THEN those that are free have theirs, nobody waits for the writer with one of them locked

@@ -108,7 +108,7 @@ def embed_committed(
             return Embedded(complete=False, refused=frozenset(refused))
         made = embed_within(embedder, [task.texts for task in tasks], deadline, what=what)
         pairs = list(zip(tasks, made, strict=False))
-        store_made(database, rows, model, pairs, lambda session: require_in_use(session, model))
+        store_made(database, rows, model, pairs)
     except SkillrouteError as error:
         # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
@@ -122,24 +122,23 @@ def store_made(
     rows: Rows,
     model: EmbeddingModel,
     made: Sequence[tuple[EmbeddingTask, Vector | Refusal]],
-    check: Callable[[Session], object],
 ) -> None:
     """Store vectors and refusals in one transaction, and each whose document is locked by a writer in one of its own.
 
     So nobody waits for a document who has locked another one, and the batch is not held up by what one of it waits for.
 
-    Parameters
-    ----------
-    check : callable
-        Called in each transaction before anything is stored; raises when it must not be.
+    Raises
+    ------
+    EmbeddingModelMismatch
+        The model is out of use, and the rest was not stored.
     """
 
     def store(session: Session) -> set[str]:
-        check(session)
+        require_in_use(session, model)
         return rows(session).set_embeddings(model, made)
 
     def store_one(session: Session, task: EmbeddingTask, one: Vector | Refusal) -> None:
-        check(session)
+        require_in_use(session, model)
         rows(session).lock([task.id])
         rows(session).set_embeddings(model, [(task, one)])
 
@@ -171,7 +170,6 @@ def embed_rows(
     *,
     timeout_s: float,
     progress: Callable[[int], None] = lambda _: None,
-    check: Callable[[Session], None] = lambda _: None,
 ) -> list[str]:
     """Embed rows until none is left, batch by batch, and return the ids of those that got a vector.
 
@@ -184,8 +182,12 @@ def embed_rows(
         The most that a batch may take.
     progress : callable
         Told how many rows each batch had.
-    check : callable
-        Called in each batch's transaction before its vectors are stored; raises when they must not be.
+
+    Raises
+    ------
+    EmbeddingUnavailable, DatabaseUnavailable
+    EmbeddingModelMismatch
+        The model went out of use meanwhile.
     """
     done: list[str] = []
     after = ""
@@ -194,7 +196,7 @@ def embed_rows(
         made, failure = embed_or_refuse(embedder, [task.texts for task in tasks], deadline.left_s)
         log_refused("rows", made)
         pairs = list(zip(tasks, made, strict=False))
-        store_made(database, rows, embedder.model, pairs, check)
+        store_made(database, rows, embedder.model, pairs)
         if failure is not None:
             raise failure
         after = tasks[-1].id

@@ -70,5 +70,4 @@ def _is_anything_left(session: Session, models: Models) -> bool:
     # Until somebody says of which model vectors are, documents wait without a row for one.
     if models.current is None:
         return any(DocumentRepository(session, each).keys(after="", limit=1) for each in Collection)
-    in_use = [*models.searched, *([models.next] if models.next else [])]
-    return any(rows(session).to_embed(model, limit=1) for model in in_use for rows in ALL_ROWS)
+    return any(rows(session).to_embed(model, limit=1) for model in models.kept for rows in ALL_ROWS)

@@ -146,13 +146,18 @@ class Models:
         """Those that all documents have vectors of, but for what was written a moment ago."""
         return tuple(each for each in (self.current, self.previous) if each)
 
+    @property
+    def kept(self) -> tuple[EmbeddingModel, ...]:
+        """Those that vectors are stored of."""
+        return (*self.searched, self.next) if self.next else self.searched
+
     def to_search(self, own: EmbeddingModel | None) -> EmbeddingModel | None:
         """Return the one whose vectors a process searches that embeds with `own`: its own, if they are all there."""
         return own if self.current is None or own in self.searched else self.current
 
     def takes(self, own: EmbeddingModel) -> bool:
         """Return whether vectors of a model are stored."""
-        return self.current is None or own == self.next or own in self.searched
+        return self.current is None or own in self.kept
 
 
 @dataclass(frozen=True, slots=True)

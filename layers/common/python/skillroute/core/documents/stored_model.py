@@ -48,7 +48,7 @@ def require_in_use(session: Session, model: EmbeddingModel) -> Models:
     """Return the models in use. Raises `EmbeddingModelMismatch` where vectors of `model` are not stored."""
     models = IndexStateRepository(session).models()
     if not models.takes(model):
-        raise EmbeddingModelMismatch(stored=str(models.current), configured=str(model))
+        raise EmbeddingModelMismatch(stored=" and ".join(map(str, models.kept)), configured=str(model))
     return models
 
 
