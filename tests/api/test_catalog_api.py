@@ -64,7 +64,7 @@ def test_a_result_says_when_the_model_does_not_take_the_text_and_nothing_that_it
     system.embedder.refuses = lambda text: "poison" in text.lower()
     for _ in range(2):
         answer = put(client, item("a"), item("bad", description="Poison."))
-        assert [result["refusal"] for result in answer["results"]] == [None, TextRefused.told]
+        assert [result["refusal"] for result in answer["results"]] == [None, TextRefused.public_message]
         assert (answer["failed"], answer["degraded"]) == (0, ["embedding_refused"])
     assert "400" not in json.dumps(answer)
 

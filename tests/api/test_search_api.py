@@ -441,7 +441,7 @@ def test_ready_tells_the_database_from_the_index(system: System, filled: TestCli
     assert ready() == (
         503,
         {**everything, "index": False},
-        {**dict.fromkeys(everything), "index": IndexUnavailable.told},
+        {**dict.fromkeys(everything), "index": IndexUnavailable.public_message},
     )
     system.index.faults.clear()
     assert ready() == (200, everything, dict.fromkeys(everything))

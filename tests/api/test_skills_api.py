@@ -448,7 +448,7 @@ def test_a_classifier_that_fails_is_503(client: TestClient, system: System, erro
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = error
     response = client.post("/api/v1/skills/classify", json={"tool_id": tool_id})
-    assert (response.status_code, response.json()) == (503, {"detail": error.told})
+    assert (response.status_code, response.json()) == (503, {"detail": error.public_message})
     assert system.waiting("classify") == [str(tool_id)]
 
 

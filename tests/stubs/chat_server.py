@@ -176,7 +176,7 @@ class ChatServer(StubServer):
         """What each request asks about, in order."""
         return [_asked(request) for request in self.requests]
 
-    def hold(self, answer: Answer) -> Held:
+    def lock(self, answer: Answer) -> Held:
         """Make a reply that is held until it is released, or until the server closes."""
         self._held.append(Held(answer, threading.Event(), threading.Event()))
         return self._held[-1]

@@ -121,7 +121,7 @@ class Mailbox:
         self._database.transact(lambda session: [MailRepository(session).delete("message", id_, org) for id_ in ids])
 
     def _document(self, session: Any, org: str | None, document: MailDocument, vector: Vector | None) -> None:
-        MailRepository(session).hold(org)
+        MailRepository(session).lock(org)
         model = None if vector is None else self.system.embedder.model
         if model is not None:
             IndexStateRepository(session).claim(model)

@@ -17,7 +17,7 @@ from skillroute.core.hashing import content_hash
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
-from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse, ScoreFigures
+from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse, ScoreBreakdown
 
 from tests.builders import System
 
@@ -51,7 +51,7 @@ class Registry:
         """Return the paths of the servers that a search returns."""
         return [server.path for server in self.search(query, **request).servers]
 
-    def figures(self, query: str, **request: Any) -> dict[str, ScoreFigures]:
+    def figures(self, query: str, **request: Any) -> dict[str, ScoreBreakdown]:
         """Return how each candidate was scored, by path; of a tool by path and name."""
         explain = self.search(query, explain=True, **request).explain
         assert explain is not None

@@ -309,7 +309,7 @@ def test_of_a_put_and_a_disabling_at_once_the_second_sees_the_first(shelf: Shelf
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
 
         def write(session: Session) -> Future[None]:
-            RegistryRepository(session).hold_servers(None, ["c7"])
+            RegistryRepository(session).lock_servers(None, ["c7"])
             ItemRepository(session).upsert(None, None, [item_row("docs", server="c7", type=type_)])
             # WHEN its server is disabled just then
             disabled = other.submit(disable, shelf, server)

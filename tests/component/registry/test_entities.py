@@ -264,7 +264,7 @@ def test_a_tool_that_is_deleted_while_another_is_written_leaves_the_server_with_
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as watcher:
 
         def write(session: Session) -> Future[None]:
-            assert RegistryRepository(session).hold_servers(None, ["c7"]) == [id_]
+            assert RegistryRepository(session).lock_servers(None, ["c7"]) == [id_]
             ItemRepository(session).upsert(None, None, [item_row("draw", server="c7")])
             refresh(session, [id_] if id_ else [])
             # WHEN another one of its server is deleted just then

@@ -179,7 +179,7 @@ def test_a_server_is_held_until_its_tools_are_written_and_nothing_is_asked_of_th
     of_tools = {"claim_model", "await_vectors", "index_state", "upsert_items", "put_documents"}
     assert [each for each in asked if each not in of_tools] == [
         "share_paths",
-        "hold_servers",
+        "lock_servers",
     ]
 
 
@@ -191,7 +191,7 @@ def test_a_server_that_is_registered_while_its_tools_are_written_has_them(shelf:
     with ThreadPoolExecutor(1) as other, connected(shelf.system.url) as sql:
 
         def write(session: Session) -> Future[int]:
-            assert RegistryRepository(session).hold_servers(None, ["c7"]) == []
+            assert RegistryRepository(session).lock_servers(None, ["c7"]) == []
             ItemRepository(session).upsert(None, None, [item_row("query-docs", server="c7")])
             # WHEN it is registered just then
             registered = other.submit(lambda: shelf.server().id)

@@ -95,7 +95,7 @@ def test_the_index_follows_inserts_changes_memberships_and_deletions(world: Worl
     mail.agent("Ann", "q")
     assert held(replica)[agent]["project_ids"] == [str(mail.projects["q"])]
     # a text that is searched by other rules
-    [said] = world.database.read(lambda session: MailRepository(session).said(after=second - 1, limit=1))
+    [said] = world.database.read(lambda session: MailRepository(session).load_sources(after=second - 1, limit=1))
     stored = world.database.read(lambda session: MailRepository(session).states("message", None, ["2"]))["2"].text_hash
     assert stored is not None
     world.database.transact(

@@ -239,7 +239,7 @@ class TestIndexState:
             def work(session: Session) -> EmbeddingModel | None:
                 runs.append(place)
                 IndexStateRepository(session).claim([MODEL, OTHER_MODEL][place])
-                return IndexStateRepository(session).held_models().current
+                return IndexStateRepository(session).locked_models().current
 
             return database.transact(work)
 
@@ -279,11 +279,11 @@ class TestIndexState:
         )
 
         def write(session: Session) -> EmbeddingModel | None:
-            assert IndexStateRepository(session).held_models().current == MODEL
+            assert IndexStateRepository(session).locked_models().current == MODEL
             switch.start()
             while not waits_for_a_lock(sql):
                 assert switch.is_alive()
-            return IndexStateRepository(session).held_models().current
+            return IndexStateRepository(session).locked_models().current
 
         assert database.transact(write) == MODEL
         switch.join()

@@ -138,10 +138,10 @@ class TestWriting:
     ) -> None:
         sql("BEGIN")
         sql("SELECT pg_advisory_xact_lock(hashtextextended('mcp.mail:acme', 0))")
-        database.transact(lambda s: MailRepository(s).hold(None))
-        database.transact(lambda s: MailRepository(s).hold("other"))
+        database.transact(lambda s: MailRepository(s).lock(None))
+        database.transact(lambda s: MailRepository(s).lock("other"))
         with ThreadPoolExecutor(1) as other:
-            held = other.submit(lambda: database.transact(lambda s: MailRepository(s).hold("acme")))
+            held = other.submit(lambda: database.transact(lambda s: MailRepository(s).lock("acme")))
             while not waits_for_a_lock(sql):
                 assert not held.done()
             sql("COMMIT")
@@ -203,13 +203,13 @@ class TestVectors:
     def test_texts_are_stored_anew_from_what_was_said(self, database: Database, mail: Mail, sql: Sql) -> None:
         message = mail.message("m", "the body", subject="The subject", vector=EAST)
         agent, project = mail.agents["ann"], mail.projects["p"]
-        said = database.read(lambda s: MailRepository(s).said(after=0, limit=100))
+        said = database.read(lambda s: MailRepository(s).load_sources(after=0, limit=100))
         by_id = {each.id: (each.title, each.body) for each in said}
         assert by_id[message] == ("The subject", "the body")
         assert by_id[agent] == ("Ann", "")
         assert by_id[project] == ("A project", "p\n")
         assert list(by_id) == sorted(by_id)
-        [again] = database.read(lambda s: MailRepository(s).said(after=message - 1, limit=1))
+        [again] = database.read(lambda s: MailRepository(s).load_sources(after=message - 1, limit=1))
         stored = text_hash("The subject", "the body")
         assert (again.id, again.text_hash, again.document_hash) == (message, stored, stored)
 

@@ -23,7 +23,7 @@ from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
 from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import LONGEST_SHOWN, KeywordHit, KeywordHits, RegistryRepository, RegistryScope
 from skillroute.registry.search.model import BOOSTS
-from skillroute.registry.text import EntitySaid, Place
+from skillroute.registry.text import EntityText, Place
 
 from tests.integration.storage.rows import EAST, MODEL, Sql, connected, item_row, waits_for_a_lock
 
@@ -152,7 +152,7 @@ class TestWriting:
         database.transact(lambda s: ItemRepository(s).upsert("acme", None, [item_row("p", server="a", type="prompt")]))
         sql("UPDATE mcp.tools SET is_active = false WHERE name = 'two'")
         entity = database.read(lambda s: RegistryRepository(s).get("server", entity_id, "acme"))
-        said = database.read(lambda s: RegistryRepository(s).said([entity_id]))[entity_id]
+        said = database.read(lambda s: RegistryRepository(s).load_sources([entity_id]))[entity_id]
         assert entity is not None and entity.tool_count == 1
         assert [tool.name for tool in said.tools] == ["one"]
 
@@ -205,7 +205,7 @@ class TestFoundBy:
         sql("SELECT FROM mcp.registry_entities FOR UPDATE")
         with ThreadPoolExecutor(1) as other:
             held = other.submit(
-                lambda: database.transact(lambda s: RegistryRepository(s).hold_servers(None, ["a", "b", ""]))
+                lambda: database.transact(lambda s: RegistryRepository(s).lock_servers(None, ["a", "b", ""]))
             )
             while not waits_for_a_lock(sql):
                 assert not held.done()
@@ -425,7 +425,7 @@ def test_keywords_find_what_a_case_insensitive_search_through_the_text_finds(
             ]
             ItemRepository(session).upsert(None, None, rows)
             find_by_what_it_says(session, written.id)
-            boost = naive_boost(RegistryRepository(session).said([written.id])[written.id], keywords)
+            boost = naive_boost(RegistryRepository(session).load_sources([written.id])[written.id], keywords)
             if boost:
                 expected[said.path] = boost
 
@@ -441,7 +441,7 @@ def clear(session: Session) -> None:
         ItemRepository(session).delete_others(None, str(number), [])
 
 
-def naive_boost(said: EntitySaid, keywords: list[str]) -> float:
+def naive_boost(said: EntityText, keywords: list[str]) -> float:
     """The document's way: each keyword as a literal regular expression, on each place."""
     content = said.content
     total = 0.0

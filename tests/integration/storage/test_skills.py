@@ -146,7 +146,7 @@ class TestAssign:
                 gate.wait(10)
 
                 def work(session: object) -> None:
-                    AssignmentRepository(session).hold_items([1], None)  # type: ignore[attr-defined]
+                    AssignmentRepository(session).lock_items([1], None)  # type: ignore[attr-defined]
                     AssignmentRepository(session).replace({1: given}, KEYS, LLM)  # type: ignore[attr-defined]
 
                 database.transact(work)

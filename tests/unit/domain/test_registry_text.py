@@ -9,7 +9,7 @@ from skillroute.registry.model import AgentSkill, EntityContent, ServerTool, tag
 from skillroute.registry.text import (
     MAX_KEYWORD,
     MAX_WORD,
-    EntitySaid,
+    EntityText,
     Place,
     PlacedWords,
     embedding_text,
@@ -39,30 +39,30 @@ AGENT = EntityContent(
 
 
 def test_of_a_server_name_description_tags_and_each_tool_s_name_and_description_are_embedded() -> None:
-    assert embedding_text(EntitySaid(SERVER, TOOLS)) == (
+    assert embedding_text(EntityText(SERVER, TOOLS)) == (
         "Context7 MCP Server\nUp-to-date docs. For any library.\nTags: docs, Code Examples\n"
         "query-docs: Query the docs.\nresolve"
     )
 
 
 def test_of_an_agent_name_description_tags_capabilities_and_each_skill_are_embedded() -> None:
-    assert embedding_text(EntitySaid(AGENT)) == (
+    assert embedding_text(EntityText(AGENT)) == (
         "Planner\nPlans upgrades.\nTags: coding\nCapabilities: streaming, pushNotifications\n"
         "Plan an upgrade: Lists what breaks.\nFind usages"
     )
 
 
-@pytest.mark.parametrize("said", [EntitySaid(SERVER, TOOLS), EntitySaid(AGENT)], ids=["server", "agent"])
-def test_neither_path_nor_document_nor_ids_are_embedded(said: EntitySaid) -> None:
+@pytest.mark.parametrize("said", [EntityText(SERVER, TOOLS), EntityText(AGENT)], ids=["server", "agent"])
+def test_neither_path_nor_document_nor_ids_are_embedded(said: EntityText) -> None:
     assert not {"path", "only", "metadata", "secret", "7", "8"} & set(words_of(embedding_text(said)).split())
 
 
 def test_what_is_not_said_leaves_no_trace() -> None:
-    assert embedding_text(EntitySaid(EntityContent("server", "/a", "A"))) == "A"
+    assert embedding_text(EntityText(EntityContent("server", "/a", "A"))) == "A"
 
 
 def test_each_place_has_its_words_and_each_tool_is_a_place() -> None:
-    assert list(placed_words(EntitySaid(SERVER, TOOLS))) == [
+    assert list(placed_words(EntityText(SERVER, TOOLS))) == [
         PlacedWords(Place.PATH, None, "only path"),
         PlacedWords(Place.NAME, None, "context7 mcp server"),
         PlacedWords(Place.DESCRIPTION, None, "any date docs for library to up"),
@@ -73,7 +73,7 @@ def test_each_place_has_its_words_and_each_tool_is_a_place() -> None:
 
 
 def test_an_agent_s_skills_and_capabilities_are_embedded_but_no_place_of_keywords() -> None:
-    assert list(placed_words(EntitySaid(AGENT))) == [
+    assert list(placed_words(EntityText(AGENT))) == [
         PlacedWords(Place.PATH, None, "only path"),
         PlacedWords(Place.NAME, None, "planner"),
         PlacedWords(Place.DESCRIPTION, None, "plans upgrades"),
@@ -82,7 +82,7 @@ def test_an_agent_s_skills_and_capabilities_are_embedded_but_no_place_of_keyword
 
 
 def test_a_place_without_words_is_left_out() -> None:
-    assert [each.place for each in placed_words(EntitySaid(EntityContent("server", "/a", "!?", "…")))] == [Place.PATH]
+    assert [each.place for each in placed_words(EntityText(EntityContent("server", "/a", "!?", "…")))] == [Place.PATH]
 
 
 @given(st.text(), st.text(min_size=1))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skillroute.catalogue import text as tool_text
 from skillroute.catalogue.text import (
     MAX_ARGUMENTS,
-    ToolSaid,
+    ToolText,
     argument_descriptions,
     argument_names,
     embedding_views,
@@ -52,7 +52,7 @@ def test_splitting_loses_no_letter(name: str) -> None:
 def test_every_tool_has_a_view_of_each_kind_and_words_on_one_line(
     name: str, description: str, names: list[str], descriptions: list[str], server: str | None
 ) -> None:
-    said = ToolSaid(name or "x", description, names, descriptions, server)
+    said = ToolText(name or "x", description, names, descriptions, server)
     views = embedding_views(said)
     assert len(views) == len(VIEW_WEIGHTS)
     assert all(views)
@@ -61,7 +61,7 @@ def test_every_tool_has_a_view_of_each_kind_and_words_on_one_line(
 
 
 def test_the_words_hold_the_raw_name_too() -> None:
-    words = lexical_text(ToolSaid("sendMail", "Sends.", ["toAddress"], ["Who gets it"], "gmail-mcp")).split()
+    words = lexical_text(ToolText("sendMail", "Sends.", ["toAddress"], ["Who gets it"], "gmail-mcp")).split()
     assert {"sendMail", "send", "mail", "Sends.", "to", "address", "gets", "gmail"} <= set(words)
     assert "mcp" not in words
 
@@ -96,7 +96,7 @@ def test_of_a_schema_with_thousands_of_arguments_the_first_are_read() -> None:
 
 
 def test_what_is_embedded_and_what_words_are_counted_in_is_bounded() -> None:
-    said = ToolSaid("name", "word " * 50_000, ["argument"], ["word " * 50_000])
+    said = ToolText("name", "word " * 50_000, ["argument"], ["word " * 50_000])
     assert len(embedding_views(said)[0]) == 8_000
     assert len(lexical_text(said)) == 64_000
 

@@ -48,7 +48,7 @@ def test_an_outage_is_told_by_its_own_sentence_and_logged_in_full(kind: type[Dep
     client = answering(kind(DETAILS))
     with LogRecords().attached() as log:
         response = client.get("/")
-    assert (response.status_code, response.json()) == (503, {"detail": kind.told})
+    assert (response.status_code, response.json()) == (503, {"detail": kind.public_message})
     assert response.headers["retry-after"] == "1"
     assert [record.reason for record in log.having("dependency unavailable")] == [DETAILS]  # type: ignore[attr-defined]
 
@@ -56,8 +56,8 @@ def test_an_outage_is_told_by_its_own_sentence_and_logged_in_full(kind: type[Dep
 @pytest.mark.parametrize("error", [OutcomeUnknown(DETAILS), refusals.CommitUnanswered(xid="7", server="planted")])
 def test_a_change_that_may_be_stored_is_told_so_and_not_to_be_sent_again_unread(error: OutcomeUnknown) -> None:
     response = answering(error).get("/")
-    assert (response.status_code, response.json()) == (503, {"detail": OutcomeUnknown.told})
-    assert "read before sending it again" in OutcomeUnknown.told
+    assert (response.status_code, response.json()) == (503, {"detail": OutcomeUnknown.public_message})
+    assert "read before sending it again" in OutcomeUnknown.public_message
     assert "retry-after" not in response.headers
 
 

@@ -210,7 +210,7 @@ def test_br_002_a_failure_that_does_not_pass_is_told(chat: OpenAIChat, server: C
 
 def test_a_tool_that_waits_does_not_hold_up_the_others(chat: OpenAIChat, server: ChatServer) -> None:
     """GIVEN an answer that is held WHEN another tool is classified meanwhile THEN it is answered first."""
-    held = server.hold(assigning(("files", 0.8)))
+    held = server.lock(assigning(("files", 0.8)))
     server.of_tool["slow"] = [held]
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(classify, chat, name="slow")

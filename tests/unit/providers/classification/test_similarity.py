@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.catalogue.text import ToolSaid, embedding_views
+from skillroute.catalogue.text import ToolText, embedding_views
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
@@ -39,7 +39,7 @@ print("numpy" in sys.modules)
 
 
 def a_tool(name: str = "tidy", description: str = "", server: str = "", vector: Vector | None = None) -> ToolProfile:
-    texts = embedding_views(ToolSaid(name, description, server=server))
+    texts = embedding_views(ToolText(name, description, server=server))
     return ToolProfile(1, None, name, description, server, None, texts, vector)
 
 

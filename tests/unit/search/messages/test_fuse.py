@@ -117,7 +117,7 @@ def alike(ids: Sequence[int]) -> Ranked:
 def cut(ranked: Ranked, limit: int, token: str | None) -> tuple[list[int], str]:
     """Return the ids of a page, and the cursor to the next."""
     found = ranked.after(Cursor.parse(token), limit)[:limit]
-    return [match.id for match in found], Cursor(ranked.figure(found[-1]), found[-1].id, "hybrid").token()
+    return [match.id for match in found], Cursor(ranked.raw_score(found[-1]), found[-1].id, "hybrid").token()
 
 
 class TestTheCursorsOwnIsGone:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search import recency
 from skillroute.mail.search.cursor import Cursor
-from skillroute.mail.search.fuse import Figures
+from skillroute.mail.search.fuse import RawScores
 from skillroute.mail.search.lexical import Words
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
 from skillroute.mail.search.page import Page, time_of
@@ -37,15 +37,15 @@ class Shelf:
         self.documents = dict(enumerate(documents, 1))
         self.read = 0
 
-    def top(self, where: MailFilter, limit: int) -> Figures:
+    def top(self, where: MailFilter, limit: int) -> RawScores:
         return self.all(where)[:limit]
 
-    def all(self, where: MailFilter) -> Figures:
+    def all(self, where: MailFilter) -> RawScores:
         least, most = where.min_ts, where.max_ts
         found = [
-            (id_, figure)
-            for id_, (ts, figure) in self.documents.items()
-            if figure is not None and (least is None or ts >= least) and (most is None or ts <= most)
+            (id_, raw_score)
+            for id_, (ts, raw_score) in self.documents.items()
+            if raw_score is not None and (least is None or ts >= least) and (most is None or ts <= most)
         ]
         self.read += len(found)
         return sorted(found, key=lambda each: (-each[1], each[0]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search import page
 from skillroute.mail.search.cursor import Cursor
-from skillroute.mail.search.fuse import Figures, Scale
+from skillroute.mail.search.fuse import RawScores, Scale
 from skillroute.mail.search.lexical import Words
 from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
 
@@ -35,14 +35,14 @@ class Shelf:
         self.figures = dict(figures)
         self.asked_for_all = 0
 
-    def top(self, where: MailFilter, limit: int) -> Figures:
+    def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._sorted()[:limit]
 
-    def all(self, where: MailFilter) -> Figures:
+    def all(self, where: MailFilter) -> RawScores:
         self.asked_for_all += 1
         return self._sorted()
 
-    def _sorted(self) -> Figures:
+    def _sorted(self) -> RawScores:
         return sorted(self.figures.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -146,9 +146,9 @@ def test_each_match_comes_once_whatever_comes_and_goes_between_pages(
         seen += ids
         if token is None:
             break
-        for what, id_, figure in step:
+        for what, id_, raw_score in step:
             if what == "put" and id_ not in known:
-                shelf.figures[id_] = figure
+                shelf.figures[id_] = raw_score
                 known.add(id_)
             elif what == "delete":
                 shelf.figures.pop(id_, None)

@@ -58,7 +58,7 @@ class Catalogue:
     def _delete(self, session: Session, item_id: int, caller: Caller) -> None:
         """Delete an item, and derive again what a server that no longer offers it is found by."""
         server, type_, _ = own_item(session, item_id, caller).content.key
-        servers = self._servers.hold(session, caller.org_id, [server]) if type_ == "tool" and server else []
+        servers = self._servers.lock(session, caller.org_id, [server]) if type_ == "tool" and server else []
         if not ItemRepository(session).delete(item_id, caller.org_id):
             raise NotFound(f"no item with id {item_id}")  # somebody else was faster
         self._servers.refresh(session, servers)

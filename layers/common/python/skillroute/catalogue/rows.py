@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
-from skillroute.catalogue.text import ToolSaid, argument_descriptions, argument_names, embedding_views, lexical_text
+from skillroute.catalogue.text import ToolText, argument_descriptions, argument_names, embedding_views, lexical_text
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_committed, embed_within
@@ -121,12 +121,12 @@ class ItemWriter:
 def indexed_text(content: ItemContent) -> IndexedText:
     """Return what an item says to the index (docs/adr/0003)."""
     schema = content.input_schema
-    said = ToolSaid(
+    tool_text = ToolText(
         name=content.key.name,
         description=content.description,
         argument_names=argument_names(schema),
         argument_descriptions=argument_descriptions(schema),
         server=content.key.server or None,
     )
-    views, words = embedding_views(said), lexical_text(said)
+    views, words = embedding_views(tool_text), lexical_text(tool_text)
     return IndexedText(views, words, text_hash(*views, words))

@@ -113,7 +113,7 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
         org_id, rows, keys = self._caller.org_id, self._rows(some), [each.key for each in some]
         # Their state is that of all their items; what they are found by is said by their tools.
-        servers = self._servers.hold(session, org_id, list({key.server for key in keys if key.server}))
+        servers = self._servers.lock(session, org_id, list({key.server for key in keys if key.server}))
         written = self._writer.upsert(session, rows, self._caller)
         if any(key.type == "tool" for key in written):
             self._servers.refresh(session, servers)

@@ -83,7 +83,7 @@ def argument_descriptions(input_schema: Mapping[str, Any] | None) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSaid:
+class ToolText:
     """The texts of a tool as far as they are searched."""
 
     name: str
@@ -93,7 +93,7 @@ class ToolSaid:
     server: str | None = None
 
 
-def embedding_views(said: ToolSaid) -> tuple[str, str, str]:
+def embedding_views(tool: ToolText) -> tuple[str, str, str]:
     """Return the three texts whose vectors, weighted by `embed.VIEW_WEIGHTS`, make a tool's vector.
 
     The whole: ``name: description (arguments). About them. server``. The subject: the name without its verbs. The gist:
@@ -104,47 +104,47 @@ def embedding_views(said: ToolSaid) -> tuple[str, str, str]:
 
     Examples
     --------
-    >>> embedding_views(ToolSaid("sendMessage", "Send an email.", ["to", "bodyText"], ["Who gets it"], "gmail-mcp"))
+    >>> embedding_views(ToolText("sendMessage", "Send an email.", ["to", "bodyText"], ["Who gets it"], "gmail-mcp"))
     ('send message: Send an email (to, body text). Who gets it. gmail', 'send message', 'Send an email')
     """
-    return _whole(said), _subject(said), _gist(said)
+    return _whole(tool), _subject(tool), _gist(tool)
 
 
-def lexical_text(said: ToolSaid) -> str:
+def lexical_text(tool: ToolText) -> str:
     """Return the text that BM25 counts words in: raw name, its words, description, arguments and server.
 
     Order and punctuation mean nothing to BM25. The raw name is there for who searches by it. Measured over the same
     sets with Qdrant's BM25, mean recall@5: raw name and description 0.727, with the name's words too 0.748, with
     argument names 0.762, with their descriptions 0.770.
     """
-    words = split_name(said.name)
-    arguments = [split_name(argument) for argument in said.argument_names]
+    words = split_name(tool.name)
+    arguments = [split_name(argument) for argument in tool.argument_names]
     parts = [
-        said.name,
-        words if words != said.name else "",
-        said.description,
+        tool.name,
+        words if words != tool.name else "",
+        tool.description,
         *arguments,
-        *said.argument_descriptions,
+        *tool.argument_descriptions,
     ]
-    return " ".join(" ".join([*parts, *_server_words(said.server)]).split())[:_LONGEST_WORDS]
+    return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_LONGEST_WORDS]
 
 
-def _whole(said: ToolSaid) -> str:
-    title = ": ".join(part for part in (split_name(said.name) or said.name, _sentence(said.description)) if part)
-    arguments = ", ".join(words for words in map(split_name, said.argument_names) if words)
+def _whole(tool: ToolText) -> str:
+    title = ": ".join(part for part in (split_name(tool.name) or tool.name, _sentence(tool.description)) if part)
+    arguments = ", ".join(words for words in map(split_name, tool.argument_names) if words)
     first = f"{title} ({arguments})" if arguments else title
-    sentences = map(_sentence, said.argument_descriptions)
-    return ". ".join([first, *filter(None, sentences), *_server_words(said.server)])[:_LONGEST_WHOLE]
+    sentences = map(_sentence, tool.argument_descriptions)
+    return ". ".join([first, *filter(None, sentences), *_server_words(tool.server)])[:_LONGEST_WHOLE]
 
 
-def _subject(said: ToolSaid) -> str:
-    words = split_name(said.name).split()
-    return " ".join([word for word in words if word not in _VERBS] or words) or said.name
+def _subject(tool: ToolText) -> str:
+    words = split_name(tool.name).split()
+    return " ".join([word for word in words if word not in _VERBS] or words) or tool.name
 
 
-def _gist(said: ToolSaid) -> str:
-    first_sentence = said.description.strip().split(". ")[0].split("\n")[0]
-    return _sentence(first_sentence)[:_LONGEST_GIST] or _subject(said)
+def _gist(tool: ToolText) -> str:
+    first_sentence = tool.description.strip().split(". ")[0].split("\n")[0]
+    return _sentence(first_sentence)[:_LONGEST_GIST] or _subject(tool)
 
 
 def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:

@@ -24,7 +24,7 @@ SkillrouteError
     └── SecretUnavailable         a password or key cannot be read where it is kept
 
 Each is raised where it is known and translated once at the edge: `core/http/errors.py` for HTTP. Of the branch
-`DependencyUnavailable` an edge shows its callers `told` and logs `str(error)`.
+`DependencyUnavailable` an edge shows its callers `public_message` and logs `str(error)`.
 """
 
 from __future__ import annotations
@@ -105,25 +105,25 @@ class DependencyUnavailable(SkillrouteError):
         What callers are told instead: a sentence that is the same whatever happened and wherever.
     """
 
-    told: str = "something that this request needs is not available"
+    public_message: str = "something that this request needs is not available"
 
 
 class DatabaseUnavailable(DependencyUnavailable):
     """PostgreSQL cannot be reached."""
 
-    told = "PostgreSQL cannot be reached"
+    public_message = "PostgreSQL cannot be reached"
 
 
 class OutcomeUnknown(DatabaseUnavailable):
     """The connection was lost before PostgreSQL confirmed a change, and asking afterwards gave no answer."""
 
-    told = "it is not known whether the change was stored: read before sending it again"
+    public_message = "it is not known whether the change was stored: read before sending it again"
 
 
 class EmbeddingUnavailable(DependencyUnavailable):
     """The embedding model cannot be reached, failed, or took too long."""
 
-    told = "the embedding model is not available"
+    public_message = "the embedding model is not available"
 
 
 class TextRefused(EmbeddingUnavailable):
@@ -133,55 +133,57 @@ class TextRefused(EmbeddingUnavailable):
     a harmless text is taken (`core/embedding/refusal.py`).
     """
 
-    told = "the embedding model does not take this text; it is found by its words only, until the text is another"
+    public_message = (
+        "the embedding model does not take this text; it is found by its words only, until the text is another"
+    )
 
 
 class IndexUnavailable(DependencyUnavailable):
     """The vector index failed."""
 
-    told = "the vector index is not available"
+    public_message = "the vector index is not available"
 
 
 class IndexNotReady(IndexUnavailable):
     """The vector index is being built, and whoever asked can do without it."""
 
-    told = "the vector index is being built"
+    public_message = "the vector index is being built"
 
 
 class IndexTimeout(IndexUnavailable):
     """The vector index did not answer in time."""
 
-    told = "the vector index did not answer in time"
+    public_message = "the vector index did not answer in time"
 
 
 class ClassifierUnavailable(DependencyUnavailable):
     """The classifier, or the language model behind it, failed, was throttled, or took too long."""
 
-    told = "the classifier is not available"
+    public_message = "the classifier is not available"
 
 
 class ClassifierAnswerInvalid(ClassifierUnavailable):
     """The language model answered, but not with what it was asked for. Asked again it may."""
 
-    told = "the language model did not answer with what it was asked for"
+    public_message = "the language model did not answer with what it was asked for"
 
 
 class RerankerUnavailable(DependencyUnavailable):
     """The reranker failed, was throttled, or took too long."""
 
-    told = "the reranker is not available"
+    public_message = "the reranker is not available"
 
 
 class QueueUnavailable(DependencyUnavailable):
     """The queue cannot be reached or does not take messages."""
 
-    told = "the queue is not available"
+    public_message = "the queue is not available"
 
 
 class SecretUnavailable(DependencyUnavailable):
     """A password or key cannot be read where it is kept, or is not what it should be. Never quotes it."""
 
-    told = "a password or key cannot be read"
+    public_message = "a password or key cannot be read"
 
 
 class EmbeddingModelMismatch(EmbeddingUnavailable):
@@ -196,6 +198,6 @@ class EmbeddingModelMismatch(EmbeddingUnavailable):
             f"the stored embeddings are of model {stored}, the configured model is {configured}: "
             "run `skillroute reindex`, or configure the stored model again"
         )
-        self.told = str(self)  # two names of models, which the catalogue's writers see as well
+        self.public_message = str(self)  # two names of models, which the catalogue's writers see as well
         self.stored = stored
         self.configured = configured

@@ -19,8 +19,8 @@ def content_hash(content: Content) -> str:
     Contents of two kinds have two hashes, whatever they say. Another name of a field is another hash, too: what is
     stored then counts as changed, and is written once more when it comes again.
     """
-    said = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
-    return hashlib.sha256(canonical_json(said).encode("ascii")).hexdigest()
+    named = [type(content).__name__, {name: getattr(content, name) for name in content.__dataclass_fields__}]
+    return hashlib.sha256(canonical_json(named).encode("ascii")).hexdigest()
 
 
 def canonical_json(value: object) -> str:

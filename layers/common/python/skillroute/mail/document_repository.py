@@ -18,7 +18,7 @@ from skillroute.mail.text import SearchText, indexed_text, search_vector
 
 
 @dataclass(frozen=True, slots=True)
-class MailSaid:
+class MailText:
     """The title and body of a document as written, and the hashes of its searched texts.
 
     Attributes
@@ -63,9 +63,9 @@ class MailDocuments:
         count: int = self._run("count_mail_documents")[0][0]
         return count
 
-    def said(self, *, after: int, limit: int, every: int = 1) -> list[MailSaid]:
+    def load_sources(self, *, after: int, limit: int, every: int = 1) -> list[MailText]:
         """Return what was written of documents, by id; of about one in `every`."""
-        return [MailSaid(*row) for row in self._run("mail_said", after=after, limit=limit, every=every)]
+        return [MailText(*row) for row in self._run("mail_sources", after=after, limit=limit, every=every)]
 
     def with_other_words(self, texts: Sequence[tuple[int, SearchText]]) -> set[int]:
         """Return which of these documents have other words than these texts, whose hash is stored."""

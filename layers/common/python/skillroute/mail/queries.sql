@@ -1,6 +1,6 @@
 -- Projects, products, agents and messages as they are written and read.
 
--- name: hold_mail
+-- name: lock_mail
 -- One writer at a time for an organisation: names are given their one spelling, keys their one row.
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.mail:' || coalesce(:org_id::text, ''), 0))
 
@@ -309,7 +309,7 @@ ORDER BY 1
 -- name: count_mail_documents
 SELECT count(*) FROM mcp.mail_documents
 
--- name: mail_said
+-- name: mail_sources
 SELECT d.id, coalesce(m.subject, a.name, p.name), coalesce(m.body, a.description, p.key || E'\n' || p.description),
        d.text_hash, s.text_hash
 FROM mcp.mail_documents d

@@ -116,7 +116,7 @@ class Mail:
         """
 
         def delete(session: Session) -> None:
-            MailRepository(session).hold(caller.org_id)
+            MailRepository(session).lock(caller.org_id)
             stored = _own(session, kind, id_, caller)
             rights = WriterRights.of(session, caller)
             rights.check_delete(session, stored)
@@ -148,7 +148,7 @@ class Mail:
         """
 
         def acknowledge(session: Session) -> StoredMessage:
-            MailRepository(session).hold(caller.org_id)
+            MailRepository(session).lock(caller.org_id)
             _own(session, "message", message_id, caller)
             WriterRights.of(session, caller).check_acknowledge(agent)
             if not MailRepository(session).acknowledge(message_id, agent_key(agent)):

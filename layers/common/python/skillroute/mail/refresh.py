@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from skillroute.core.documents.checks import Finding
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
-from skillroute.mail.document_repository import MailSaid
+from skillroute.mail.document_repository import MailText
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.text import SearchText
 
@@ -29,8 +29,8 @@ def not_found_by_what_was_written(database: Database, *, most: int | None = None
     every = 1 if most is None else max(1, database.read(lambda session: MailRepository(session).count()) // most)
     after = 0
 
-    def next_page(session: Session) -> list[MailSaid]:
-        return MailRepository(session).said(after=after, limit=_PAGE, every=every)
+    def next_page(session: Session) -> list[MailText]:
+        return MailRepository(session).load_sources(after=after, limit=_PAGE, every=every)
 
     while page := database.read(next_page):
         after = page[-1].id
@@ -51,7 +51,7 @@ def check_mail(database: Database) -> list[Finding]:
     ]
 
 
-def _wrong(database: Database, page: Sequence[MailSaid]) -> list[NotFoundBy]:
+def _wrong(database: Database, page: Sequence[MailText]) -> list[NotFoundBy]:
     texts = {each.id: SearchText.of(each.title, each.body) for each in page}
     # What was written in the meantime has another text, and is not compared.
     other_words = database.read(lambda session: MailRepository(session).with_other_words(list(texts.items())))

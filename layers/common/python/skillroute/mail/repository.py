@@ -74,9 +74,9 @@ _STATES: dict[MailKind, str] = {
 class MailRepository(MailDocuments):
     """Projects, products, agents and messages, and their documents."""
 
-    def hold(self, org_id: str | None) -> None:
+    def lock(self, org_id: str | None) -> None:
         """Be the only one who writes an organisation's mail until the transaction ends."""
-        self._run("hold_mail", org_id=org_id)
+        self._run("lock_mail", org_id=org_id)
 
     def new_ids(self, count: int) -> list[int]:
         """Return ids that nothing has, ascending."""

@@ -92,7 +92,7 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
         return len(vectors) == len(new)
 
     def store(self, session: Session, some: Sequence[IncomingMail]) -> MailWritten:
-        MailRepository(session).hold(self._caller.org_id)
+        MailRepository(session).lock(self._caller.org_id)
         return write_mail(session, self._kind, self._caller, some, self._vectors)
 
     def is_news(self, done: MailWritten) -> bool:

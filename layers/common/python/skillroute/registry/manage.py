@@ -45,7 +45,7 @@ class Registry:
             entity = own_entity(session, kind, entity_id, caller)
             if kind == "server":
                 # Its tools go first: those of a disabled server would else be switched on before they are deleted.
-                RegistryRepository(session).hold([entity_id])
+                RegistryRepository(session).lock([entity_id])
                 ItemRepository(session).delete_others(caller.org_id, entity.content.tools_server, [])
             if not RegistryRepository(session).delete(kind, entity_id, caller.org_id):
                 raise NotFound(f"no {kind} with id {entity_id}")  # somebody else was faster

@@ -1,7 +1,7 @@
 -- Servers and agents as they are written and read.
 
 -- name: upsert_entity
--- The WHERE keeps what is the same untouched; then nothing comes back, and `hold_entity` tells its id.
+-- The WHERE keeps what is the same untouched; then nothing comes back, and `lock_entity` tells its id.
 INSERT INTO mcp.registry_entities AS e (
     org_id, kind, path, name, name_key, description, tags, tag_keys, capabilities, skills, document, is_enabled, content_hash)
 VALUES (
@@ -22,7 +22,7 @@ ON CONFLICT ON CONSTRAINT registry_entities_key DO UPDATE SET
 WHERE e.content_hash <> excluded.content_hash OR e.is_enabled <> coalesce(:is_enabled::boolean, e.is_enabled)
 RETURNING e.id, (e.xmax = 0)
 
--- name: hold_entity
+-- name: lock_entity
 SELECT id FROM mcp.registry_entities
 WHERE org_id IS NOT DISTINCT FROM :org_id::text AND kind = :kind AND path = :path
 FOR UPDATE
@@ -37,14 +37,14 @@ FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
 SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
 FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
 
--- name: hold_servers
+-- name: lock_servers
 -- By path, so that two writers wait for each other instead of deadlocking.
 SELECT id FROM mcp.registry_entities
 WHERE kind = 'server' AND path = ANY (:paths::text[]) AND org_id IS NOT DISTINCT FROM :org_id::text
 ORDER BY path COLLATE "C"
 FOR UPDATE
 
--- name: hold_entities
+-- name: lock_entities
 SELECT id FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
 ORDER BY path COLLATE "C", id
 FOR UPDATE
@@ -106,13 +106,13 @@ RETURNING id
 -- name: entity_ids
 SELECT id FROM mcp.registry_entities WHERE id > :after::bigint ORDER BY id LIMIT :limit::int
 
--- name: entities_said
+-- name: entity_sources
 SELECT e.id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills
 FROM mcp.registry_entities e
 WHERE e.id = ANY (:ids::bigint[])
 ORDER BY e.id
 
--- name: server_tools_said
+-- name: server_tool_sources
 -- A disabled server's tools are all inactive, and say what it is found by all the same: by who asks for disabled ones now,
 -- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description

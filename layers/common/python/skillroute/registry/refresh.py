@@ -1,6 +1,6 @@
 """Texts and words of servers and agents: derived from their content, in the transaction that changes it.
 
-A server is found by the texts of its tools, too. So writers of tools lock their servers first (`hold_servers`) and
+A server is found by the texts of its tools, too. So writers of tools lock their servers first (`lock_servers`) and
 refresh them last: of two that change tools of one server at once, the second waits, and then sees the tools of both.
 """
 
@@ -18,7 +18,7 @@ from skillroute.core.embedding.port import Embedder
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Database, Session
 from skillroute.registry.repository import RegistryRepository
-from skillroute.registry.text import EntitySaid, embedding_text, placed_words
+from skillroute.registry.text import EntityText, embedding_text, placed_words
 
 _PAGE = 500
 
@@ -28,11 +28,11 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
     if not entity_ids:
         return
     registry, documents = RegistryRepository(session), DocumentRepository(session, Collection.REGISTRY)
-    said = registry.said(entity_ids)
-    stored = documents.hashes([str(entity_id) for entity_id in said])
-    texts = [DocumentText(str(entity_id), indexed_text(each)) for entity_id, each in said.items()]
+    sources = registry.load_sources(entity_ids)
+    stored = documents.hashes([str(entity_id) for entity_id in sources])
+    texts = [DocumentText(str(entity_id), indexed_text(each)) for entity_id, each in sources.items()]
     documents.put([each for each in texts if stored.get(each.key) != each.text.hash])
-    for entity_id, each in said.items():
+    for entity_id, each in sources.items():
         registry.set_words(entity_id, list(placed_words(each)))
 
 
@@ -51,7 +51,7 @@ def refresh_all(database: Database) -> None:
     for page in pages(database):
         wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
         if wrong:
-            database.transact(lambda session, ids=wrong: _refresh_held(session, ids))  # type: ignore[misc]
+            database.transact(lambda session, ids=wrong: _refresh_locked(session, ids))  # type: ignore[misc]
     database.transact(lambda session: CheckRepository(session).mend_words())
     database.transact(lambda session: CheckRepository(session).mend_items())
 
@@ -64,8 +64,8 @@ def pages(database: Database) -> Iterator[list[int]]:
         after = ids[-1]
 
 
-def _refresh_held(session: Session, entity_ids: Sequence[int]) -> None:
-    RegistryRepository(session).hold(entity_ids)
+def _refresh_locked(session: Session, entity_ids: Sequence[int]) -> None:
+    RegistryRepository(session).lock(entity_ids)
     refresh(session, entity_ids)
 
 
@@ -73,20 +73,20 @@ def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> l
     """Return which of these entities are stored with other words, or with a text, than they should be."""
     if not entity_ids:
         return []
-    said = RegistryRepository(session).said(entity_ids)
+    sources = RegistryRepository(session).load_sources(entity_ids)
     words = RegistryRepository(session).words(entity_ids)
     hashes = DocumentRepository(session, Collection.REGISTRY).hashes([str(entity_id) for entity_id in entity_ids])
     return [
         entity_id
-        for entity_id, each in said.items()
+        for entity_id, each in sources.items()
         if hashes.get(str(entity_id)) != indexed_text(each).hash
         or set(words.get(entity_id, ())) != set(placed_words(each))
     ]
 
 
-def indexed_text(said: EntitySaid) -> IndexedText:
+def indexed_text(source: EntityText) -> IndexedText:
     """Return what an entity says to the index by meaning; its words are not BM25's (docs/adr/0016)."""
-    text = embedding_text(said)
+    text = embedding_text(source)
     return IndexedText((text,), "", text_hash(text))
 
 

@@ -16,7 +16,7 @@ from skillroute.core.postgres.converters import array
 from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
 from skillroute.registry.search.model import BOOSTS, HALF_COVERED
-from skillroute.registry.text import EntitySaid, Place, PlacedWords
+from skillroute.registry.text import EntityText, Place, PlacedWords
 
 LONGEST_SHOWN = 20_000
 """Characters of a description that a search of the registry shows: it may show 700."""
@@ -150,7 +150,7 @@ class RegistryRepository:
             entity_id, created = rows[0]
             return EntityWritten(entity_id, created, changed=not created)
         # It is there: ON CONFLICT has locked it, though there was nothing to write.
-        return EntityWritten(self._run("hold_entity", **key)[0][0], created=False, changed=False)
+        return EntityWritten(self._run("lock_entity", **key)[0][0], created=False, changed=False)
 
     def get(self, kind: EntityKind, entity_id: int, org_id: str | None) -> Entity | None:
         rows = self._run("get_entity", kind=kind, id=entity_id, org_id=org_id)
@@ -179,7 +179,7 @@ class RegistryRepository:
         """Enable or disable an entity of exactly this organisation; False when there is none."""
         return bool(self._run("set_entity_enabled", kind=kind, id=entity_id, org_id=org_id, is_enabled=is_enabled))
 
-    def hold_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
+    def lock_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
         """Hold the servers whose tools say `server` so, to the end of the transaction; return their ids.
 
         Of those that are not registered the registration waits as well: who registers one says so, and then waits for
@@ -189,25 +189,25 @@ class RegistryRepository:
         if not paths:
             return []
         self._run("claim_paths" if to_register else "share_paths", org_id=org_id, paths=paths)
-        return [row[0] for row in self._run("hold_servers", org_id=org_id, paths=paths)]
+        return [row[0] for row in self._run("lock_servers", org_id=org_id, paths=paths)]
 
-    def hold(self, entity_ids: Sequence[int]) -> None:
+    def lock(self, entity_ids: Sequence[int]) -> None:
         """Hold entities to the end of the transaction."""
-        self._run("hold_entities", ids=list(entity_ids))
+        self._run("lock_entities", ids=list(entity_ids))
 
     def ids(self, *, after: int, limit: int) -> list[int]:
         """Return ids of all entities of all organisations, ascending."""
         return [row[0] for row in self._run("entity_ids", after=after, limit=limit)]
 
-    def said(self, entity_ids: Sequence[int]) -> dict[int, EntitySaid]:
+    def load_sources(self, entity_ids: Sequence[int]) -> dict[int, EntityText]:
         """Return what entities say, with their active tools by name; unknown ids are left out."""
         ids = list(entity_ids)
         tools: dict[int, list[ServerTool]] = {}
-        for entity_id, tool_id, name, description in self._run("server_tools_said", ids=ids):
+        for entity_id, tool_id, name, description in self._run("server_tool_sources", ids=ids):
             tools.setdefault(entity_id, []).append(ServerTool(tool_id, name, description))
         return {
-            row[0]: EntitySaid(_to_content(row[1:], document={}), tools.get(row[0], ()))
-            for row in self._run("entities_said", ids=ids)
+            row[0]: EntityText(_to_content(row[1:], document={}), tools.get(row[0], ()))
+            for row in self._run("entity_sources", ids=ids)
         }
 
     def set_words(self, entity_id: int, words: Sequence[PlacedWords]) -> None:
@@ -334,7 +334,7 @@ class RegistryRepository:
 
 
 def _words_as_json(words: Iterable[PlacedWords]) -> str:
-    rows = [{"place": int(place), "tool_id": tool_id, "words": said} for place, tool_id, said in words]
+    rows = [{"place": int(place), "tool_id": tool_id, "words": text} for place, tool_id, text in words]
     return json.dumps(rows, ensure_ascii=False)
 
 
@@ -362,11 +362,11 @@ def _to_content(row: list[Any], document: JsonObject) -> EntityContent:
 
 
 def _to_entity(row: list[Any]) -> Entity:
-    id_, org_id, *said, document, is_enabled, is_embedded, created_at, updated_at, tool_count = row
+    id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count = row
     return Entity(
         id=id_,
         org_id=org_id,
-        content=_to_content(said, document or {}),
+        content=_to_content(columns, document or {}),
         is_enabled=is_enabled,
         is_embedded=is_embedded,
         tool_count=tool_count,

@@ -74,8 +74,8 @@ def _wrapped(outer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return inner if isinstance(inner, Mapping) and "name" not in outer else None
 
 
-def _server(said: Mapping[str, Any], document: Mapping[str, Any]) -> EntityGiven:
-    given = validated(ServerInput, said, whole="server")
+def _server(fields: Mapping[str, Any], document: Mapping[str, Any]) -> EntityGiven:
+    given = validated(ServerInput, fields, whole="server")
     content = EntityContent(
         kind="server",
         path=_path(given),

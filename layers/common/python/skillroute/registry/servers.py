@@ -18,9 +18,9 @@ class RegisteredServers:
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._embed_entities = EmbedEntities(database, embedder)
 
-    def hold(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
+    def lock(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
         """Hold an organisation's servers of these names to the end of the transaction; return their ids."""
-        return RegistryRepository(session).hold_servers(org_id, names)
+        return RegistryRepository(session).lock_servers(org_id, names)
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by."""

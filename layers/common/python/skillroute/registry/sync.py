@@ -137,7 +137,7 @@ def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> 
     """Write the entities, by index, and hold them before anything is done to their tools."""
     servers = [each.given.content.tools_server for each in incoming if each.given.content.kind == "server"]
     # All that are there at once, as everybody does who writes tools; the new ones then in an order of their own.
-    RegistryRepository(session).hold_servers(caller.org_id, servers, to_register=True)
+    RegistryRepository(session).lock_servers(caller.org_id, servers, to_register=True)
     return {
         each.index: RegistryRepository(session).upsert(
             caller.org_id, each.given.content, content_hash(each.given.content), is_enabled=each.given.is_enabled

@@ -42,14 +42,14 @@ class PlacedWords(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class EntitySaid:
+class EntityText:
     """A server or an agent as far as it is searched."""
 
     content: EntityContent
     tools: Sequence[ServerTool] = ()
 
 
-def embedding_text(said: EntitySaid) -> str:
+def embedding_text(source: EntityText) -> str:
     """Return the text that is embedded.
 
     Of a server: name, description, tags (``Tags: a, b``), then name and description of each tool. Of an agent: name,
@@ -60,28 +60,28 @@ def embedding_text(said: EntitySaid) -> str:
     Examples
     --------
     >>> server = EntityContent("server", "/c7", "Context7", "Docs.", ("docs", "code"))
-    >>> embedding_text(EntitySaid(server, [ServerTool(1, "query-docs", "Finds pages.")])).splitlines()
+    >>> embedding_text(EntityText(server, [ServerTool(1, "query-docs", "Finds pages.")])).splitlines()
     ['Context7', 'Docs.', 'Tags: docs, code', 'query-docs: Finds pages.']
     """
-    content = said.content
+    content = source.content
     parts = [
         content.name,
         content.description,
         f"Tags: {', '.join(content.tags)}" if content.tags else "",
         f"Capabilities: {', '.join(content.capabilities)}" if content.capabilities else "",
-        *(_titled(tool.name, tool.description) for tool in said.tools),
+        *(_titled(tool.name, tool.description) for tool in source.tools),
         *(_titled(skill.name, skill.description) for skill in content.skills),
     ]
     return "\n".join(line for line in map(_line, parts) if line)
 
 
-def placed_words(said: EntitySaid) -> Iterator[PlacedWords]:
+def placed_words(source: EntityText) -> Iterator[PlacedWords]:
     """Yield the words of each place that has any, and of each tool.
 
     A keyword is a run of word characters, so wherever it occurs in a text it lies within one word: looking for it in
     the words finds what a case-insensitive search through the text would.
     """
-    content = said.content
+    content = source.content
     places = {
         Place.PATH: content.path,
         Place.NAME: content.name,
@@ -91,7 +91,7 @@ def placed_words(said: EntitySaid) -> Iterator[PlacedWords]:
     for place, text in places.items():
         if words := words_of(text):
             yield PlacedWords(place, None, words)
-    for tool in said.tools:
+    for tool in source.tools:
         # Without words, too: these are the tools that a search looks at, by meaning as well.
         yield PlacedWords(Place.TOOL, tool.id, words_of(f"{tool.name}\n{tool.description}"))
 

@@ -38,7 +38,7 @@ class MatchedSkill:
     """A skill that the query matched: what its tools are found by, and what is said of it."""
 
     key: SkillKey
-    said: SkillMatch
+    match: SkillMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Calle
 def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
     """Return a matched skill with what the API says of it (search-contract BR-002)."""
     key = SkillKey(hit.candidate.key)
-    said = SkillMatch(
+    match = SkillMatch(
         id=id_in_key(key),
         name=hit.payload["name"],
         description=hit.payload["description"],
         score=hit.candidate.score,
         tool_count=tool_count,
     )
-    return MatchedSkill(key, said)
+    return MatchedSkill(key, match)
 
 
 def tool_matches(hits: Sequence[Hit]) -> tuple[list[ToolMatch], bool]:
@@ -148,7 +148,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
     metadata = SearchMetadata(
         strategy_used=request.strategy,
         search_mode=run.search_mode,
-        skill_ids_used=[skill.said.id for skill in found.skills] or None,
+        skill_ids_used=[skill.match.id for skill in found.skills] or None,
         fallback_reason=run.fallback_reason,
         degraded=run.degraded,
         schemas_omitted=shown.schemas_omitted,
@@ -164,7 +164,10 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
         total_time_ms=watch.total_ms(),
     )
     return SearchResponse.model_construct(
-        query=request.query, tools=list(tools), matched_skills=[skill.said for skill in found.skills], metadata=metadata
+        query=request.query,
+        tools=list(tools),
+        matched_skills=[skill.match for skill in found.skills],
+        metadata=metadata,
     )
 
 

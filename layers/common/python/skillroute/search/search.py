@@ -104,7 +104,7 @@ class ToolSearch:
                 matched = _matching_skills(run, index, ranking, limit, threshold)
                 if not matched:
                     self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
-                return [skill.said for skill in matched], run
+                return [skill.match for skill in matched], run
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             return [], run
@@ -204,7 +204,7 @@ class ToolSearch:
     def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
         payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])
         skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
-        skill_scores = {skill.key: skill.said.score for skill in skills}
+        skill_scores = {skill.key: skill.match.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 
     def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit]) -> Schemas:

@@ -49,7 +49,7 @@ class AggregateSkill:
         exists = SkillRepository(session).lock(skill_key)
         # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
         versions = OutboxRepository(session).versions(QueueName.AGGREGATE, [skill_key])
-        models = IndexStateRepository(session).held_models().searched if exists else ()
+        models = IndexStateRepository(session).locked_models().searched if exists else ()
         changed = [self._derive(session, skill_key, model) for model in models]
         OutboxRepository(session).done(QueueName.AGGREGATE, versions)
         return any(changed)

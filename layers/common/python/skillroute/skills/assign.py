@@ -98,11 +98,11 @@ def assign(
 ) -> set[SkillKey]:
     """Replace, within a transaction, the assignments of items by what a person decided; see `AssignSkills`."""
     assignments = AssignmentRepository(session)
-    _require(set(ranked), assignments.hold_items(list(ranked), caller.org_id), "item")
+    _require(set(ranked), assignments.lock_items(list(ranked), caller.org_id), "item")
     named = {assignment.skill_id for given in ranked.values() for assignment in given}
     # Whichever of them it turns out to be, as soon as they are held.
     touched = possible_keys(named, caller.org_id) | assignments.of_items(list(ranked))
-    assignments.hold_memberships(touched, caller.org_id)
+    assignments.lock_memberships(touched, caller.org_id)
     keys = assignments.keys_of_skills(named, caller.org_id)
     _require(named, set(keys), "skill")
     wanted = Counter(assignment.skill_id for given in ranked.values() for assignment in given)

@@ -5,7 +5,7 @@
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
 ORDER BY id FOR NO KEY UPDATE
 
--- name: hold_memberships
+-- name: lock_memberships
 -- Whoever changes which tools belong to a skill holds it to the end of the transaction, and so does whoever deletes it:
 -- no tool joins a skill that goes at the same moment. Those who change it hold it together; each alone holds what belongs
 -- to the organisation, so that it never goes over the limit. Nobody waits for another organisation, nor in a circle, as
@@ -14,7 +14,7 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.membership:' || skill.
        pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.membership:' || skill.key, :org_id::text), 1))
 FROM (SELECT DISTINCT unnest(:keys::text[]) AS key ORDER BY 1) AS skill
 
--- name: hold_all_memberships
+-- name: lock_all_memberships
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.membership:' || :key, 0))
 
 -- name: keys_of_skills

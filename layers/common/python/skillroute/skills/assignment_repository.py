@@ -22,20 +22,20 @@ class AssignmentRepository:
     def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
-    def hold_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
+    def lock_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
         """Hold items of exactly this organisation to the end of the transaction; return those that exist."""
         return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
 
-    def hold_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
+    def lock_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:
         """Make others wait that change which items of this organisation belong to these skills, or delete them.
 
         Until the transaction ends. Organisations do not wait for each other.
         """
-        self._run("hold_memberships", keys=list(skill_keys), org_id=org_id)
+        self._run("lock_memberships", keys=list(skill_keys), org_id=org_id)
 
-    def hold_all_memberships(self, skill_key: SkillKey) -> None:
+    def lock_all_memberships(self, skill_key: SkillKey) -> None:
         """Make everyone wait that changes who belongs to this skill, until the transaction ends."""
-        self._run("hold_all_memberships", key=skill_key)
+        self._run("lock_all_memberships", key=skill_key)
 
     def keys_of_skills(
         self, skill_ids: Collection[str], org_id: str | None, *, only_active: bool = False

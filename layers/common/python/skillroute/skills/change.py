@@ -99,8 +99,8 @@ class ChangeSkill(SkillWriter):
         def delete(session: Session) -> bool:
             # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
             # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
-            SkillRepository(session).hold_skills_of(caller.org_id)
-            AssignmentRepository(session).hold_all_memberships(key)
+            SkillRepository(session).lock_skills_of(caller.org_id)
+            AssignmentRepository(session).lock_all_memberships(key)
             if not SkillRepository(session).delete(key):
                 return False
             SuggestionRepository(session).drop_description_of(key)

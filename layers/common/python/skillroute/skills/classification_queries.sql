@@ -16,7 +16,7 @@ LEFT JOIN mcp.tool_classifications r ON r.tool_id = t.id
 LEFT JOIN mcp.outbox o ON o.queue = 'classify' AND o.key = t.id::text
 WHERE t.id = ANY (:ids::bigint[])
 
--- name: hold_tools
+-- name: lock_tools
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: skill_fingerprints

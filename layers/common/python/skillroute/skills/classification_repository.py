@@ -65,9 +65,9 @@ class ClassificationRepository:
             found[id_] = ToClassify(profile, decided_by, decided_hash, decided_at, version)
         return found
 
-    def hold(self, item_ids: Sequence[int]) -> None:
+    def lock(self, item_ids: Sequence[int]) -> None:
         """Hold items of any organisation to the end of the transaction."""
-        self._run("hold_tools", ids=list(item_ids))
+        self._run("lock_tools", ids=list(item_ids))
 
     def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[SkillKey, str]]:
         """Return key and `SkillProfile.fingerprint` of the active skills that items of the organisation may have."""

@@ -103,7 +103,7 @@ def store(session: Session, prepared: PreparedSkill) -> Skill:
     of it (decision 29).
     """
     new = prepared.skill
-    SkillRepository(session).hold_skills_of(new.org_id)
+    SkillRepository(session).lock_skills_of(new.org_id)
     seen = SkillRepository(session).get(new.id, new.org_id)
     # Asked first: with both wrong, that the id is taken is what helps.
     if seen is not None and seen.org_id != new.org_id:

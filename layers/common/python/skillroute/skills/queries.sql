@@ -40,16 +40,16 @@ SELECT count(*) FROM mcp.skills_seen_by(:org_id::text)
 WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
   AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
 
--- name: hold_skills_of
+-- name: lock_skills_of
 -- Of two that create the last skill that an organisation has room for, the second waits here and sees the first.
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.skills_of:' || :org_id::text, 0))
 
--- name: hold_global_skills_shared
+-- name: lock_global_skills_shared
 -- Whoever creates or deletes an organisation's skill lets nobody create or delete a global one meanwhile, so that none
 -- comes by an id of its own that has just become global. Organisations do not wait for each other.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.skill_categories', 0))
 
--- name: hold_global_skills
+-- name: lock_global_skills
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.skill_categories', 0))
 
 -- name: count_skills_of

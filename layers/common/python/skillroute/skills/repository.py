@@ -25,16 +25,16 @@ class SkillRepository:
         self._run = session.run
         self._documents = DocumentRepository(session, Collection.SKILLS)
 
-    def hold_skills_of(self, org_id: str | None) -> None:
+    def lock_skills_of(self, org_id: str | None) -> None:
         """Make others that create or delete a skill of this organisation, or a global one, wait until the end.
 
         Organisations do not wait for each other.
         """
         if org_id is None:
-            self._run("hold_global_skills")
+            self._run("lock_global_skills")
         else:
-            self._run("hold_global_skills_shared")
-            self._run("hold_skills_of", org_id=org_id)
+            self._run("lock_global_skills_shared")
+            self._run("lock_skills_of", org_id=org_id)
 
     def count_of(self, org_id: str | None) -> int:
         """Return how many skills belong to exactly this organisation."""

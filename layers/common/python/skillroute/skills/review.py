@@ -97,15 +97,15 @@ class ReviewSuggestions:
         tools = self._tools(suggestion)
 
         def approve(session: Session) -> Reviewed:
-            ClassificationRepository(session).hold(tools)
-            held = _hold(session, suggestion_id, caller)
-            if (held.suggested_name, held.suggested_description) != (
+            ClassificationRepository(session).lock(tools)
+            locked = _lock_pending(session, suggestion_id, caller)
+            if (locked.suggested_name, locked.suggested_description) != (
                 suggestion.suggested_name,
                 suggestion.suggested_description,
             ):
                 raise Conflict(f"suggestion {suggestion_id} has just changed: look at it again")
             skill = store(session, prepared)
-            return _resolve(session, held, skill, SuggestionStatus.APPROVED, caller)
+            return _resolve(session, locked, skill, SuggestionStatus.APPROVED, caller)
 
         return self._committed(approve)
 
@@ -117,10 +117,10 @@ class ReviewSuggestions:
         tools = self._tools(suggestion)
 
         def merge(session: Session) -> Reviewed:
-            ClassificationRepository(session).hold(tools)
-            held = _hold(session, suggestion_id, caller)
+            ClassificationRepository(session).lock(tools)
+            locked = _lock_pending(session, suggestion_id, caller)
             skill = visible_skill(session, skill_id, caller)
-            return _resolve(session, held, skill, SuggestionStatus.MERGED, caller)
+            return _resolve(session, locked, skill, SuggestionStatus.MERGED, caller)
 
         return self._committed(merge)
 
@@ -130,7 +130,7 @@ class ReviewSuggestions:
         self._pending(suggestion_id, caller)
 
         def reject(session: Session) -> Suggestion:
-            _hold(session, suggestion_id, caller)
+            _lock_pending(session, suggestion_id, caller)
             SuggestionRepository(session).review(
                 [suggestion_id], SuggestionStatus.REJECTED, skill_key=None, reviewer=caller.name, reason=reason
             )
@@ -147,7 +147,7 @@ class ReviewSuggestions:
         accepted: list[Suggestion] = []
 
         def accept(session: Session) -> None:
-            _hold(session, suggestion.id, caller)
+            _lock_pending(session, suggestion.id, caller)
             SuggestionRepository(session).review(
                 [suggestion.id], SuggestionStatus.APPROVED, skill_key=skill_key, reviewer=caller.name, reason=None
             )
@@ -182,7 +182,7 @@ def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     return visible(SuggestionRepository(session).get(suggestion_id, caller.org_id), "suggestion", suggestion_id)
 
 
-def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
+def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     """Hold a suggestion to the end of the transaction, and return it as it is now.
 
     Raises
@@ -192,7 +192,7 @@ def _hold(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
     NotFound
         It is gone: its tool found a skill meanwhile.
     """
-    status = visible(SuggestionRepository(session).hold(suggestion_id), "suggestion", suggestion_id)
+    status = visible(SuggestionRepository(session).lock(suggestion_id), "suggestion", suggestion_id)
     if status is not SuggestionStatus.PENDING:
         raise Conflict(f"suggestion {suggestion_id} is {status.value} already")
     return _found(session, suggestion_id, caller)
@@ -219,7 +219,7 @@ def _resolve(
     others = [
         (id_, other_tool)
         for id_, other_tool, _ in SuggestionRepository(session).same_name(
-            suggestion.suggested_name, suggestion.org_id, hold=True
+            suggestion.suggested_name, suggestion.org_id, lock=True
         )
         if other_tool != tool_id
     ]

@@ -104,7 +104,7 @@ class StoreClassifications:
     ) -> tuple[list[Outcome], list[Answer]]:
         """Hold the tools, and part those that changed, went, or were decided on by a person since they were read."""
         ids = [each.tool.id for each in answers]
-        ClassificationRepository(session).hold(ids)
+        ClassificationRepository(session).lock(ids)
         found = ClassificationRepository(session).tools(ids, None)
         overtaken: list[Outcome] = []
         current: list[Answer] = []
@@ -132,7 +132,7 @@ class StoreClassifications:
             for p in each.classification.assignments
             if p.skill_id in each.offered
         }
-        AssignmentRepository(session).hold_memberships(
+        AssignmentRepository(session).lock_memberships(
             {*proposed.values(), *AssignmentRepository(session).of_items(ids)}, org_id
         )
         now = AssignmentRepository(session).keys_of_skills(proposed.keys(), org_id, only_active=True)
@@ -158,8 +158,8 @@ class StoreClassifications:
         for each in answers:
             draft = draft_for(each.tool, each.classification.suggestion)
             # What the classifier did not say itself is a draft of ours, and no language model's vote for a name.
-            said = each.classification.suggestion is not None
-            source = self._classifier.source if said else AssignmentSource.SIMILARITY
+            has_suggestion = each.classification.suggestion is not None
+            source = self._classifier.source if has_suggestion else AssignmentSource.SIMILARITY
             id_, is_first = SuggestionRepository(session).add(draft, each.tool, source)
             suggested.append(Suggested(id_, draft, each.tool, is_first))
         return suggested

@@ -135,7 +135,7 @@ class SuggestSkills:
         )
 
     def _often(
-        self, session: Session, name: str, org_id: str | None, *, hold: bool = False
+        self, session: Session, name: str, org_id: str | None, *, lock: bool = False
     ) -> list[tuple[int, int | None, AssignmentSource]]:
         """Return the open suggestions of a name when a language model made them for enough tools; else nothing.
 
@@ -143,7 +143,7 @@ class SuggestSkills:
         """
         same = [
             each
-            for each in SuggestionRepository(session).same_name(name, org_id, hold=hold)
+            for each in SuggestionRepository(session).same_name(name, org_id, lock=lock)
             if each[1] is not None and each[2] is AssignmentSource.LLM_AUTO
         ]
         enough_tools = len({tool_id for _, tool_id, _ in same}) >= self._approve_after
@@ -152,17 +152,17 @@ class SuggestSkills:
     def _approve(
         self, session: Session, prepared: PreparedSkill, name: str, org_id: str | None, tool_ids: Sequence[int]
     ) -> tuple[Skill | None, list[int]]:
-        ClassificationRepository(session).hold(tool_ids)  # before suggestions are, as classifying does
-        same = self._often(session, name, org_id, hold=True)
+        ClassificationRepository(session).lock(tool_ids)  # before suggestions are, as classifying does
+        same = self._often(session, name, org_id, lock=True)
         if not same:
             return None, []
         tools = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})
-        held = sorted(AssignmentRepository(session).hold_items(tools, org_id))
+        locked = sorted(AssignmentRepository(session).lock_items(tools, org_id))
         skill = store(session, prepared)
-        AssignmentRepository(session).hold_memberships(
-            {skill.key} | AssignmentRepository(session).of_items(held), org_id
+        AssignmentRepository(session).lock_memberships(
+            {skill.key} | AssignmentRepository(session).of_items(locked), org_id
         )
-        bare = {id_: [Assignment(skill.id, _APPROVED_CONFIDENCE)] for id_ in held}
+        bare = {id_: [Assignment(skill.id, _APPROVED_CONFIDENCE)] for id_ in locked}
         AssignmentRepository(session).replace(bare, {skill.id: skill.key}, AssignmentSource.LLM_AUTO)
         SuggestionRepository(session).review(
             [id_ for id_, _, _ in same],
@@ -171,7 +171,7 @@ class SuggestSkills:
             reviewer=AUTO_APPROVER,
             reason=f"suggested for {len(tools)} tools",
         )
-        return SkillRepository(session).get(skill.id, org_id), held
+        return SkillRepository(session).get(skill.id, org_id), locked
 
 
 def enough(description: str, name: str) -> str:

@@ -42,7 +42,7 @@ SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, 
 FROM mcp.skill_suggestions
 WHERE id = :id::bigint AND (org_id IS NULL OR org_id = :org_id::text)
 
--- name: hold_suggestion
+-- name: lock_suggestion
 -- With it the open ones of its name, which are decided together: two that decide on one name wait for each other in the
 -- order of the ids, not in a circle.
 SELECT s.id, s.status
@@ -75,7 +75,7 @@ WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM 
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))
 ORDER BY id
 
--- name: hold_same_suggestions
+-- name: lock_same_suggestions
 SELECT id, source_tool_id, source FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))

@@ -55,10 +55,10 @@ class SuggestionRepository:
         self._run("drop_description_of", skill_key=skill_key)
 
     def same_name(
-        self, name: str, org_id: str | None, *, hold: bool = False
+        self, name: str, org_id: str | None, *, lock: bool = False
     ) -> list[tuple[int, int | None, AssignmentSource]]:
-        """Return id, tool and source of the open suggestions of a name, oldest first; `hold` holds them meanwhile."""
-        rows = self._run("hold_same_suggestions" if hold else "same_suggestions", name=name, org_id=org_id)
+        """Return id, tool and source of the open suggestions of a name, oldest first; `lock` holds them meanwhile."""
+        rows = self._run("lock_same_suggestions" if lock else "same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
 
     def was_refused(self, name: str, org_id: str | None) -> bool:
@@ -73,12 +73,12 @@ class SuggestionRepository:
         rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
         return _to_suggestion(rows[0]) if rows else None
 
-    def hold(self, suggestion_id: int) -> SuggestionStatus | None:
+    def lock(self, suggestion_id: int) -> SuggestionStatus | None:
         """Hold a suggestion and the open ones of its name to the end of the transaction.
 
         Returns its status; None when it is gone.
         """
-        rows = self._run("hold_suggestion", id=suggestion_id)
+        rows = self._run("lock_suggestion", id=suggestion_id)
         return next((SuggestionStatus(status) for id_, status in rows if id_ == suggestion_id), None)
 
     def page(

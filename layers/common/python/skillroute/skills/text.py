@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from skillroute.catalogue.text import ToolSaid, embedding_views, split_name
+from skillroute.catalogue.text import ToolText, embedding_views, split_name
 from skillroute.skills.classification import SkillDraft, ToolProfile
 
 _WORD = re.compile(r"[^\W_]+")
@@ -62,7 +62,7 @@ def name_stems(tool: ToolProfile) -> frozenset[str]:
     return stems(f"{split_name(tool.name)} {tool.server}")
 
 
-def said_stems(tool: ToolProfile) -> frozenset[str]:
+def description_stems(tool: ToolProfile) -> frozenset[str]:
     """Return the stems of a tool's description, as far as it is read."""
     return stems(tool.description[:_LONGEST_DESCRIPTION])
 
@@ -93,7 +93,7 @@ def draft_skill(tool: ToolProfile, taken: Collection[str], reasoning: str) -> Sk
     fitting = [name for name in map(_cut_name, names) if len(name) >= _SHORTEST_NAME]
     name = next((name for name in fitting if name.casefold() not in taken), fitting[-1])
     of = f" of {tool.server.strip()}" if tool.server.strip() else ""
-    gist = embedding_views(ToolSaid(tool.name, tool.description))[2]
+    gist = embedding_views(ToolText(tool.name, tool.description))[2]
     text = f"Tools like {split_name(tool.name) or tool.name}{of}: {gist}"
     return SkillDraft(name, f"{text[: _LONGEST_TEXT - 1].rstrip(' .')}.", reasoning)
 
@@ -114,7 +114,7 @@ def draft_for(tool: ToolProfile, proposed: SkillDraft | None) -> SkillDraft:
 
 
 def _subject(tool: ToolProfile) -> str:
-    return embedding_views(ToolSaid(tool.name))[1]
+    return embedding_views(ToolText(tool.name))[1]
 
 
 def _title(words: Iterable[str]) -> str:

@@ -60,11 +60,11 @@ class MessageParts(CoreParts):
         ]
 
 
-def _engine_setting(said: str | None) -> EngineSetting | None:
+def _engine_setting(value: str | None) -> EngineSetting | None:
     """Return what the setting says; one that is unknown counts as none, and is warned about: here, once a process."""
     from skillroute.mail.search.model import engine_setting
 
-    setting = engine_setting(said)
-    if said and setting is None:
-        logger.warning("SKILLROUTE_SEARCH_ENGINE is unknown and counts as not set", extra={"value": said})
+    setting = engine_setting(value)
+    if value and setting is None:
+        logger.warning("SKILLROUTE_SEARCH_ENGINE is unknown and counts as not set", extra={"value": value})
     return setting

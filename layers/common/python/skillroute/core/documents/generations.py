@@ -106,23 +106,23 @@ class Generations:
             is_filling=is_filling,
         )
 
-    def held(self, work: Callable[[HeldGenerations | None], T]) -> T:
+    def locked(self, work: Callable[[LockedGenerations | None], T]) -> T:
         """Run `work` while nobody else changes the generations, and store what it did; with None when another is at it.
 
         It may run twice: it is a page that is carried over once more.
         """
 
-        def holding(session: Session) -> T:
-            [[is_mine]] = session.run("hold_generations", index_name=self._index_name)
-            return work(HeldGenerations(session, self._index_name) if is_mine else None)
+        def locked_work(session: Session) -> T:
+            [[is_mine]] = session.run("lock_generations", index_name=self._index_name)
+            return work(LockedGenerations(session, self._index_name) if is_mine else None)
 
         try:
-            return self._pool.transact(holding)
+            return self._pool.transact(locked_work)
         except OutcomeUnknown as error:  # a lost COMMIT is no more than a lost connection here
             raise DatabaseUnavailable(str(error)) from error
 
 
-class HeldGenerations:
+class LockedGenerations:
     """The generations of one index while nobody else changes them."""
 
     def __init__(self, session: Session, index_name: str) -> None:

@@ -19,9 +19,9 @@ class IndexStateRepository:
     def __init__(self, connection: Session) -> None:
         self._run = connection.run
 
-    def held_models(self) -> Models:
+    def locked_models(self) -> Models:
         """Return the models and hold them: nobody can switch them until the transaction ends."""
-        return _models(self._run("held_models"))
+        return _models(self._run("locked_models"))
 
     def models(self) -> Models:
         """Return the models as they are now, holding nothing."""

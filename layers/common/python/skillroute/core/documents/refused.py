@@ -43,7 +43,7 @@ class RefusedTexts:
         rows = self._database.read(
             lambda session: session.run("refused_texts", collection=collection and collection.value, limit=limit)
         )
-        return [RefusedText(Collection(name), *said) for name, *said in rows]
+        return [RefusedText(Collection(name), *columns) for name, *columns in rows]
 
     def count(self) -> int:
         """Return how many there are. Raises `DatabaseUnavailable`."""

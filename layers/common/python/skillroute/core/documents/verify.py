@@ -132,17 +132,17 @@ class Verify:
         every = 1
         if keys is None:
             active = self._database.read(lambda session: CheckRepository(session).active(collection))
-            held = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
-            keys = sorted(active | held)
+            indexed = set(index.match(collection, where=IndexFilter(), limit=_EVERYTHING))
+            keys = sorted(active | indexed)
             every = max(1, len(keys) // _VECTORS)
         findings = []
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
             expected = {record.key: record for record in self._feed.load(collection, page, index.model)}
-            held_payloads = index.payloads(collection, page)
+            indexed_payloads = index.payloads(collection, page)
             for key in page:
                 record = expected.get(key)
-                detail = _difference(record.payload if record else None, held_payloads.get(key))
+                detail = _difference(record.payload if record else None, indexed_payloads.get(key))
                 if detail is None and record is not None and zlib.crc32(key.encode()) % every == 0:
                     detail = _vector_difference(index, collection, record)
                 if detail:
@@ -161,13 +161,13 @@ def _vector_difference(index: VectorIndex, collection: Collection, record: Index
     return None if found else "its vector is another one"
 
 
-def _difference(expected: object, held: object) -> str | None:
-    if expected is None and held is None:
+def _difference(expected: object, indexed: object) -> str | None:
+    if expected is None and indexed is None:
         return None
     if expected is None:
         return "it is in the index, but should not be"
-    if held is None:
+    if indexed is None:
         return "it is not in the index"
-    assert isinstance(expected, dict) and isinstance(held, dict)  # noqa: S101 (payloads are)
-    wrong = sorted(name for name in expected if held.get(name) != expected[name])
+    assert isinstance(expected, dict) and isinstance(indexed, dict)  # noqa: S101 (payloads are)
+    wrong = sorted(name for name in expected if indexed.get(name) != expected[name])
     return f"it differs in {', '.join(wrong)}" if wrong else None

@@ -27,7 +27,7 @@ class Refusal:
     ----------
     reason : str
         For operators: it repeats what the model's server said of this text, and of no other. Callers are shown
-        `TextRefused.told`.
+        `TextRefused.public_message`.
     """
 
     reason: str
@@ -35,8 +35,8 @@ class Refusal:
     @classmethod
     def of(cls, error: TextRefused) -> Refusal:
         """Return what is kept of an error: nothing that PostgreSQL could not store."""
-        said = str(error).encode("utf-8", "replace").decode().replace("\0", "")
-        return cls(said[:MAX_REASON_LENGTH])
+        message = str(error).encode("utf-8", "replace").decode().replace("\0", "")
+        return cls(message[:MAX_REASON_LENGTH])
 
 
 def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s: float) -> list[Vector]:

@@ -47,7 +47,7 @@ class Result(BaseModel):
             "status": outcome.status,
             "id": outcome.id,
             "error": None if outcome.reason is None else ItemProblem.of(outcome.field or kind, outcome.reason),
-            "refusal": TextRefused.told if outcome.is_refused else None,
+            "refusal": TextRefused.public_message if outcome.is_refused else None,
         }
 
 

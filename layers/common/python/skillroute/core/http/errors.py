@@ -42,7 +42,7 @@ STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
 MOST_PROBLEMS = 100
 """Wrong fields that a 422 names."""
 
-LONGEST_TOLD = 2000
+MAX_MESSAGE_LENGTH = 2000
 """Characters of a field's name, or of a message, that an answer holds."""
 
 
@@ -87,7 +87,7 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         logger.warning("dependency unavailable", extra={"reason": str(error)})
         # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
-        return JSONResponse({"detail": error.told}, status, headers=again)
+        return JSONResponse({"detail": error.public_message}, status, headers=again)
     if status == 500:
         logger.exception("unexpected error", exc_info=error)
         return JSONResponse({"detail": "Internal Server Error"}, status)
@@ -115,5 +115,5 @@ def _encodable(part: Any) -> Any:
 
 def shortened(text: str) -> str:
     """Return of a text that the caller chose what an answer says of it."""
-    cut = text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 3]}..."
+    cut = text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[: MAX_MESSAGE_LENGTH - 3]}..."
     return cut.encode("utf-8", "replace").decode("utf-8")

@@ -104,8 +104,8 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
     """Tell why queries are not embedded with the model of the vectors; the log says more."""
     own = embedder.model()
     if own and not embedder.can_embed(model):
-        return EmbeddingModelMismatch(stored=str(model), configured=str(own)).told
-    return EmbeddingUnavailable.told if embedder.failure(model) else None
+        return EmbeddingModelMismatch(stored=str(model), configured=str(own)).public_message
+    return EmbeddingUnavailable.public_message if embedder.failure(model) else None
 
 
 def health_report(
@@ -122,7 +122,7 @@ def health_report(
 
     def report() -> HealthBase:
         database_problem = index_problem = index = None
-        model_problem = None if embedder.model() else EmbeddingUnavailable.told
+        model_problem = None if embedder.model() else EmbeddingUnavailable.public_message
         try:
             index = replica.status()  # first: borrowing the index brings it up to date
             with replica.current() as lent:
@@ -131,14 +131,16 @@ def health_report(
                     index = replica.status()
         except SkillrouteError as error:
             logger.warning("dependency unavailable", extra={"reason": str(error)})
-            told = error.told if isinstance(error, DependencyUnavailable) else IndexUnavailable.told
+            problem = (
+                error.public_message if isinstance(error, DependencyUnavailable) else IndexUnavailable.public_message
+            )
             if isinstance(error, DatabaseUnavailable):
-                database_problem = told
+                database_problem = problem
             else:
-                index_problem = told
+                index_problem = problem
         answered = database_problem is None and index_problem is None
         is_stale = index is not None and index.stale
-        held: dict[str, Any] = {
+        contents: dict[str, Any] = {
             field: index.counts.get(collection, 0) if index else None for field, collection in _COUNT_OF.items()
         }
         return Health(
@@ -156,7 +158,7 @@ def health_report(
             index_rebuilding=index.rebuilding if index else False,
             embedding_refused=count_refused() if database_problem is None else None,
             counts=counts(),
-            **held,
+            **contents,
         )
 
     return report

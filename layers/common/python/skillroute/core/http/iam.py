@@ -31,7 +31,7 @@ def role_of(user_arn: object) -> Role | None:
     return Role(**found.groupdict()) if found else None
 
 
-def admin_roles(said: str) -> frozenset[Role]:
+def admin_roles(arns: str) -> frozenset[Role]:
     """Read the ARNs of roles, with commas between: ``arn:aws:iam::123456789012:role/path/NAME``.
 
     Raises
@@ -40,7 +40,7 @@ def admin_roles(said: str) -> frozenset[Role]:
         One is no role's.
     """
     roles = []
-    for arn in _BETWEEN.split(said.strip()) if said.strip() else ():
+    for arn in _BETWEEN.split(arns.strip()) if arns.strip() else ():
         found = _ROLE.fullmatch(arn)
         if found is None:
             raise ConfigurationError(

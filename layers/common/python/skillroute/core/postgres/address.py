@@ -140,24 +140,24 @@ class SecretAddress:
 
     def _read(self, text: str) -> Address:
         try:
-            said = json.loads(text)
+            parsed = json.loads(text)
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            parsed = None
+        if not isinstance(parsed, dict):
             raise DatabaseUnavailable("the database's secret is no JSON object")
-        authorities = _authorities(said)
-        if said.get("url"):
-            return replace(self._parsed(str(said["url"])), authorities=authorities)
-        host = self.host or said.get("host")
-        missing = [name for name, value in (("username", said.get("username")), ("host", host)) if not value]
+        authorities = _authorities(parsed)
+        if parsed.get("url"):
+            return replace(self._parsed(str(parsed["url"])), authorities=authorities)
+        host = self.host or parsed.get("host")
+        missing = [name for name, value in (("username", parsed.get("username")), ("host", host)) if not value]
         if missing:
             raise DatabaseUnavailable(f"the database's secret lacks {' and '.join(missing)}")
         return Address(
             host=str(host),
-            port=self.port or _port(said.get("port")),
-            user=str(said["username"]),
-            password=str(said["password"]) if said.get("password") else None,
-            database=self.database or str(said.get("dbname") or "postgres"),
+            port=self.port or _port(parsed.get("port")),
+            user=str(parsed["username"]),
+            password=str(parsed["password"]) if parsed.get("password") else None,
+            database=self.database or str(parsed.get("dbname") or "postgres"),
             sslmode=self.sslmode or default_sslmode(str(host)),
             authorities=authorities,
         )
@@ -188,15 +188,15 @@ class TokenAddress:
         return Address(self.host, self.port, self.user, password, self.database, self.sslmode)
 
 
-def _port(said: Any) -> int:
+def _port(parsed: Any) -> int:
     try:
-        return int(said or 5432)
+        return int(parsed or 5432)
     except (TypeError, ValueError):
         raise DatabaseUnavailable("the database's secret holds a port that is no number") from None
 
 
-def _authorities(said: dict[str, Any]) -> str | None:
-    authorities = said.get("sslrootcert")
+def _authorities(parsed: dict[str, Any]) -> str | None:
+    authorities = parsed.get("sslrootcert")
     if not authorities:
         return None
     try:

@@ -33,7 +33,7 @@ class LoginRefused(ConnectionUnusable):
 class TookTooLong(DatabaseUnavailable):
     """PostgreSQL answers, and gave up on a statement at its time limit. The connection is as good as before."""
 
-    told = "PostgreSQL took too long"
+    public_message = "PostgreSQL took too long"
 
 
 class NoAnswer(DatabaseUnavailable):
@@ -60,13 +60,13 @@ class CommitUnanswered(OutcomeUnknown):
 class NotMigrated(DatabaseUnavailable):
     """PostgreSQL answers, and has no schema, or an older one."""
 
-    told = "the database's schema is not there or not up to date: run `skillroute migrate`"
+    public_message = "the database's schema is not there or not up to date: run `skillroute migrate`"
 
 
 class NotPermitted(DatabaseUnavailable):
     """PostgreSQL answers, and this login lacks the right to what it asked for. The connection is as good as before."""
 
-    told = "the database does not let Skillroute do this: run `skillroute migrate`"
+    public_message = "the database does not let Skillroute do this: run `skillroute migrate`"
 
 
 def refusal(error: DatabaseError) -> SkillrouteError:

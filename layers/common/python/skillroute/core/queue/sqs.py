@@ -94,8 +94,8 @@ class SqsQueue:
         return depths
 
     def dead_letters(self, queue: QueueName, *, limit: int) -> list[DeadLetter]:
-        with self._held_dead_letters(queue) as held:
-            letters = [_letter(queue, message) for message in islice(held, limit)]
+        with self._held_dead_letters(queue) as letters_in_flight:
+            letters = [_letter(queue, message) for message in islice(letters_in_flight, limit)]
         return sorted(letters, key=lambda letter: (letter.since or _NEVER, letter.message_id))
 
     def redrive(self, queue: QueueName, keys: Collection[str] | None) -> list[str]:
@@ -104,8 +104,8 @@ class SqsQueue:
             return letter.key is not None and (keys is None or letter.key in keys)
 
         moved = []
-        with self._held_dead_letters(queue) as held:
-            for message in held:
+        with self._held_dead_letters(queue) as letters_in_flight:
+            for message in letters_in_flight:
                 letter = _letter(queue, message)
                 if is_wanted(letter) and letter.key is not None:
                     # Sent before it is deleted: a crash in between doubles it, which does no harm.
@@ -118,8 +118,8 @@ class SqsQueue:
 
     def drop(self, queue: QueueName, message_ids: Collection[str]) -> int:
         dropped = 0
-        with self._held_dead_letters(queue) as held:
-            for message in held:
+        with self._held_dead_letters(queue) as letters_in_flight:
+            for message in letters_in_flight:
                 if message["MessageId"] in message_ids:
                     self._delete_dead(queue, message)
                     dropped += 1

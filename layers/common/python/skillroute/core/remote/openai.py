@@ -145,9 +145,9 @@ def _server_message(response: httpx.Response, key: str | None) -> str:
     try:
         body = response.json()
         error = body.get("error", body) if isinstance(body, dict) else body
-        said = str(error.get("message", error) if isinstance(error, dict) else error)
+        message = str(error.get("message", error) if isinstance(error, dict) else error)
     except ValueError:
-        said = response.text
+        message = response.text
     if key:
-        said = said.replace(key, "[key]")
-    return said.strip()[:MAX_MESSAGE_LENGTH] or "no message"
+        message = message.replace(key, "[key]")
+    return message.strip()[:MAX_MESSAGE_LENGTH] or "no message"

@@ -20,7 +20,7 @@ class Cursor:
     Attributes
     ----------
     score : float
-        What the last result was ordered by: the engine's own figure (docs/adr/0021); ``-created_ts`` under recency.
+        What the last result was ordered by: the engine's own score (docs/adr/0021); ``-created_ts`` under recency.
     id : int
         The last result's.
     engine : str or None

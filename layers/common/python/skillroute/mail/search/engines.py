@@ -16,7 +16,7 @@ from skillroute.mail.search import fuse, page
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
 from skillroute.mail.search.cursor import CursorEngine
-from skillroute.mail.search.fuse import Figures, Ranked
+from skillroute.mail.search.fuse import Ranked, RawScores
 from skillroute.mail.search.lexical import FullText, IndexWords, LexicalEngine, Words
 from skillroute.mail.search.model import MailFilter, Method, ShadowComparison
 from skillroute.mail.search.outcome import Stage
@@ -29,7 +29,7 @@ from skillroute.mail.search.shadow import COMPARED, Shadow
 from skillroute.mail.search.vector import nearest
 from skillroute.mail.search_repository import MailSearchRepository
 
-Half = Callable[[MailFilter], Figures]
+Half = Callable[[MailFilter], RawScores]
 """Asks an engine for its pool."""
 
 
@@ -79,7 +79,7 @@ class Engines:
     def listed(self, run: MessageRun) -> Served:
         """List what passes the filters."""
         with run.stage("lexical"):
-            cursor, where = run.cursor("fts5"), run.lens.searched
+            cursor, where = run.cursor("fts5"), run.scope.searched
             found = self._database.read(lambda session: page.listing(session, run.request, where, cursor, run.offset))
         denied = self._denied(run, {"lexical": self._all_listed})
         return Served("filter_only", Plan("lexical", "fts5"), found, denied)
@@ -105,7 +105,7 @@ class Engines:
             return self._with_vector(run, plan, index, words, vector)
 
     def _by_full_text(self, run: MessageRun, plan: Plan, terms: Mapping[str, float]) -> Served:
-        asked = None if self._shadow is None else self._shadow.start(terms, run.lens.searched)
+        asked = None if self._shadow is None else self._shadow.start(terms, run.scope.searched)
         served, words = self._lexical(run, plan, FullText(self._database, list(terms)))
         if self._shadow is None:
             return served
@@ -114,7 +114,7 @@ class Engines:
 
     def _lexical(self, run: MessageRun, plan: Plan, engine: LexicalEngine) -> tuple[Served, Words]:
         with run.stage("lexical"):
-            words = Words(engine, run.lens.searched)
+            words = Words(engine, run.scope.searched)
             found = self._page(run, words, plan.engine)
         denied = self._denied(run, {"lexical": lambda where: engine.top(where, message_search.POOL)})
         if engine.method == "like_fallback":
@@ -127,12 +127,12 @@ class Engines:
         halves: dict[Stage, Half] = {"vector": lambda where: nearest(index, vector, where)}
         if plan.mode != "semantic":
             halves = {"lexical": lambda where: words.top(where, message_search.POOL), **halves}
-        found: dict[Stage, Figures] = {}
+        found: dict[Stage, RawScores] = {}
         for stage, ask in halves.items():
             with run.stage(stage):
-                found[stage] = ask(run.lens.searched)
+                found[stage] = ask(run.scope.searched)
         near, lexical = found["vector"], found.get("lexical")
-        if not near and lexical is None and words.top(run.lens.searched, 1):
+        if not near and lexical is None and words.top(run.scope.searched, 1):
             # Nothing that may be found has a vector: it waits for one, or the model refuses it.
             raise EmbeddingUnavailable("what matches by words has no vector")
         with run.watch.stage("fusion"):
@@ -162,21 +162,21 @@ class Engines:
         cursor = run.cursor(engine)
         if run.request.ranking == "relevance":
             return page.by_relevance(ranking, run.request, cursor, run.offset, engine)
-        return by_recency(ranking, run.request, cursor, run.offset, engine, Times(self._database, run.lens.searched))
+        return by_recency(ranking, run.request, cursor, run.offset, engine, Times(self._database, run.scope.searched))
 
     def _denied(self, run: MessageRun, halves: Mapping[Stage, Half]) -> int:
         """Count the candidates that the scope leaves out, where explain asks for it."""
-        scope = run.lens.scope
-        if scope is None or not run.lens.leaves_out or not run.request.explain:
+        scope = run.scope.requested
+        if scope is None or not run.scope.leaves_out or not run.request.explain:
             return 0
         ids: set[int] = set()
         for stage, ask in halves.items():
             with run.stage(stage, timed_as="scope"):
-                ids.update(id_ for id_, _ in ask(run.lens.unscoped))
+                ids.update(id_ for id_, _ in ask(run.scope.unscoped))
         with run.watch.stage("scope"):
             return len(self._database.read(lambda session: MailSearchRepository(session).outside(sorted(ids), scope)))
 
-    def _all_listed(self, where: MailFilter) -> Figures:
+    def _all_listed(self, where: MailFilter) -> RawScores:
         rows = self._database.read(
             lambda session: MailSearchRepository(session).listed(
                 where, newest_first=False, after=None, limit=message_search.POOL

@@ -50,7 +50,7 @@ def _actual(run: MessageRun, served: Served) -> Mode:
 
 def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[MessageResult], int, str, Cursor | None]:
     """Return the results, how many of them are redacted, the statement that found them, and where the page ended."""
-    lens, request = run.lens, run.request
+    scope, request = run.scope, run.request
     ids = [match.id for match in served.page.matches]
     asked = served.plan is not None and served.plan.engine == "fts5"
     wants_sql = request.explain and run.caller.is_operator and asked
@@ -59,10 +59,10 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
     statement = "newest" if served.method == "filter_only" and request.ranking == "recency" else served.method
 
     def read(session: Session) -> tuple[tuple[dict[int, dict[str, Any]], int], set[int], set[int], str]:
-        search, projects = MailSearchRepository(session), lens.searched.project_ids
+        search, projects = MailSearchRepository(session), scope.searched.project_ids
         # Once more, on the very rows that are shown: what was moved meanwhile to where the caller may not look is gone.
         gone = search.outside(ids, projects) if projects is not None else set()
-        hidden = search.outside(ids, lens.scope) if lens.redaction and lens.scope is not None else set()
+        hidden = search.outside(ids, scope.requested) if scope.redaction and scope.requested is not None else set()
         found = search.found(request.doc_kind, ids, room=SEARCH_BYTES)
         return found, gone, hidden, search.sql[statement] if wants_sql else ""
 
@@ -71,10 +71,10 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
     for at, match in enumerate(served.page.matches[:number]):
         if match.id not in found or match.id in gone:
             continue
-        redaction = lens.redaction if match.id in hidden else None
+        redaction = scope.redaction if match.id in hidden else None
         method = served.method if request.explain else None
         row = found[match.id]
-        shown = result(request.doc_kind, match, row, lens.rights, redaction, method)
+        shown = result(request.doc_kind, match, row, scope.rights, redaction, method)
         if not room.takes(shown, row["bytes"] if redaction is None else None):
             number = at
             break
@@ -126,7 +126,7 @@ def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explai
         facet_count=len(run.facets.applied),
         facets_applied=list(run.facets.applied),
         sql=sql,
-        scope_policy=run.lens.policy,
+        scope_policy=run.scope.policy,
         denied_count=served.denied,
         redacted_count=redacted,
         mode_downgraded=_is_downgraded(run, served),

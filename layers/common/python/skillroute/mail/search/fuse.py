@@ -1,4 +1,4 @@
-"""From the engines' figures to scores in 0..1: min-max, reciprocal ranks, and the reranker's head (message-search, 3).
+"""Turn engines' raw scores into scores in 0..1: min-max, reciprocal ranks, and the reranker's head (message-search, 3).
 
 Scores are rounded to nine decimals as soon as they are made, so that what is shown is what orders.
 """
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from skillroute.core.rank_fusion import of_first, rrf
 from skillroute.mail.search.cursor import Cursor
 
-Figures = Sequence[tuple[int, float]]
-"""Ids with an engine's own figures, the best first, ties by id."""
+RawScores = Sequence[tuple[int, float]]
+"""Ids with an engine's own scores, the best first, ties by id."""
 
 _DECIMALS = 9
 _TAIL = 2.0
@@ -29,7 +29,7 @@ class Match(NamedTuple):
     order : float
         Minus its score, which is 0 to 1 and rounded.
     raw : float
-        The engine's own figure.
+        The engine's own score.
     lexical_rank, semantic_rank : int or None
         Its places in the engines' own lists, from 1.
     fused : float or None
@@ -51,19 +51,19 @@ class Match(NamedTuple):
     @property
     def factors(self) -> dict[str, float]:
         """The parts of its score."""
-        said = {
+        parts = {
             "score": self.score,
             "raw_score": self.raw,
             "lexical_rank": self.lexical_rank,
             "semantic_rank": self.semantic_rank,
             "fused_score": self.fused,
         }
-        return {name: float(value) for name, value in said.items() if value is not None}
+        return {name: float(value) for name, value in parts.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Min-max over the figures of a pool.
+    """Min-max over the raw scores of a pool.
 
     Examples
     --------
@@ -78,18 +78,18 @@ class Scale:
     most: float
 
     @classmethod
-    def over(cls, figures: Sequence[float]) -> Scale:
-        return cls(min(figures, default=0.0), max(figures, default=0.0))
+    def over(cls, raw_scores: Sequence[float]) -> Scale:
+        return cls(min(raw_scores, default=0.0), max(raw_scores, default=0.0))
 
     @property
     def is_flat(self) -> bool:
-        """Whether all figures are alike."""
+        """Whether all raw scores are alike."""
         return self.most <= self.least
 
-    def __call__(self, figure: float) -> float:
+    def __call__(self, raw: float) -> float:
         if self.is_flat:
-            return 1.0 if figure >= self.least else 0.0
-        return rounded(min(max((figure - self.least) / (self.most - self.least), 0.0), 1.0))
+            return 1.0 if raw >= self.least else 0.0
+        return rounded(min(max((raw - self.least) / (self.most - self.least), 0.0), 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Ranked:
         In order.
     by_place : bool
         A cursor whose document is still in the ranking stands where that is now: fused scores move with what comes and
-        goes. Else the figure counts.
+        goes. Else the raw score counts.
     """
 
     matches: list[Match]
@@ -121,14 +121,14 @@ class Ranked:
         place = (-rounded(min(max(cursor.score, 0.0), 1.0)), cursor.id)
         return [match for match in self.matches if match[:2] > place]
 
-    def figure(self, match: Match) -> float:
+    def raw_score(self, match: Match) -> float:
         """Return what a cursor says of a match."""
         if not self.by_place:
             return match.raw
         return match.score if match.fused is None or match.is_reranked else match.fused - _TAIL
 
     def _behind_one_gone(self, cursor: Cursor) -> list[Match]:
-        """Return what comes after a document that has gone, by its figure.
+        """Return what comes after a document that has gone, by its raw score.
 
         Whoever moved up into its rank has its fused score now, so that what equals it comes whatever its id. What the
         reranker says of one depends on no other: among the reranked the id counts.
@@ -136,13 +136,13 @@ class Ranked:
         head = [match for match in self.matches if match.is_reranked]
         tail = self.matches[len(head) :]
         in_tail = cursor.score < 0.0
-        figure = rounded(min(max(cursor.score + _TAIL if in_tail else cursor.score, 0.0), 1.0))
+        raw_score = rounded(min(max(cursor.score + _TAIL if in_tail else cursor.score, 0.0), 1.0))
         if head and not in_tail:
-            return [match for match in head if match[:2] > (-figure, cursor.id)] + tail
-        return [match for match in tail if (match.score if match.fused is None else match.fused) <= figure]
+            return [match for match in head if match[:2] > (-raw_score, cursor.id)] + tail
+        return [match for match in tail if (match.score if match.fused is None else match.fused) <= raw_score]
 
 
-def semantic(nearest: Figures) -> Ranked:
+def semantic(nearest: RawScores) -> Ranked:
     """Return the ranking by cosine, negatives clamped to 0."""
     matches = [
         Match(-rounded(min(max(cosine, 0.0), 1.0)), id_, cosine, None, rank)
@@ -151,7 +151,7 @@ def semantic(nearest: Figures) -> Ranked:
     return Ranked(sorted(matches), by_place=False)
 
 
-def hybrid(lexical: Figures, nearest: Figures, rrf_k: int) -> Ranked:
+def hybrid(lexical: RawScores, nearest: RawScores, rrf_k: int) -> Ranked:
     """Fuse two rankings: the sum of 1/(k + rank), times (k + 1)/2, so that first in both is 1.0."""
     lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
     semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}

@@ -15,7 +15,7 @@ from skillroute.core.postgres.database import Database
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.facets import index_filter
-from skillroute.mail.search.fuse import Figures, Match, Scale
+from skillroute.mail.search.fuse import Match, RawScores, Scale
 from skillroute.mail.search.model import MailFilter, Method, SearchEngine
 from skillroute.mail.search_repository import MailSearchRepository
 
@@ -35,11 +35,11 @@ class LexicalEngine(Protocol):
         """How it found what it found last."""
         ...
 
-    def top(self, where: MailFilter, limit: int) -> Figures:
-        """Return the best by the engine's own figure."""
+    def top(self, where: MailFilter, limit: int) -> RawScores:
+        """Return the best by the engine's own score."""
         ...
 
-    def all(self, where: MailFilter) -> Figures:
+    def all(self, where: MailFilter) -> RawScores:
         """Return everything that was found."""
         ...
 
@@ -54,14 +54,14 @@ class IndexWords:
         self._index = index
         self._terms = terms
 
-    def top(self, where: MailFilter, limit: int) -> Figures:
+    def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._search(index_filter(where), limit)
 
-    def all(self, where: MailFilter) -> Figures:
+    def all(self, where: MailFilter) -> RawScores:
         conditions = index_filter(where)
         return self._search(conditions, self._index.count(Collection.MAIL, where=conditions))
 
-    def _search(self, where: IndexFilter, limit: int) -> Figures:
+    def _search(self, where: IndexFilter, limit: int) -> RawScores:
         if limit < 1:
             return []
         hits = self._index.search_terms(Collection.MAIL, self._terms, where=where, limit=limit)
@@ -78,13 +78,13 @@ class FullText:
         self._terms = terms
         self.method: Method = "text_match"
 
-    def top(self, where: MailFilter, limit: int) -> Figures:
+    def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._search(where, limit)
 
-    def all(self, where: MailFilter) -> Figures:
+    def all(self, where: MailFilter) -> RawScores:
         return self._search(where, None)
 
-    def _search(self, where: MailFilter, limit: int | None) -> Figures:
+    def _search(self, where: MailFilter, limit: int | None) -> RawScores:
         if self.method == "text_match":
             try:
                 return self._database.read(
@@ -102,21 +102,21 @@ class FullText:
 class Words:
     """The ranking of a lexical engine: a pool of the best, and the rest of them when a page reaches so far.
 
-    Scores are min-max over the pool. What lies at or below its last figure scores 0 and comes by id, so it can be told
-    only once everything is known. A cursor there says minus the figure below which all comes by id: then the pages
-    after it need not care where the pool ends by then. It says that figure times 2**-512, as small as no time is and no
-    figure that is said otherwise.
+    Scores are min-max over the pool. What lies at or below its last raw score scores 0 and comes by id, so it is known
+    only once everything is known. A cursor there says minus the raw score below which all comes by id: then the pages
+    after it need not care where the pool ends by then. It says that score times 2**-512, as small as no time is and no
+    score that is stated otherwise.
     """
 
     engine: LexicalEngine
     where: MailFilter
-    pool: Figures = field(init=False)
+    pool: RawScores = field(init=False)
     _scale: Scale = field(init=False)
     _low: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.pool = self.engine.top(self.where, message_search.POOL)
-        self._scale = Scale.over([figure for _, figure in self.pool])
+        self._scale = Scale.over([raw for _, raw in self.pool])
 
     @property
     def is_full(self) -> bool:
@@ -136,10 +136,10 @@ class Words:
             How many documents there are; more when several were created at once.
         """
         where = replace(self.where, min_ts=min_ts, max_ts=max_ts)
-        figures = self.engine.top(where, 2 * about)
-        if len(figures) >= 2 * about:
-            figures = self.engine.all(where)
-        return [Match(-self._scale(raw), id_, raw) for id_, raw in figures]
+        raw_scores = self.engine.top(where, 2 * about)
+        if len(raw_scores) >= 2 * about:
+            raw_scores = self.engine.all(where)
+        return [Match(-self._scale(raw), id_, raw) for id_, raw in raw_scores]
 
     def after(self, cursor: Cursor | None, need: int) -> list[Match]:
         """Return what comes after a cursor, in order: all of it, or at least `need` of them."""
@@ -155,7 +155,7 @@ class Words:
             return following
         return self._everything_after(cursor)
 
-    def figure(self, match: Match) -> float:
+    def raw_score(self, match: Match) -> float:
         """Return what a cursor says of a match."""
         return -self._low * _MARK if self._low is not None and match.raw <= self._low else match.raw
 
@@ -164,7 +164,7 @@ class Words:
         scale = self._scale
         if cursor is not None and scale(cursor.score) == 0.0:
             # The pool ended lower when the cursor was made: only what is below it still comes by id.
-            below = [figure for _, figure in everything if figure < cursor.score]
+            below = [raw for _, raw in everything if raw < cursor.score]
             scale = Scale(max(below, default=cursor.score), scale.most)
         matches = _matches(everything, scale)
         self._low = max((match.raw for match in matches if match.order == 0.0), default=None)
@@ -179,8 +179,8 @@ class Words:
         return sorted(rest, key=lambda match: match.id)
 
 
-def _matches(figures: Figures, scale: Scale) -> list[Match]:
-    return sorted(Match(-scale(raw), id_, raw, rank) for rank, (id_, raw) in enumerate(figures, 1))
+def _matches(raw_scores: RawScores, scale: Scale) -> list[Match]:
+    return sorted(Match(-scale(raw), id_, raw, rank) for rank, (id_, raw) in enumerate(raw_scores, 1))
 
 
 def _place(cursor: Cursor | None, scale: Scale) -> tuple[float, int] | None:

@@ -206,7 +206,7 @@ class MessageResult(_Out):
     doc_kind: DocKind
     id: int
     score: float = Field(description="0 to 1, higher is better.")
-    raw_score: float | None = Field(None, description="The engine's own figure; with explain.")
+    raw_score: float | None = Field(None, description="The engine's own score; with explain.")
     redacted: Literal[True] | None = None
     created_ts: int = Field(description="Microseconds since the epoch.")
     key: str | None = Field(None, description="The writer's own id, of messages and projects.")

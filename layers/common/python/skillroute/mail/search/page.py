@@ -25,7 +25,7 @@ class Ranking(Protocol):
         """Return what comes after a cursor: all of it, or at least `need` of them."""
         ...
 
-    def figure(self, match: Match) -> float:
+    def raw_score(self, match: Match) -> float:
         """Return what a cursor says of a match."""
         ...
 
@@ -60,7 +60,7 @@ def by_relevance(
 
     def place(number: int) -> Cursor:
         last = following[number - 1]
-        return Cursor(ranking.figure(last), last.id, engine)
+        return Cursor(ranking.raw_score(last), last.id, engine)
 
     return Page(following, place(request.limit) if len(following) == request.limit else None, place)
 

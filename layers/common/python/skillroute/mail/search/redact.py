@@ -73,9 +73,9 @@ def _codes(match: Match, method: Method) -> list[str]:
     if method == "filter_only":
         return ["filter_match"]
     by_words = "like_match" if method == "like_fallback" else "lexical_match"
-    said = {
+    conditions = {
         by_words: match.lexical_rank is not None,
         "semantic_match": match.semantic_rank is not None,
         "reranked": match.is_reranked,
     }
-    return [code for code, holds in said.items() if holds]
+    return [code for code, applies in conditions.items() if applies]

@@ -16,7 +16,7 @@ from skillroute.mail.search.facets import Facets
 from skillroute.mail.search.model import DowngradeReason, MessageSearchRequest, Mode
 from skillroute.mail.search.outcome import IndexState, Stage
 from skillroute.mail.search.plan import Part
-from skillroute.mail.search.scope import Lens
+from skillroute.mail.search.scope import SearchScope
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class MessageRun:
     request: MessageSearchRequest
     caller: Caller
     facets: Facets
-    lens: Lens
+    scope: SearchScope
     requested: Mode
     budget: Budget
     offset: int

@@ -1,7 +1,7 @@
 """The scope of a search: the caller's rights, narrowed by the request's own scope (message-search, section 6).
 
 Rights come from the token and are a filter inside the engine: what they exclude is never scored, counted, redacted or
-told, and what does not exist looks the same. The request's scope narrows the rights and never adds to them.
+mentioned, and what does not exist looks the same. The request's scope narrows the rights and never adds to them.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Projects = tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Lens:
+class SearchScope:
     """The rights, scope and filters that a search runs with.
 
     Attributes
     ----------
     policy : ScopePolicy
-        As it is in effect: whoever is no operator is scoped, whatever they asked for.
+        As it is in effect: a caller that is no operator is scoped, whatever it asked for.
     rights : tuple of int or None
         The projects that the caller may see.
-    scope : tuple of int or None
+    requested : tuple of int or None
         Those of them that the request asks for; None where it names none.
     redaction : Redaction or None
         What to show of results outside the scope; None to leave them out.
@@ -49,7 +49,7 @@ class Lens:
 
     policy: ScopePolicy
     rights: Projects
-    scope: Projects
+    requested: Projects
     redaction: Redaction | None
     searched: MailFilter
     unscoped: MailFilter
@@ -57,16 +57,16 @@ class Lens:
     @property
     def leaves_out(self) -> bool:
         """Whether the scope, rather than a placeholder, hides results."""
-        return self.scope is not None and self.redaction is None
+        return self.requested is not None and self.redaction is None
 
 
-def lens(database: Database, request: MessageSearchRequest, caller: Caller, facets: Facets) -> Lens:
+def search_scope(database: Database, request: MessageSearchRequest, caller: Caller, facets: Facets) -> SearchScope:
     """Look up what a search may look at. Raises `DatabaseUnavailable`."""
     needs_rows = not caller.is_operator or isinstance(request.scope, CallerScoped) or facets.product_id is not None
     if not needs_rows:
-        return _lens(request, caller, facets, rights=None, of_agent=(), of_product=None)
+        return _search_scope(request, caller, facets, rights=None, of_agent=(), of_product=None)
 
-    def read(session: Session) -> Lens:
+    def read(session: Session) -> SearchScope:
         rights = MailRepository(session).may_see(caller)
         of_agent: list[int] = []
         if isinstance(request.scope, CallerScoped):
@@ -75,12 +75,12 @@ def lens(database: Database, request: MessageSearchRequest, caller: Caller, face
         of_product = None
         if facets.product_id is not None:
             of_product = MailRepository(session).projects_of_product(facets.product_id, caller.org_id)
-        return _lens(request, caller, facets, rights=rights, of_agent=of_agent, of_product=of_product)
+        return _search_scope(request, caller, facets, rights=rights, of_agent=of_agent, of_product=of_product)
 
     return database.read(read)
 
 
-def _lens(
+def _search_scope(
     request: MessageSearchRequest,
     caller: Caller,
     facets: Facets,
@@ -88,22 +88,22 @@ def _lens(
     rights: Iterable[int] | None,
     of_agent: Iterable[int],
     of_product: Iterable[int] | None,
-) -> Lens:
-    policy, wish = _wish(request, caller, of_agent)
+) -> SearchScope:
+    policy, asked_for = _asked_for(request, caller, of_agent)
     may = within(rights)
-    scope = None if wish is None else within(wish, may)
+    requested = None if asked_for is None else within(asked_for, may)
     wanted = (facets.project_id,) if facets.project_id is not None else of_product
     if facets.contradict:
         wanted = ()
     redaction = request.redaction if request.redaction is not None and request.redaction.is_active else None
     unscoped = replace(facets.where, project_ids=within(may, wanted))
     searched = unscoped
-    if redaction is None and scope is not None:
-        searched = replace(facets.where, project_ids=within(may, wanted, scope))
-    return Lens(policy, may, scope, redaction, searched, unscoped)
+    if redaction is None and requested is not None:
+        searched = replace(facets.where, project_ids=within(may, wanted, requested))
+    return SearchScope(policy, may, requested, redaction, searched, unscoped)
 
 
-def _wish(
+def _asked_for(
     request: MessageSearchRequest, caller: Caller, of_agent: Iterable[int]
 ) -> tuple[ScopePolicy, Iterable[int] | None]:
     if isinstance(request.scope, CallerScoped):

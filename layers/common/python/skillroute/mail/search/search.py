@@ -20,7 +20,7 @@ from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.page import Page
 from skillroute.mail.search.plan import default_mode, plan
 from skillroute.mail.search.run import MessageRun
-from skillroute.mail.search.scope import lens
+from skillroute.mail.search.scope import search_scope
 from skillroute.mail.search.shadow import Shadow
 from skillroute.mail.text import query_terms
 
@@ -99,7 +99,7 @@ class MessageSearch:
     def _begun(self, request: MessageSearchRequest, caller: Caller, budget: Budget, offset: int) -> MessageRun:
         watch, wanted = Stopwatch(), facets(request, caller.org_id)
         with watch.stage("scope"):
-            view = lens(self._database, request, caller, wanted)
+            view = search_scope(self._database, request, caller, wanted)
         requested = default_mode(request.mode, self._setting)
         run = MessageRun(request, caller, wanted, view, requested, budget, offset, watch)
         if not self._has_reranker:
@@ -115,7 +115,7 @@ class MessageSearch:
             return Served("text_match", None, _NOTHING)
         if self._setting in ("fts5", "shadow"):
             run.index_state = "bypassed"
-        if run.lens.unscoped.passes_nothing:
+        if run.scope.unscoped.passes_nothing:
             # As if it had been searched: what cannot be seen takes no time either.
             chosen = plan(run.requested, self._setting, run.missing)
             run.cursor(chosen.engine)

@@ -79,7 +79,7 @@ def diagnostics(outcome: SearchOutcome) -> dict[str, Any] | None:
     if not outcome.is_degraded:
         return None
     left_ms = outcome.budget.left_ms
-    said = {
+    fields = {
         "degraded": True,
         "fallback_mode": outcome.actual,
         "timeout_stage": outcome.timeout_stage,
@@ -88,7 +88,7 @@ def diagnostics(outcome: SearchOutcome) -> dict[str, Any] | None:
         "search_index_state": outcome.index_state,
         "remediation_hints": [_what_helps(outcome)],
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _what_helps(outcome: SearchOutcome) -> str:

@@ -26,7 +26,7 @@ from skillroute.registry.search.model import (
     RegistrySearchRequest,
     RegistrySearchResponse,
     RegistryToolMatch,
-    ScoreFigures,
+    ScoreBreakdown,
     ServerMatch,
 )
 from skillroute.registry.search.plan import RegistryPlan
@@ -128,7 +128,7 @@ def response(
         [_server(each, entities[each.id], chosen, details) for each in chosen.servers if each.id in entities],
         [_tool(each, details) for each in chosen.tools if _is_there(each, details)],
         [_agent(each, entities[each.id]) for each in chosen.agents if each.id in entities],
-        [_figures(each) for each in found.candidates(MAX_EXPLAINED)] if request.explain else None,
+        [_breakdown(each) for each in found.candidates(MAX_EXPLAINED)] if request.explain else None,
         # What had no room in the question to PostgreSQL has none in the answer either.
         {id_ for id_, tool in details.tools.items() if not tool.had_room},
     )
@@ -147,12 +147,12 @@ def response(
 def log_scores(found: Found) -> None:
     """Write the line of every candidate (Diagnostic Logging)."""
     for each in found.candidates():
-        figures = _figures(each)
+        parts = _breakdown(each)
         # repr keeps a name with line breaks on the line.
         logger.debug(
-            f"Score for {each.name!r} (type={each.type}): vector={_decimals(figures.vector)}, "
-            f"normalized_vector={_decimals(figures.normalized_vector)}, text_boost={figures.text_boost:.1f}, "
-            f"boost_contrib={_decimals(figures.boost_contrib)}, final={_decimals(figures.final)}"
+            f"Score for {each.name!r} (type={each.type}): vector={_decimals(parts.vector)}, "
+            f"normalized_vector={_decimals(parts.normalized_vector)}, text_boost={parts.text_boost:.1f}, "
+            f"boost_contrib={_decimals(parts.boost_contrib)}, final={_decimals(parts.final)}"
         )
 
 
@@ -160,13 +160,13 @@ def are_scores_logged() -> bool:
     return logger.log_level <= logging.DEBUG
 
 
-def _decimals(figure: float | None) -> str:
-    return "none" if figure is None else f"{figure:.4f}"
+def _decimals(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"
 
 
-def _figures(scored: Scored) -> ScoreFigures:
+def _breakdown(scored: Scored) -> ScoreBreakdown:
     score = scored.score
-    return ScoreFigures.model_construct(
+    return ScoreBreakdown.model_construct(
         type=scored.type,
         name=scored.name,
         path=scored.path,
@@ -209,14 +209,14 @@ def _is_there(tool: GradedTool, details: Details) -> bool:
 
 
 def _tool(tool: GradedTool, details: Details) -> RegistryToolMatch:
-    said, server = details.tools[tool.scored.id], details.entities[tool.server_id].content
+    content, server = details.tools[tool.scored.id], details.entities[tool.server_id].content
     return RegistryToolMatch.model_construct(
         db_id=tool.scored.id,
         server_path=server.path,
         server_name=server.name,
         tool_name=tool.scored.name,
-        description=said.description,
-        inputSchema=said.input_schema,
+        description=content.description,
+        inputSchema=content.input_schema,
         relevance_score=tool.scored.score.final,
     )
 

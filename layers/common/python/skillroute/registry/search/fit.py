@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
 from skillroute.registry.repository import LONGEST_SHOWN
-from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreFigures, ServerMatch
+from skillroute.registry.search.model import AgentMatch, RegistryToolMatch, ScoreBreakdown, ServerMatch
 
 _BESIDE = 700
 """Bytes that the names of fields, numbers and dates of a result have at most."""
@@ -20,7 +20,7 @@ class Fitted:
     servers: list[ServerMatch]
     tools: list[RegistryToolMatch]
     agents: list[AgentMatch]
-    explain: list[ScoreFigures] | None
+    explain: list[ScoreBreakdown] | None
     schemas_omitted: list[int]
     cards_omitted: list[int]
     descriptions_cut: bool
@@ -31,7 +31,7 @@ def fitted(
     servers: list[ServerMatch],
     tools: list[RegistryToolMatch],
     agents: list[AgentMatch],
-    explain: list[ScoreFigures] | None,
+    explain: list[ScoreBreakdown] | None,
     without_schema: Collection[int],
 ) -> Fitted:
     """Return as much as fits: everything that was found; of it, schemas and cards in rank order; then explanations.
@@ -82,7 +82,7 @@ class _Room:
         else:
             self.left -= size
 
-    def first(self, explain: list[ScoreFigures]) -> list[ScoreFigures]:
+    def first(self, explain: list[ScoreBreakdown]) -> list[ScoreBreakdown]:
         for number, each in enumerate(explain):
             self.left -= size_of([each.name, each.path]) + _BESIDE
             if self.left < 0:
@@ -118,10 +118,10 @@ def _with_short_texts(
 
 def _size_of_all(servers: list[ServerMatch], tools: list[RegistryToolMatch], agents: list[AgentMatch]) -> int:
     """Return the bytes of everything but schemas, cards and the skills that cards name."""
-    said = [
+    entries = [
         *([each.path, each.server_name, each.description, *each.tags] for each in servers),
         *([tool.tool_name, tool.description] for each in servers for tool in each.matching_tools),
         *([each.server_path, each.server_name, each.tool_name, each.description] for each in tools),
         *([each.path, each.agent_name, each.description, *each.tags] for each in agents),
     ]
-    return size_of(said) + _BESIDE * len(said)
+    return size_of(entries) + _BESIDE * len(entries)

@@ -89,8 +89,8 @@ class RegistrySearchRequest(BaseModel):
     explain: bool = Field(False, description="Show how every candidate was scored.")
 
 
-class ScoreFigures(BaseModel):
-    """How a candidate was scored: the figures of its `Score for` line in the log."""
+class ScoreBreakdown(BaseModel):
+    """How a candidate was scored: the parts of its `Score for` line in the log."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -210,6 +210,6 @@ class RegistrySearchResponse(BaseModel):
     tools: list[RegistryToolMatch]
     agents: list[AgentMatch]
     metadata: RegistrySearchMetadata
-    explain: list[ScoreFigures] | None = Field(
+    explain: list[ScoreBreakdown] | None = Field(
         description="How candidates were scored, the best 1,000 of each type, when asked for; else null."
     )

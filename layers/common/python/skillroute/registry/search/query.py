@@ -80,7 +80,7 @@ def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
     # Beyond what a request may name, tags of a query are passed over: no query is an error.
     every = list(dict.fromkeys(key for tag in (*tags, *in_query) if 0 < len(key := tag_key(tag)) <= MAX_TAG))[:MAX_TAGS]
     text = " ".join(_TAG.sub(" ", query).split()) if in_query else query
-    if in_query and not _told(text, STOP_WORDS):
+    if in_query and not _telling_words(text, STOP_WORDS):
         text = " ".join(in_query)
     # No name has a lone surrogate, which a query may, and which PostgreSQL cannot be asked for.
     names = possible_names(text.encode("utf-8", "ignore").decode("utf-8"))
@@ -95,12 +95,12 @@ def keywords(text: str) -> tuple[str, ...]:
     >>> keywords("How do I use the GitHub-API, please? An API of GitHub!"), keywords("Make")
     (('github', 'api'), ('make',))
     """
-    told = _told(text, STOP_WORDS) or _told(text, GRAMMAR)
-    longest = set(sorted(told, key=len, reverse=True)[:MAX_KEYWORDS])
-    return tuple(word for word in told if word in longest)
+    words = _telling_words(text, STOP_WORDS) or _telling_words(text, GRAMMAR)
+    longest = set(sorted(words, key=len, reverse=True)[:MAX_KEYWORDS])
+    return tuple(word for word in words if word in longest)
 
 
-def _told(text: str, unsaid: Set[str]) -> list[str]:
+def _telling_words(text: str, left_out: Set[str]) -> list[str]:
     """Return the words of a text, each once, but those that are too short or among `unsaid`."""
-    words = (word for word in _NOT_A_WORD.split(text.lower()) if len(word) >= MIN_KEYWORD and word not in unsaid)
+    words = (word for word in _NOT_A_WORD.split(text.lower()) if len(word) >= MIN_KEYWORD and word not in left_out)
     return list(dict.fromkeys(word[:MAX_KEYWORD] for word in words))

@@ -88,10 +88,10 @@ class _Graders:
         if self._by_ranks and cosines is not None:
             known = {tool.id for tool in tools}
             near = [tool_id for tool_id in cosines if tool_id in known][: plan.nearest]
-            told = [tool for tool in tools if tool.keyword_count and tool.entity_id in servers]
-            told.sort(key=lambda tool: (-tool.keyword_count, servers[tool.entity_id].path, tool.name, tool.id))
+            matching = [tool for tool in tools if tool.keyword_count and tool.entity_id in servers]
+            matching.sort(key=lambda tool: (-tool.keyword_count, servers[tool.entity_id].path, tool.name, tool.id))
             self._vector_ranks = {tool_id: rank for rank, tool_id in enumerate(near, 1)}
-            self._keyword_ranks = {tool.id: rank for rank, tool in enumerate(told[: plan.nearest], 1)}
+            self._keyword_ranks = {tool.id: rank for rank, tool in enumerate(matching[: plan.nearest], 1)}
 
     def cosine(self, tool: ToolHit) -> float:
         return self._cosines.get(tool.id, 0.0) if self._cosines is not None else 0.0

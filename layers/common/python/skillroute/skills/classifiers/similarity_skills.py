@@ -11,7 +11,7 @@ from skillroute.catalogue.text import split_name
 from skillroute.core.embedding.model import Vector
 from skillroute.skills.classification import SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity_topics import TOPICS
-from skillroute.skills.text import name_stems, said_stems, term_stems
+from skillroute.skills.text import description_stems, name_stems, term_stems
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,7 +145,7 @@ class SkillTable:
         description, examples, centroid = cosines[: 3 * size].reshape(3, size)
         topics, keywords = np.split(cosines[3 * size :], [len(TOPICS)])
         named = name_stems(tool)
-        in_name, in_text = self._keyword_words(named, said_stems(tool))
+        in_name, in_text = self._keyword_words(named, description_stems(tool))
         features = np.empty((size, len(FEATURES)))
         features[:, 0] = 1.0
         features[:, 1] = description
@@ -178,7 +178,7 @@ class SkillTable:
         return mean
 
     def _keyword_words(
-        self, named: Collection[str], said: Collection[str]
+        self, named: Collection[str], stems: Collection[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """How many of each skill's keywords stand in a tool's name, and how many more in all that it says."""
         import numpy as np  # noqa: PLC0415
@@ -188,7 +188,7 @@ class SkillTable:
         for number, count in seen.items():
             if count == self._wanted[number]:
                 in_name[self._owners[number]] += 1
-        more = Counter(number for stem in said if stem not in named for number in self._keywords_with.get(stem, ()))
+        more = Counter(number for stem in stems if stem not in named for number in self._keywords_with.get(stem, ()))
         for number, count in more.items():
             if count + seen[number] == self._wanted[number]:
                 in_text[self._owners[number]] += 1

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 
 from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.generations import KNOWN, Generation, Generations, HeldGenerations, Served
+from skillroute.core.documents.generations import KNOWN, Generation, Generations, LockedGenerations, Served
 from skillroute.core.documents.index.events import (
     NO_MODEL,
     model_to_search,
@@ -127,7 +127,7 @@ class SharedReplica:
         """
         deadline = Deadline(at_most_s(within_s), self._clock)
         while True:
-            step = self._generations.held(lambda held, check=check: self._step(held, check))  # type: ignore[misc]
+            step = self._generations.locked(lambda locked, check=check: self._step(locked, check))  # type: ignore[misc]
             check = False
             # Who was turned away while this one was at work relies on it: so look again after letting go.
             if step == "busy" or (step == "done" and self._served().is_current) or deadline.is_over:
@@ -158,25 +158,25 @@ class SharedReplica:
                     self._opened.pop(old).close()
             return index
 
-    def _step(self, held: HeldGenerations | None, check: bool) -> _Step:
+    def _step(self, locked: LockedGenerations | None, check: bool) -> _Step:
         """Do a page of what there is to do."""
-        if held is None:
+        if locked is None:
             return "busy"
-        page, generations = self._feed.poll(HEAD), held.all()
+        page, generations = self._feed.poll(HEAD), locked.all()
         model = self._model_of(page, generations)
         mine = [generation for generation in generations if generation.model == model]
         ready = next((generation for generation in reversed(mine) if generation.is_ready), None)
         newest = mine[-1] if mine else None
         if newest is None or newest.epoch != page.epoch or not newest.can_follow or (check and self._is_gone(newest)):
-            held.add(model, page.epoch, page.position)
+            locked.add(model, page.epoch, page.position)
             tell_rebuild(self._feed)
             return "worked"
-        if ready is not None and ready.can_follow and self._follow(held, ready, page):
+        if ready is not None and ready.can_follow and self._follow(locked, ready, page):
             return "worked"
         if not newest.is_ready:
-            self._fill(held, newest, page)
+            self._fill(locked, newest, page)
             return "worked"
-        return self._tidy(held, generations, newest, page.models)
+        return self._tidy(locked, generations, newest, page.models)
 
     def _is_gone(self, generation: Generation) -> bool:
         return generation.is_ready and not self._open(generation.model, generation.number).exists()
@@ -186,10 +186,10 @@ class SharedReplica:
         model = model_to_search(page.models, self._own_model())
         return generations[-1].model if model == NO_MODEL and generations else model
 
-    def _follow(self, held: HeldGenerations, generation: Generation, page: FeedPage) -> bool:
+    def _follow(self, locked: LockedGenerations, generation: Generation, page: FeedPage) -> bool:
         """Carry a page of changes over; return whether there were any."""
         assert generation.seen is not None  # noqa: S101 (it is filled)
-        changes = held.unseen(generation.seen, generation.after, _PAGE)
+        changes = locked.unseen(generation.seen, generation.after, _PAGE)
         if not changes and generation.target is None and generation.is_ready:
             return False
         index = self._open(generation.model, generation.number)
@@ -198,18 +198,18 @@ class SharedReplica:
         # The target was seen before the changes were read, so what came between is carried over again.
         target = generation.target or page.position
         if len(changes) == _PAGE:
-            held.save(replace(generation, target=target, after=changes[-1]))
+            locked.save(replace(generation, target=target, after=changes[-1]))
         else:
-            elapsed_ms = held.save(replace(generation, seen=target, target=None, after=None, is_ready=True))
+            elapsed_ms = locked.save(replace(generation, seen=target, target=None, after=None, is_ready=True))
             if not generation.is_ready:
                 tell_rebuilt(index, elapsed_ms)
         tell_batch(len(changes))
         return True
 
-    def _fill(self, held: HeldGenerations, generation: Generation, page: FeedPage) -> None:
+    def _fill(self, locked: LockedGenerations, generation: Generation, page: FeedPage) -> None:
         """Write a page of records to a new generation, by key; in the end what changed meanwhile."""
         if generation.seen is not None:
-            self._follow(held, generation, page)
+            self._follow(locked, generation, page)
             return
         name, after = generation.after or (_COLLECTIONS[0], None)
         records = next(iter(self._feed.load_all(Collection(name), generation.model, after)), [])
@@ -218,20 +218,22 @@ class SharedReplica:
             index.count(Collection(name))  # makes the collection, also where nothing is to be written
         if records:
             index.upsert(Collection(name), records)
-            held.save(replace(generation, after=(name, records[-1].key)))
+            locked.save(replace(generation, after=(name, records[-1].key)))
             return
         following = _COLLECTIONS[_COLLECTIONS.index(name) + 1 :]
         if following:
-            held.save(replace(generation, after=(following[0], None)))
+            locked.save(replace(generation, after=(following[0], None)))
         else:
-            held.save(replace(generation, seen=generation.target, target=None, after=None))
+            locked.save(replace(generation, seen=generation.target, target=None, after=None))
 
-    def _tidy(self, held: HeldGenerations, generations: list[Generation], newest: Generation, models: Models) -> _Step:
+    def _tidy(
+        self, locked: LockedGenerations, generations: list[Generation], newest: Generation, models: Models
+    ) -> _Step:
         """Drop a generation that nobody needs any more. One of another model that is searched is another process's."""
         for old in generations:
             is_ours = old.model == newest.model or old.model not in models.searched
             if is_ours and old.number < newest.number and (newest.is_superseding or not old.is_ready):
                 self._open(old.model, old.number).drop()
-                held.forget(old.number)
+                locked.forget(old.number)
                 return "worked"
         return "done"

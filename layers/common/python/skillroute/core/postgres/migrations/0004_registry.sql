@@ -87,7 +87,7 @@ CREATE TRIGGER registry_truncated AFTER TRUNCATE ON mcp.registry_entities
 
 -- A server's state is that of the items of its organisation that name it: tools, prompts and resources are inactive, and
 -- in no search, while their server is disabled (docs/adr/0026). Triggers see to it, whoever writes either. Writers hold
--- the server first (hold_servers), so of an item that is written and a server that is disabled at once, the second sees
+-- the server first (lock_servers), so of an item that is written and a server that is disabled at once, the second sees
 -- the first.
 
 -- Nearly always empty: then a write of items asks it once and is done.

@@ -31,7 +31,7 @@ SELECT (SELECT count(*) FROM mcp.index_changes
      + (SELECT count(*) FROM mcp.index_changes
         WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[]))
 
--- name: held_models
+-- name: locked_models
 -- Held until the transaction ends, so that a reindex cannot change them meanwhile.
 SELECT embedding_model, embedding_dimension, previous_model, previous_dimension, next_model, next_dimension
 FROM mcp.index_state FOR SHARE

@@ -32,7 +32,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS g ON true
 
--- name: hold_generations
+-- name: lock_generations
 -- Until the transaction ends. Whoever finds it held goes on without waiting.
 SELECT pg_try_advisory_xact_lock(hashtextextended('mcp.index_generations ' || :index_name::text, 0))
 
