@@ -330,7 +330,9 @@ class System:
 
     def is_embedded(self, collection: Collection, key: object) -> bool:
         """Tell whether a document has a vector of the current model."""
-        [[found]] = self.rows("SELECT mcp.has_vector(:collection, :key)", collection=collection.value, key=str(key))
+        [[found]] = self.rows(
+            "SELECT has_vector FROM mcp.vector_state(:collection, :key)", collection=collection.value, key=str(key)
+        )
         return bool(found)
 
     def suggestions(self, status: str | None = "pending", caller: Caller = LAPTOP) -> list[Suggestion]:

@@ -64,7 +64,8 @@ class Shelf:
     def tools(self, server: str = "c7") -> dict[str, tuple[int, Any, bool]]:
         """Return a server's tools by name: id, when they changed, and whether they have a vector."""
         rows = self.system.rows(
-            "SELECT name, id, updated_at, mcp.has_vector('mcp_unified_search', id::text) FROM mcp.tools "
+            "SELECT name, id, updated_at, v.has_vector "
+            "FROM mcp.tools CROSS JOIN LATERAL mcp.vector_state('mcp_unified_search', id::text) v "
             "WHERE server = :server AND type = 'tool'",
             server=server,
         )

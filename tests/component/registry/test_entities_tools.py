@@ -274,7 +274,9 @@ def test_four_that_put_the_same_servers_at_once_create_each_once(shelf: Shelf) -
     assert [outcome for outcome in outcomes if outcome.status == "failed"] == []
     created = [outcome.path for outcome in outcomes if outcome.status == "created"]
     assert len(created) == len(set(created)) == 10
-    embedded = "SELECT count(*) FROM mcp.tools WHERE mcp.has_vector('mcp_unified_search', id::text)"
+    embedded = (
+        "SELECT count(*) FROM mcp.tools WHERE (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', id::text))"
+    )
     assert shelf.system.rows(embedded) == [[20]]
     assert shelf.system.parts.verify().findings == []
 

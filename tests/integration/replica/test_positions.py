@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -77,11 +78,33 @@ class TestCosts:
             statement = statement.replace(f":{key}::", f"'{value}'::")
         return "\n".join(row[0] for row in sql(f"EXPLAIN {statement}"))
 
-    def test_a_look_that_finds_nothing_reads_two_ends_of_an_index(self, feed: PostgresFeed, sql: Sql) -> None:
+    @pytest.mark.parametrize(
+        ("function", "begin", "select"),
+        [("changes_unseen_at", "RETURN QUERY", ""), ("is_anything_unseen_at", "RETURN", "SELECT ")],
+    )
+    def test_a_look_that_finds_nothing_reads_two_ends_of_an_index(
+        self, feed: PostgresFeed, sql: Sql, function: str, begin: str, select: str
+    ) -> None:
         xmin, xmax, _ = feed.poll(HEAD).position.split(":")
-        plan = self.plan(sql, "poll_changes", position=f"{xmin}:{int(xmax) + 3}:{xmin},{int(xmax) + 1}")
-        assert plan.count("index_changes_xid") == 2
-        assert "Seq Scan on index_changes" not in plan
+        position = f"{xmin}:{int(xmax) + 3}:{xmin},{int(xmax) + 1}"
+        # GIVEN the query of the function, prepared with its settings
+        [[source, settings]] = sql(
+            f"SELECT prosrc, proconfig FROM pg_proc WHERE oid = 'mcp.{function}(text)'::regprocedure"
+        )
+        query = re.search(rf"{begin}\s(.*);\s*END", source, re.DOTALL)
+        assert query is not None
+        for setting in settings:
+            sql(f"SET {setting}")
+        sql(f"PREPARE unseen (text) AS {select}" + re.sub(r"\bseen\b", "$1", query[1]))
+        for of_many in (True, False):
+            if not of_many:
+                sql("DELETE FROM mcp.index_changes")
+                sql("ANALYZE mcp.index_changes")
+            # THEN it reads two places of an index, whatever the position and however many rows there are
+            plan = "\n".join(row[0] for row in sql(f"EXPLAIN EXECUTE unseen ('{position}')"))
+            assert "$1" in plan
+            assert plan.count("index_changes_xid") == 2
+            assert "Seq Scan" not in plan
 
     def test_pruning_reads_what_it_deletes(self, sql: Sql) -> None:
         plan = self.plan(sql, "prune_changes", older_than_s="0")

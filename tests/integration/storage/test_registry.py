@@ -515,7 +515,8 @@ def test_no_table_is_read_from_end_to_end(large: Sql) -> None:
             plan = "\n".join(row[0] for row in large(f"EXPLAIN EXECUTE {name} ({', '.join(in_order(values))})"))
             assert bool(re.search(r"\$\d", plan)) is (mode == "generic"), plan
             assert index in plan
-            assert "Seq Scan" not in plan, plan
+            # index_state has one row.
+            assert "Seq Scan" not in plan.replace("Seq Scan on index_state", ""), plan
 
 
 def test_a_search_reads_no_words_of_other_organisations(large: Sql) -> None:

@@ -4,7 +4,7 @@
 -- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
 -- items took 85 ms; with two, 0.3 ms.
 SELECT k.server, k.type, k.name, t.id, t.content_hash, coalesce(d.text_hash, ''),
-       mcp.has_vector('mcp_unified_search', t.id::text), mcp.is_refused('mcp_unified_search', t.id::text)
+       v.has_vector, v.is_refused
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
 CROSS JOIN LATERAL (
     SELECT id, content_hash FROM mcp.tools
@@ -15,6 +15,7 @@ CROSS JOIN LATERAL (
     WHERE org_id = :org_id::text AND server = k.server AND type = k.type AND name = k.name
 ) t
 LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text
+CROSS JOIN LATERAL mcp.vector_state('mcp_unified_search', t.id::text) v
 
 -- name: upsert_items
 -- Rows are locked in key order, so that two batches with the same items wait instead of deadlocking. Those that are the
@@ -58,7 +59,8 @@ JOIN LATERAL (
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, mcp.has_vector('mcp_unified_search', t.id::text), k.skill_ids, k.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active,
+       (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM mcp.tools t
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
@@ -67,7 +69,8 @@ WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
 -- name: list_items
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active, mcp.has_vector('mcp_unified_search', t.id::text), k.skill_ids, k.primary_skill_id,
+       t.tags, t.metadata, t.content_hash, t.is_active,
+       (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(

@@ -22,6 +22,10 @@ TEXT_BYTES = 2_000_000
 """The most that the descriptions among them have; if all of them were the longest possible, they would have 20 MB."""
 
 
+_to_json = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":")
+).encode  # made once: `json.dumps` makes one a call
+
 MOST_ON_THE_WAY = 7
 """The most bytes that one byte of text becomes: a control character is \\u0001, with its backslash twice."""
 
@@ -45,7 +49,7 @@ def size_of(value: object) -> int:
     >>> size_of('say "é"')
     18
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _to_json(value)
     return len(text.encode("utf-8", "replace")) + text.count('"') + text.count("\\")
 
 

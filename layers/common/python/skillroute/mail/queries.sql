@@ -8,7 +8,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('mcp.mail:' || coalesce(:org_id::t
 SELECT nextval(pg_get_serial_sequence('mcp.mail_documents', 'id')) FROM generate_series(1, :count::int)
 
 -- name: project_states
-SELECT p.key, p.id, p.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids
+SELECT p.key, p.id, p.content_hash, d.text_hash,
+       (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), d.project_ids
 FROM mcp.mail_projects p JOIN mcp.mail_documents d USING (id)
 WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
 
@@ -19,14 +20,16 @@ FROM mcp.mail_products p
 WHERE p.key = ANY (:keys::text[]) AND p.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: agent_states
-SELECT a.name_key, a.id, a.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids,
+SELECT a.name_key, a.id, a.content_hash, d.text_hash,
+       (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), d.project_ids,
        a.name, a.description, a.contact
 FROM mcp.mail_agents a JOIN mcp.mail_documents d USING (id)
 WHERE a.name_key = ANY (:keys::text[]) AND a.org_id IS NOT DISTINCT FROM :org_id::text
 
 -- name: message_states
 -- Two branches, because "is not distinct from" finds no use for the index.
-SELECT m.key, m.id, m.content_hash, d.text_hash, mcp.has_vector('mcp_mail', d.id::text), d.project_ids, d.sender_key
+SELECT m.key, m.id, m.content_hash, d.text_hash,
+       (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), d.project_ids, d.sender_key
 FROM (
     SELECT key, id, content_hash FROM mcp.mail_messages
     WHERE org_id IS NULL AND :org_id::text IS NULL AND key = ANY (:keys::text[])
@@ -232,7 +235,7 @@ ORDER BY page.name_key COLLATE "C", page.id
 -- plan: custom
 -- The page is cut before its recipients are looked up; whoever has acknowledged a message is named twice.
 SELECT m.id, m.org_id, m.project_id, m.key, p.key, s.name, m.subject, m.body, d.created_ts, d.thread_id, d.importance,
-       d.ack_required, mcp.has_vector('mcp_mail', d.id::text), m.updated_at, r.recipients
+       d.ack_required, (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), m.updated_at, r.recipients
 FROM (
     SELECT d.id, row_number() OVER newest AS nth,
            sum(octet_length(m.subject) + octet_length(m.body) + 2 * octet_length(array_to_string(d.recipient_keys, ',')))

@@ -51,7 +51,7 @@ FOR UPDATE
 
 -- name: get_entity
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
-       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
+       e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
@@ -61,7 +61,7 @@ WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = 
 -- name: list_entities
 -- Cut by rows, then by bytes, as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
-       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
+       e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)

@@ -92,7 +92,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name,
        CASE WHEN char_length(e.description) > :longest::int THEN left(e.description, :longest::int) || '…'
             ELSE e.description END,
        e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
-       e.is_enabled, mcp.has_vector('mcp_registry', e.id::text), e.created_at, e.updated_at,
+       e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL)
 FROM mcp.registry_entities e
 LEFT JOIN (

@@ -70,7 +70,39 @@ LANGUAGE sql AS $$
         is_deleted = coalesce(excluded.is_deleted, logged.is_deleted)
 $$;
 
--- TRUNCATE names no rows, so everything is read anew.
+-- What a position did not see (a snapshot): transactions that began after it, and those that were open in it. Neither half
+-- repeats what the position saw, however long a transaction stays open (docs/adr/0034). A change from beyond this moment
+-- came with a dump of another server, whose transactions had higher numbers.
+--
+-- Every search asks this. It is planned once in a connection, since planning took longer than the rest, and such a plan
+-- must not depend on how few rows the table had when it was made, nor be compiled for how many it may have.
+CREATE FUNCTION mcp.changes_unseen_at(seen text) RETURNS TABLE (collection text, item_id text, xid xid8)
+LANGUAGE plpgsql STABLE ROWS 10
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+BEGIN
+    RETURN QUERY
+    SELECT c.collection, c.item_id, c.xid FROM mcp.index_changes c
+    WHERE c.xid >= pg_snapshot_xmax(seen::pg_snapshot) AND c.xid < pg_snapshot_xmax(pg_current_snapshot())
+    UNION ALL
+    SELECT c.collection, c.item_id, c.xid FROM mcp.index_changes c
+    WHERE c.xid = ANY (string_to_array(split_part(seen, ':', 3), ',')::xid8[]);
+END $$;
+
+-- The same question for a yes or no, which reads one row of each half at most.
+CREATE FUNCTION mcp.is_anything_unseen_at(seen text) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM mcp.index_changes c
+        WHERE c.xid >= pg_snapshot_xmax(seen::pg_snapshot) AND c.xid < pg_snapshot_xmax(pg_current_snapshot())
+    ) OR EXISTS (
+        SELECT FROM mcp.index_changes c
+        WHERE c.xid = ANY (string_to_array(split_part(seen, ':', 3), ',')::xid8[])
+    );
+END $$;
+
+-- TRUNCATE names no rows, so everything is read again.
 CREATE FUNCTION mcp.start_new_epoch() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -240,29 +272,20 @@ BEGIN
        OR (excluded.refusal IS NOT NULL AND v.embedding IS NULL AND v.refusal IS NULL)
     RETURNING v.key)
     SELECT array_agg(put.key) INTO with_vector FROM put;
-    RETURN QUERY SELECT k, coalesce(k = ANY (written), false) OR coalesce(k = ANY (with_vector), false),
-                        mcp.has_vector(of_collection, k), mcp.is_refused(of_collection, k)
-                 FROM unnest(keys) AS k;
+    RETURN QUERY SELECT k, k IN (SELECT unnest(written)) OR k IN (SELECT unnest(with_vector)), v.has_vector, v.is_refused
+                 FROM unnest(keys) AS k CROSS JOIN LATERAL mcp.vector_state(of_collection, k) v;
 END $$;
 
--- Whether a document is found by meaning.
-CREATE FUNCTION mcp.has_vector(of_collection text, of_key text) RETURNS boolean
+-- Whether a document is found by meaning, and whether it is not since a model that is searched refuses its texts. For
+-- joins: PostgreSQL makes it part of their plan, where functions of one value start a query of their own for each row.
+CREATE FUNCTION mcp.vector_state(of_collection text, of_key text) RETURNS TABLE (has_vector boolean, is_refused boolean)
 LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
-        SELECT FROM mcp.document_vectors v
-        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
-                               OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
-        WHERE v.collection = of_collection AND v.key = of_key AND v.embedding IS NOT NULL)
-$$;
-
--- Whether it is not, since a model that is searched does not take its texts.
-CREATE FUNCTION mcp.is_refused(of_collection text, of_key text) RETURNS boolean
-LANGUAGE sql STABLE AS $$
-    SELECT NOT mcp.has_vector(of_collection, of_key) AND EXISTS (
-        SELECT FROM mcp.document_vectors v
-        JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
-                               OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
-        WHERE v.collection = of_collection AND v.key = of_key AND v.refusal IS NOT NULL)
+    SELECT coalesce(bool_or(v.embedding IS NOT NULL), false),
+           coalesce(bool_or(v.refusal IS NOT NULL) AND NOT bool_or(v.embedding IS NOT NULL), false)
+    FROM mcp.document_vectors v
+    JOIN mcp.index_state s ON (s.embedding_model, s.embedding_dimension) = (v.model, v.dimension)
+                           OR (s.previous_model, s.previous_dimension) = (v.model, v.dimension)
+    WHERE v.collection = of_collection AND v.key = of_key
 $$;
 
 -- Rows of a slice's table that changed, or are gone: arguments are the collection and the column that is the key.

@@ -1,13 +1,7 @@
 -- The change feed, as an index reads it.
 
 -- name: poll_changes
--- plan: custom
--- One snapshot answers all of it: what changed, and how far that look reached. The position is such a snapshot, and what
--- it did not see is what has changed since: transactions that began after it, and those that were open in it. None of
--- its two halves repeats what the position saw, however long a transaction stays open (docs/adr/0034). The list of those
--- that were open is cut out of the text, as a constant: only then PostgreSQL knows how few rows they have.
---
--- A change from beyond this moment came with a dump of another server, whose transactions had higher numbers.
+-- One snapshot answers all of it: what changed, and how far that look reached. The position is such a snapshot.
 SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, s.previous_model, s.previous_dimension,
        pg_current_snapshot()::text,
        -- What was pruned had been seen, and the database was not restored to a moment before the position.
@@ -15,13 +9,7 @@ SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, s.previous_model
            AND pg_snapshot_xmax(:position::text::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()),
        c.collection, c.item_id, c.xid::text
 FROM mcp.index_state s
-LEFT JOIN (
-    SELECT collection, item_id, xid FROM mcp.index_changes
-    WHERE xid >= pg_snapshot_xmax(:position::text::pg_snapshot) AND xid < pg_snapshot_xmax(pg_current_snapshot())
-    UNION ALL
-    SELECT collection, item_id, xid FROM mcp.index_changes
-    WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[])
-) c ON true
+LEFT JOIN mcp.changes_unseen_at(:position::text) AS c ON true
 
 -- name: count_changes
 -- plan: custom

@@ -1,23 +1,14 @@
 -- The generations of an index on a server, and how far each has come (docs/adr/0034).
 
 -- name: served_generation
--- plan: custom
 -- For a search, in one look: the newest generation that is whole, of the process's own model before the current one
--- before the one before, and whether the feed goes beyond what it has seen. Both ends of the feed are read off an index,
--- whatever PostgreSQL believes of how many rows are there.
+-- before the one before, and whether the feed goes beyond what it has seen.
 SELECT s.embedding_model, s.embedding_dimension, s.previous_model, s.previous_dimension,
        g.generation, g.model, g.dimension, g.seen::text,
        g.epoch = s.epoch
            AND s.pruned_to < pg_snapshot_xmin(g.seen)
            AND pg_snapshot_xmax(g.seen) <= pg_snapshot_xmax(pg_current_snapshot())
-           AND coalesce((
-               SELECT c.xid FROM mcp.index_changes c WHERE c.xid < pg_snapshot_xmax(pg_current_snapshot())
-               ORDER BY c.xid DESC LIMIT 1) < pg_snapshot_xmax(g.seen), true)
-           AND NOT EXISTS (
-               SELECT FROM pg_snapshot_xip(g.seen) AS was_open (xid)
-               CROSS JOIN LATERAL (
-                   SELECT FROM mcp.index_changes c WHERE c.xid >= was_open.xid AND c.xid <= was_open.xid
-                   ORDER BY c.xid LIMIT 1) AS committed),
+           AND NOT mcp.is_anything_unseen_at(g.seen::text),
        EXISTS (SELECT FROM mcp.index_generations n WHERE n.index_name = :index_name AND n.ready_at IS NULL)
 FROM mcp.index_state s
 LEFT JOIN LATERAL (
