@@ -55,7 +55,8 @@ class MailDocuments:
         rows = [_to_row(document) for document, _ in documents]
         self._run("put_mail_documents", org_id=org_id, rows=json.dumps(rows, ensure_ascii=False))
         self._documents.put(
-            [DocumentText(str(each.id), indexed_text(each.text), vector) for each, vector in documents], model
+            [DocumentText(str(document.id), indexed_text(document.text), vector) for document, vector in documents],
+            model,
         )
 
     def count(self) -> int:

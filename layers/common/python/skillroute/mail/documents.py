@@ -36,7 +36,7 @@ class MailDocument:
 
     @property
     def text_hash(self) -> str:
-        """Tells whether the vector is that of this text."""
+        """The hash of the text, which a vector of it is stored with."""
         return text_hash(self.text.title, self.text.body)
 
 

@@ -48,7 +48,7 @@ class MailAgent:
     name : str
         In the spelling that everybody sees; another spelling of it is the same agent (`agent_key`).
     contact : str
-        How to reach whoever runs it: an address, a URL, a channel.
+        How to reach the people who run it: an address, a URL, a channel.
     projects : tuple of str
         The keys of the projects that it belongs to.
     """
@@ -66,7 +66,7 @@ class MailAgent:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as whoever writes it gives it.
+    """A message as its writer gives it.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class StoredProject:
 
 @dataclass(frozen=True, slots=True)
 class StoredProduct:
-    """A product as it is stored, with the ids of its projects that whoever asks may see."""
+    """A product as it is stored, with the ids of its projects that the caller may see."""
 
     id: int
     org_id: str | None
@@ -133,7 +133,7 @@ class StoredProduct:
 
 @dataclass(frozen=True, slots=True)
 class StoredAgent:
-    """An agent as it is stored, with the ids of its projects that whoever asks may see."""
+    """An agent as it is stored, with the ids of its projects that the caller may see."""
 
     id: int
     org_id: str | None
@@ -152,7 +152,7 @@ class StoredMessage:
     content : Message
         Names in the spelling that everybody sees.
     acknowledged : mapping of name to time
-        Who said that they have taken note, and when.
+        Who has acknowledged it, and when.
     """
 
     id: int

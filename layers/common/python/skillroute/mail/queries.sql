@@ -233,7 +233,7 @@ ORDER BY page.name_key COLLATE "C", page.id
 
 -- name: list_messages
 -- plan: custom
--- The page is cut before its recipients are looked up; whoever has acknowledged a message is named twice.
+-- The page is cut before its recipients are looked up; one who has acknowledged a message is named twice.
 SELECT m.id, m.org_id, m.project_id, m.key, p.key, s.name, m.subject, m.body, d.created_ts, d.thread_id, d.importance,
        d.ack_required, (SELECT has_vector FROM mcp.vector_state('mcp_mail', d.id::text)), m.updated_at, r.recipients
 FROM (
@@ -288,7 +288,7 @@ WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
   AND (:ack_required::boolean IS NULL OR d.ack_required = :ack_required::boolean)
 
 -- name: projects_of_agent
--- Agents of one name are one agent to whoever sees both, the global one and the organisation's own.
+-- Agents of one name are one agent to a caller who sees both, the global one and the organisation's own.
 SELECT DISTINCT m.project_id
 FROM mcp.mail_agents a
 JOIN mcp.mail_memberships m ON m.agent_id = a.id

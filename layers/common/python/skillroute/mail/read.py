@@ -38,7 +38,7 @@ _REFERRED_TO = {
 
 
 class Mail:
-    """`/api/v1/mail/...`, but for writing. What a caller may not look at is not there for it, whoever owns it.
+    """`/api/v1/mail/...`, but for writing. What a caller may not look at is not there for it, its own or not.
 
     Parameters
     ----------

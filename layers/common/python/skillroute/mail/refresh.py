@@ -52,13 +52,13 @@ def check_mail(database: Database) -> list[Finding]:
 
 
 def _wrong(database: Database, page: Sequence[MailText]) -> list[NotFoundBy]:
-    texts = {each.id: SearchText.of(each.title, each.body) for each in page}
+    texts = {mail.id: SearchText.of(mail.title, mail.body) for mail in page}
     # What was written in the meantime has another text, and is not compared.
     other_words = database.read(lambda session: MailRepository(session).with_other_words(list(texts.items())))
     return [
-        (each.id, text, each.text_hash)
-        for each, text in zip(page, texts.values(), strict=True)
-        if {each.text_hash, each.document_hash} != {text_hash(text.title, text.body)} or each.id in other_words
+        (mail.id, text, mail.text_hash)
+        for mail, text in zip(page, texts.values(), strict=True)
+        if {mail.text_hash, mail.document_hash} != {text_hash(text.title, text.body)} or mail.id in other_words
     ]
 
 

@@ -30,7 +30,7 @@ from skillroute.mail.model import (
 
 @dataclass(frozen=True, slots=True)
 class MailState:
-    """The stored state by which a writer tells what changed. Products are not embedded.
+    """The stored state that a writer compares with, to see what changed. Products are not embedded.
 
     Attributes
     ----------
@@ -90,21 +90,27 @@ class MailRepository(MailDocuments):
     def put_projects(self, org_id: str | None, rows: Sequence[tuple[int, Project, str]]) -> None:
         """Write projects by id, with their content hashes; their documents are there already, as for all below."""
         as_json = [
-            {"id": id_, "key": each.key, "name": each.name, "description": each.description, "content_hash": hash_}
-            for id_, each, hash_ in rows
+            {
+                "id": id_,
+                "key": project.key,
+                "name": project.name,
+                "description": project.description,
+                "content_hash": hash_,
+            }
+            for id_, project, hash_ in rows
         ]
         self._run("put_projects", org_id=org_id, rows=json.dumps(as_json))
 
     def put_products(self, org_id: str | None, rows: Sequence[tuple[Product, str, Sequence[int]]]) -> list[int]:
         """Write products by key, with their content hashes and the ids of their projects; return their ids."""
         ids = []
-        for each, hash_, project_ids in rows:
+        for product, hash_, project_ids in rows:
             id_: int = self._run(
                 "put_product",
                 org_id=org_id,
-                key=each.key,
-                name=each.name,
-                description=each.description,
+                key=product.key,
+                name=product.name,
+                description=product.description,
                 content_hash=hash_,
             )[0][0]
             for change in ("drop_product_links", "add_product_links"):
@@ -117,13 +123,13 @@ class MailRepository(MailDocuments):
         as_json = [
             {
                 "id": id_,
-                "name": each.name,
-                "name_key": each.key,
-                "description": each.description,
-                "contact": each.contact,
+                "name": agent.name,
+                "name_key": agent.key,
+                "description": agent.description,
+                "contact": agent.contact,
                 "content_hash": hash_,
             }
-            for id_, each, hash_, _ in rows
+            for id_, agent, hash_, _ in rows
         ]
         self._run("put_agents", org_id=org_id, rows=json.dumps(as_json))
         members = json.dumps([{"id": id_, "project_ids": list(project_ids)} for id_, _, _, project_ids in rows])
@@ -131,7 +137,7 @@ class MailRepository(MailDocuments):
         self._run("add_memberships", rows=members)
 
     def join_projects(self, agent_id: int, project_ids: Sequence[int]) -> None:
-        """Let an agent belong to more projects than before. Whoever writes it next, changes it."""
+        """Let an agent belong to more projects than before. The next write of it counts as a change."""
         rows = json.dumps([{"id": agent_id, "project_ids": list(project_ids)}])
         self._run("add_memberships", rows=rows)
         self._run("show_memberships", id=agent_id)
@@ -155,9 +161,9 @@ class MailRepository(MailDocuments):
         dropped = self._run("drop_recipients", ids=[row.id for row in rows], rows=json.dumps(recipients))
         # Who has taken note stays so in another role or place.
         when = {(message_id, agent_id): at for message_id, agent_id, at in dropped if at is not None}
-        for each in recipients:
-            at = when.get((each["message_id"], each["agent_id"]))
-            each["acknowledged_at"] = None if at is None else at.isoformat()
+        for recipient in recipients:
+            at = when.get((recipient["message_id"], recipient["agent_id"]))
+            recipient["acknowledged_at"] = None if at is None else at.isoformat()
         self._run("add_recipients", rows=json.dumps(recipients))
 
     def delete(self, kind: MailKind, id_: int, org_id: str | None) -> bool:
@@ -291,7 +297,7 @@ class MailRepository(MailDocuments):
         return [row[0] for row in self._run("projects_of_agent", name_key=name_key, org_id=org_id)]
 
     def has_other_members(self, project_id: int, name_key: str | None, org_id: str | None) -> bool:
-        """Tell whether agents belong to a project that are not this one of the organisation or global."""
+        """Return whether other agents than this one, of the organisation or global, belong to a project."""
         rows = self._run("has_other_members", id=project_id, name_key=name_key, org_id=org_id)
         return bool(rows[0][0])
 

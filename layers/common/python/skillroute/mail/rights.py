@@ -52,7 +52,7 @@ class WriterRights:
         return cls(None if allowed is None else frozenset(allowed), None if name is None else agent_key(name))
 
     def sees(self, project_ids: Collection[int]) -> bool:
-        """Tell whether the caller may look at what belongs to these projects."""
+        """Return whether the caller may look at what belongs to these projects."""
         return self.allowed is None or not self.allowed.isdisjoint(project_ids)
 
     def seen(self, states: Mapping[str, MailState]) -> dict[str, MailState]:
@@ -60,7 +60,7 @@ class WriterRights:
         return {key: state for key, state in states.items() if self.sees(state.project_ids)}
 
     def is_other(self, name: str) -> bool:
-        """Tell whether an agent is neither the caller's own nor, to an operator, as good as that."""
+        """Return whether an agent is another than the caller's own; to an operator none is."""
         return self.allowed is not None and agent_key(name) != self.agent
 
     def kept(self, content: MailContent, state: MailState | None) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ class IncomingMail:
         return self.given.key
 
     def has_new_text(self, states: States) -> bool:
-        """Tell whether its text is not the one that is stored."""
+        """Return whether its text is not the one that is stored."""
         if self.document is None:
             return False
         state = states.get(self.key)
@@ -78,9 +78,9 @@ class MailWritten(Done[MailOutcome]):
     @property
     def ids(self) -> list[int]:
         """Return the ids of all that is stored now, whether it was before or not."""
-        return sorted({*self.made, *(each.id for each in self.outcomes.values() if each.id is not None)})
+        return sorted({*self.made, *(outcome.id for outcome in self.outcomes.values() if outcome.id is not None)})
 
     @property
     def is_news(self) -> bool:
         """Whether anything was written that others see."""
-        return bool(self.made) or any(each.status in {"created", "updated"} for each in self.outcomes.values())
+        return bool(self.made) or any(outcome.status in {"created", "updated"} for outcome in self.outcomes.values())

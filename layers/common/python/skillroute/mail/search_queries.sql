@@ -15,7 +15,7 @@ FROM (
 
 -- name: mail_containing
 -- plan: custom
--- Every pattern must match; nothing tells how well.
+-- Every pattern must match; there is no measure of how well.
 SELECT json_agg(json_build_array(id, 1.0) ORDER BY id)
 FROM (
     SELECT d.id

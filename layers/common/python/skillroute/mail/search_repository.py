@@ -79,12 +79,12 @@ class MailSearchRepository:
         """
         extra = {"snippet": SNIPPET} if kind == "message" else {}
         [[rows, first_without]] = self._run(_FOUND[kind], ids=list(ids), room=room, **extra)
-        found = {each["id"]: each for each in rows or ()}
-        for each in found.values():
-            recipients = each.pop("recipients", None)
+        found = {row["id"]: row for row in rows or ()}
+        for row in found.values():
+            recipients = row.pop("recipients", None)
             if kind == "message":
                 for role in ("to", "cc", "bcc"):
-                    each[role] = [name for given, name in recipients or () if given == role]
+                    row[role] = [name for given, name in recipients or () if given == role]
         return found, len(ids) if first_without is None else first_without - 1
 
     def texts(self, ids: Sequence[int]) -> dict[int, str]:
@@ -109,7 +109,7 @@ def _conditions(where: MailFilter) -> dict[str, object]:
 
 
 def _literal(term: str) -> str:
-    """Escape what ILIKE would take for a pattern, of as much as tells one word from the others.
+    """Escape what ILIKE would take for a pattern, of as much as distinguishes one word from the others.
 
     ILIKE compares the whole pattern at each place of a text, so a pattern of 10,000 letters a costs that many looks at
     each letter of a text of letters a.

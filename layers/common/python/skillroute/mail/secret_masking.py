@@ -2,7 +2,7 @@
 
 In doubt a word is lost rather than a secret kept: what follows ``password:`` is taken out whether it looks like one or
 not, so "the secret: be kind" loses its "be". What only speaks of secrets stays: "token bucket", "password reset",
-``max_tokens=512``. What has neither a name nor a form that tells it from any other word is not found.
+``max_tokens=512``. What has neither a name nor a form of its own is not found.
 
 Texts are expected in the one spelling that the tokenizer gives them (NFKC): in what looks like "password=" without
 being it, nothing is found. In that spelling the character of `MASK` is three dots, so that where it stands something
@@ -34,7 +34,7 @@ _NAMES = (
     r"|(?:api|auth|access|private|signing|encryption|account|shared|master|session|licen[cs]e)[ _.-]?key"
     r"|connection[ _-]?string|(?<![a-z])(?:pass|pwd|pw|clave))"
 )
-# A name may go on (PASSWORD_HASH, secretKeyBase, token2), but what ends like these tells no secret, only of one.
+# A name may go on (PASSWORD_HASH, secretKeyBase, token2), but what ends like these is no secret, only about one.
 _ABOUT = (
     r"(?:counts?|limits?|types?|names?|length|polic(?:y|ies)|expir(?:y|es|ed|ation)|ttl|ur[li]|endpoint|budget|usage|size"
     r"|min|max|reset|required|enabled|rotation|age|in|at|path|file|field|strength)"
@@ -192,7 +192,7 @@ def without_secrets(text: str) -> str:
 
 
 def both_without_secrets(title: str, body: str) -> tuple[str, str]:
-    """Return a title and its body without secrets, where the one may name what the other tells.
+    """Return a title and its body without secrets, where the one may name what the other contains.
 
     Examples
     --------

@@ -79,8 +79,8 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
     def read(self, index: int, raw: object) -> IncomingMail:
         return IncomingMail.of(index, read_mail(self._kind, raw, now_ts=self._now_ts))
 
-    def named(self, each: IncomingMail) -> dict[str, object]:
-        return {"key": each.given.shown_key}
+    def named(self, thing: IncomingMail) -> dict[str, object]:
+        return {"key": thing.given.shown_key}
 
     def prepare(self, incoming: Sequence[IncomingMail], deadline: Deadline) -> bool:
         if self._kind == "product" or not incoming:
@@ -105,12 +105,12 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
 
     def _new_texts(self, session: Session, incoming: Sequence[IncomingMail]) -> dict[str, str]:
         """Return by their hashes the texts that are new."""
-        # What the caller may not look at counts as new: that there is nothing to embed would tell what it says.
+        # What the caller may not look at counts as new: that there is nothing to embed would reveal its text.
         states = WriterRights.of(session, self._caller).seen(
-            MailRepository(session).states(self._kind, self._caller.org_id, [each.key for each in incoming])
+            MailRepository(session).states(self._kind, self._caller.org_id, [thing.key for thing in incoming])
         )
         return {
-            each.document.text_hash: each.document.text.embedded
-            for each in incoming
-            if each.document is not None and each.has_new_text(states)
+            thing.document.text_hash: thing.document.text.embedded
+            for thing in incoming
+            if thing.document is not None and thing.has_new_text(states)
         }

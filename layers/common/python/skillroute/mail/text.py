@@ -58,7 +58,7 @@ a947-a953 a980-a9c0 a9e5-aa4d aa7b-aac1 aaeb-aaef aaf5-aaf6 abe3-abea abec-abed 
 16f4f-16f92 16fe4-16ff1 1bc9d-1bc9e 1cf00-1cf46 1d165-1d169 1d16d-1d172 1d17b-1d182 1d185-1d18b 1d1aa-1d1ad
 1d242-1d244 1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1e136 1e2ae-1e2ef 1e8d0-1e94a
 """
-_MARKS = "".join("-".join(chr(int(end, 16)) for end in each.split("-")) for each in _MARK_RANGES.split())
+_MARKS = "".join("-".join(chr(int(end, 16)) for end in span.split("-")) for span in _MARK_RANGES.split())
 # A word is letters and digits of any script, with the marks that belong to them; hyphens within it join an identifier.
 _PART = rf"(?:[^\W_][{_MARKS}]*+)++"
 _WORD = re.compile(rf"{_PART}(?:-{_PART})*+")
@@ -134,9 +134,9 @@ def query_terms(text: str) -> dict[str, float]:
     {}
     """
     terms = {term: weight(term) for term in _query_terms(text)}
-    terms = {term: each for term, each in terms.items() if each >= _COMMON} or terms
+    terms = {term: term_weight for term, term_weight in terms.items() if term_weight >= _COMMON} or terms
     rarest = set(sorted(terms, key=terms.__getitem__, reverse=True)[:MAX_TERMS])
-    return {term: each for term, each in terms.items() if term in rarest}
+    return {term: term_weight for term, term_weight in terms.items() if term in rarest}
 
 
 def search_vector(text: SearchText) -> str:
@@ -186,7 +186,7 @@ def _document_terms(text: str) -> Iterator[str]:
     for word in _WORD.findall(_normal(text)):
         terms = known.get(word)
         if terms is None:
-            terms = known[word] = [term for each in _words(word) for term in _found_by(each)]
+            terms = known[word] = [term for part in _words(word) for term in _found_by(part)]
         yield from terms
 
 
@@ -203,8 +203,8 @@ def _query_terms(text: str) -> Iterator[str]:
     """Yield terms to find: an identifier with hyphens as a whole only, so that POL-358 does not find every 358."""
     for word in dict.fromkeys(_WORD.findall(_normal(text))):
         if word not in OPERATORS:
-            for each in _words(word):
-                yield from _cut(each)
+            for part in _words(word):
+                yield from _cut(part)
 
 
 def _normal(text: str) -> str:

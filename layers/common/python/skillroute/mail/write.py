@@ -1,4 +1,4 @@
-"""Writing projects, products, agents and messages within a transaction that holds the organisation's mail."""
+"""Writing projects, products, agents and messages within a transaction that has locked the organisation's mail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Row:
     id : int
         0 until it has one.
     is_seen : bool
-        Whether its writer may look at what is stored: else not even that it is the same is told.
+        Whether its writer may look at what is stored: else not even that it is the same is shown.
     """
 
     incoming: IncomingMail
@@ -61,7 +61,7 @@ def write_mail(
     """Write things of one kind as the caller's organisation's: those that differ from what is stored.
 
     One that names a project that is not there, or that the caller may not look at, has failed, and so has one that is
-    there and out of the caller's sight. Whoever calls this holds the organisation's mail.
+    there and out of the caller's sight. The caller has locked the organisation's mail.
     """
     done = MailWritten()
     org_id = caller.org_id
@@ -90,16 +90,16 @@ def _rows(
     session: Session, kind: MailKind, caller: Caller, incoming: Sequence[IncomingMail], done: MailWritten
 ) -> list[_Row]:
     rights = WriterRights.of(session, caller)
-    states = MailRepository(session).states(kind, caller.org_id, [each.key for each in incoming])
+    states = MailRepository(session).states(kind, caller.org_id, [thing.key for thing in incoming])
     project_ids = _ProjectIds.of(session, caller.org_id, incoming, rights)
-    undated = [states[each.key].id for each in incoming if not each.given.is_dated and each.key in states]
+    undated = [states[thing.key].id for thing in incoming if not thing.given.is_dated and thing.key in states]
     dates = MailSearchRepository(session).created(undated) if undated else {}
     rows = []
-    for each in incoming:
+    for thing in incoming:
         try:
-            rows.append(_row(kind, each, states.get(each.key), rights, project_ids, dates))
+            rows.append(_row(kind, thing, states.get(thing.key), rights, project_ids, dates))
         except InvalidInput as error:
-            done.outcomes[each.index] = each.outcome("failed", error=error)
+            done.outcomes[thing.index] = thing.outcome("failed", error=error)
     return rows
 
 
@@ -164,9 +164,9 @@ class _ProjectIds:
         cls, session: Session, org_id: str | None, incoming: Iterable[IncomingMail], rights: WriterRights
     ) -> _ProjectIds:
         """Look up all projects that are named."""
-        contents = [each.given.content for each in incoming]
-        linked = {key for each in contents if isinstance(each, Product | MailAgent) for key in each.projects}
-        written_to = {each.project for each in contents if isinstance(each, Message)}
+        contents = [content.given.content for content in incoming]
+        linked = {key for content in contents if isinstance(content, Product | MailAgent) for key in content.projects}
+        written_to = {content.project for content in contents if isinstance(content, Message)}
 
         def ids(of: str | None, keys: set[str]) -> dict[str, int]:
             states = MailRepository(session).states("project", of, sorted(keys)) if keys else {}
@@ -231,7 +231,7 @@ def _agent_ids(session: Session, org_id: str | None, names: Sequence[str]) -> tu
         return id_of, []
     made = MailRepository(session).new_ids(len(unknown))
     _store(session, org_id, [of_agent(id_, agent, ()) for id_, agent in zip(made, unknown, strict=True)], Vectors())
-    # Nobody has said anything of them: whoever does, changes them.
+    # Nothing is known of them but the name: the first write of one changes it.
     MailRepository(session).put_agents(org_id, [(id_, agent, "", ()) for id_, agent in zip(made, unknown, strict=True)])
     return id_of | {agent.key: id_ for id_, agent in zip(made, unknown, strict=True)}, made
 

@@ -56,7 +56,7 @@ class Cursor:
         if found is None:
             return None
         engines: tuple[CursorEngine, ...] = get_args(CursorEngine)
-        engine = next((each for each in engines if each == found[3]), None)
+        engine = next((known for known in engines if known == found[3]), None)
         if engine is None and found[3] is not None:
             return None
         [score] = struct.unpack(">d", bytes.fromhex(found[1]))

@@ -21,7 +21,7 @@ _BESIDE = 5_000
 
 
 def outcome(run: MessageRun, served: Served, database: Database) -> SearchOutcome:
-    """Make the answer, and tell what there is to tell. Raises `DatabaseUnavailable`."""
+    """Make the answer, with what is to be reported of it. Raises `DatabaseUnavailable`."""
     results, redacted, sql, end = _loaded(run, served, database)
     actual, plan = _actual(run, served), served.plan
     response = MessageSearchResponse(
@@ -80,7 +80,7 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
             break
     # Full of bytes before it was full of results: the next page begins where this one had no room.
     end = served.page.end if number == len(ids) else served.page.place(number)
-    return room.results, sum(each.id in hidden for each in room.results), sql, end
+    return room.results, sum(hit.id in hidden for hit in room.results), sql, end
 
 
 class _Room:
@@ -135,7 +135,7 @@ def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explai
         actual_mode=_actual(run, served),
         engine=None if plan is None else plan.engine,
         downgrade_reason=None if plan is None else plan.reason,
-        # Microseconds tell of what a search passed over on the way; a network blurs them for whoever measures himself.
+        # Microseconds reveal what a search passed over; what callers measure themselves is blurred by the network.
         timing=_timing(run.watch) if run.caller.is_operator else None,
         shadow=served.shadow,
     )
@@ -153,7 +153,7 @@ def _timing(watch: Stopwatch) -> Timing:
 
 
 def _is_downgraded(run: MessageRun, served: Served) -> bool:
-    """Whether another mode ran than was asked for; a listing of what passes filters has none."""
+    """Return whether another mode ran than was asked for; a listing of what passes filters has none."""
     return served.method != "filter_only" and _actual(run, served) != run.requested
 
 

@@ -130,8 +130,8 @@ class Ranked:
     def _behind_one_gone(self, cursor: Cursor) -> list[Match]:
         """Return what comes after a document that has gone, by its raw score.
 
-        Whoever moved up into its rank has its fused score now, so that what equals it comes whatever its id. What the
-        reranker says of one depends on no other: among the reranked the id counts.
+        The document that moved up into its rank has its fused score now, so one of equal score comes whatever its id.
+        The reranker's score of one depends on no other: among the reranked the id counts.
         """
         head = [match for match in self.matches if match.is_reranked]
         tail = self.matches[len(head) :]

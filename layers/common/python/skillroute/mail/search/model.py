@@ -55,7 +55,7 @@ def engine_setting(value: str | None) -> EngineSetting | None:
     ('fts5', None)
     """
     known: tuple[EngineSetting, ...] = get_args(EngineSetting)
-    return next((each for each in known if each == (value or "").strip().lower()), None)
+    return next((setting for setting in known if setting == (value or "").strip().lower()), None)
 
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]

@@ -1,4 +1,4 @@
-"""The index for whoever can do without it: waited for, but not for as long as building a new one takes."""
+"""The index for searches that can do without it: they wait for it, but not for as long as building a new one takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skillroute.mail.search.budget import LEXICAL_ONLY_MS, Budget
 
 
 def _refuse_stale() -> None:
-    """PostgreSQL answers where the index is behind (message-search, section 2)."""
+    """Refuse an index that is behind: PostgreSQL answers there (message-search, section 2)."""
     raise IndexNotReady("the index lacks changes that are committed")
 
 
@@ -63,5 +63,5 @@ class ReadyIndex:
             with self._replica.current():
                 pass
         except SkillrouteError as error:
-            # The search that waited asks again itself, and is told.
+            # The search that waited asks again itself, and gets the error.
             logger.warning("index not built", extra={"reason": str(error)})

@@ -37,11 +37,11 @@ def result(
     row : dict
         What is stored, by the fields of `MessageResult`.
     rights : tuple of int or None
-        The projects that the caller may see: of an agent's no others are told.
+        The projects that the caller may see: of an agent's no others are shown.
     redaction : Redaction or None
         None for what lies within the scope.
     explained : Method or None
-        How it was found, where that is to be told.
+        How it was found, where that is to be shown.
     """
     shown = dict(row) if redaction is None else _redacted(kind, row, redaction)
     if rights is not None and kind == "agent":

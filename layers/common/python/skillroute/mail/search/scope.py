@@ -121,5 +121,5 @@ def within(*restrictions: Iterable[int] | None) -> Projects:
     >>> within(None, [3, 1, 2], (2, 3)), within(None)
     ((2, 3), None)
     """
-    sets = [frozenset(each) for each in restrictions if each is not None]
+    sets = [frozenset(restriction) for restriction in restrictions if restriction is not None]
     return tuple(sorted(frozenset.intersection(*sets))) if sets else None

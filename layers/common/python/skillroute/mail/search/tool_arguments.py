@@ -103,13 +103,15 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """JSON Schema of its arguments, as OpenAPI and MCP show it."""
         properties = {}
-        for each in self.arguments:
-            properties[each.name] = dict(each.schema)
-            properties |= {alias: {**each.schema, "description": f"The same as {each.name}."} for alias in each.aliases}
+        for argument in self.arguments:
+            properties[argument.name] = dict(argument.schema)
+            properties |= {
+                alias: {**argument.schema, "description": f"The same as {argument.name}."} for alias in argument.aliases
+            }
         return {
             "type": "object",
             "properties": properties,
-            "required": [each.name for each in self.arguments if each.is_required],
+            "required": [argument.name for argument in self.arguments if argument.is_required],
             "additionalProperties": False,
         }
 
@@ -121,17 +123,18 @@ class Tool:
         InvalidInput
             An argument is unknown, missing, wrong, or given twice with two values; the field is its name as given.
         """
-        known = [name for each in self.arguments for name in (each.name, *each.aliases)]
+        known = [name for argument in self.arguments for name in (argument.name, *argument.aliases)]
         for name in arguments:
             if name not in known:
                 raise InvalidInput(name, self._why_unknown(name, known))
-        judged = {each.name: each.judge(arguments) for each in self.arguments}
+        judged = {argument.name: argument.judge(arguments) for argument in self.arguments}
         return ToolArguments(**{name: value for name, value in judged.items() if value is not None})
 
     def _why_unknown(self, name: str, known: list[str]) -> str:
         near = difflib.get_close_matches(name[: values.MAX_NAME].lower(), known, n=1)
         meant = f" (did you mean {near[0]}?)" if near else ""
-        return f"is no argument of {self.name}{meant}; allowed are {', '.join(each.name for each in self.arguments)}"
+        allowed = ", ".join(argument.name for argument in self.arguments)
+        return f"is no argument of {self.name}{meant}; allowed are {allowed}"
 
 
 def _text(description: str, **more: object) -> dict[str, Any]:

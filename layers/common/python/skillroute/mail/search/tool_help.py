@@ -43,7 +43,7 @@ def assistance(text: str) -> dict[str, Any] | None:
     >>> assistance("deploy form:BlueLake")
     {'applied_filter_hints': [], 'did_you_mean': [{'given': 'form', 'suggestion': 'from'}]}
     """
-    # Keys of dictionaries, since each is told once and a query of colons has thousands.
+    # Keys of dictionaries, since each is shown once and a query of colons has thousands.
     hints: dict[tuple[str, str], None] = {}
     meant: dict[str, str | None] = {}
     for name, written in _HINT.findall(text):

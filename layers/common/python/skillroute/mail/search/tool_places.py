@@ -26,7 +26,7 @@ def project_of(session: Session, caller: Caller, key: str) -> int:
     if found:
         return _own_first(found, caller).id
     others, total = MailRepository(session).projects(caller.org_id, allowed, limit=_SHOWN)
-    raise _unknown("project_key", "project", [each.content.key for each in others], total)
+    raise _unknown("project_key", "project", [project.content.key for project in others], total)
 
 
 def product_of(session: Session, caller: Caller, key: str) -> StoredProduct:
@@ -34,10 +34,10 @@ def product_of(session: Session, caller: Caller, key: str) -> StoredProduct:
     allowed = MailRepository(session).may_see(caller)
     found, _ = MailRepository(session).products(caller.org_id, allowed, key=key, limit=2)
     if found:
-        own = [each for each in found if each.org_id == caller.org_id]
+        own = [product for product in found if product.org_id == caller.org_id]
         return (own or found)[0]
     others, total = MailRepository(session).products(caller.org_id, allowed, limit=_SHOWN)
-    raise _unknown("product_key", "product", [each.content.key for each in others], total)
+    raise _unknown("product_key", "product", [product.content.key for product in others], total)
 
 
 def project_within(session: Session, caller: Caller, product: StoredProduct, key: str) -> int:
@@ -50,7 +50,7 @@ def project_within(session: Session, caller: Caller, product: StoredProduct, key
 
 
 def _own_first(found: Sequence[StoredProject], caller: Caller) -> StoredProject:
-    own = [each for each in found if each.org_id == caller.org_id]
+    own = [project for project in found if project.org_id == caller.org_id]
     return (own or found)[0]
 
 

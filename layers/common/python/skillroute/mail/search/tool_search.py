@@ -1,7 +1,7 @@
-"""The tools `search_messages` and `search_messages_product`, whoever calls them: HTTP, and later MCP.
+"""The tools `search_messages` and `search_messages_product`, for any caller: HTTP, and later MCP.
 
-Arguments are what came over the wire. Every wrong one is `InvalidInput`; trouble in an engine never is an error, but
-told in the answer's `diagnostics`.
+Arguments are what came over the wire. Every wrong one is `InvalidInput`; trouble in an engine is never an error, but
+reported in the answer's `diagnostics`.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class MessageTools:
             _request(given, project_id=project_id), caller, budget=budget, offset=given.skipped
         )
         response = outcome.response
-        # Whoever came here by a cursor has found something.
+        # A caller who came here by a cursor has found something.
         is_in_vain = not response.results and not given.has_cursor
         return _with_values(
-            result=[_shown(each, _FIELDS) for each in response.results],
+            result=[_shown(message, _FIELDS) for message in response.results],
             assistance=assistance(given.query),
             guidance=guidance(given) if is_in_vain else None,
             explain=response.explain and response.explain.model_dump(mode="json", exclude_none=True),
@@ -85,7 +85,7 @@ class MessageTools:
         request = _request(given, **self._database.read(place))
         outcome = self._search.search(request, caller, budget=budget, offset=given.skipped)
         return _with_values(
-            result=[_shown(each, ("id", "project_id", *_FIELDS[1:])) for each in outcome.response.results],
+            result=[_shown(message, ("id", "project_id", *_FIELDS[1:])) for message in outcome.response.results],
             assistance=assistance(given.query),
             next_cursor=outcome.response.next_cursor,
             diagnostics=diagnostics(outcome),

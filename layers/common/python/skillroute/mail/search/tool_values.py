@@ -1,4 +1,4 @@
-"""Values of the tools' arguments: what is taken, and what whoever gives something else is told (message-search, 7).
+"""Values of the tools' arguments: what is accepted, and the errors of anything else (message-search, 7).
 
 Each function takes what came over the wire and raises `ValueError` with what is allowed instead.
 """
@@ -69,7 +69,7 @@ def flag(given: object) -> bool:
 
 
 def token(given: object) -> str:
-    """Return a cursor as it is: what is malformed counts as none, and is told by no error."""
+    """Return a cursor as it is: what is malformed counts as none, without an error."""
     return _string(given)
 
 
@@ -142,7 +142,7 @@ def _named(text: str) -> str:
 
 
 def _one_of(given: object, allowed: tuple[T, ...]) -> T:
-    found = next((each for each in allowed if each == given), None)
+    found = next((choice for choice in allowed if choice == given), None)
     if found is None:
         raise ValueError(f"must be one of {', '.join(allowed)}")
     return found
