@@ -1,7 +1,7 @@
 -- Servers and agents as they are written and read.
 
 -- name: upsert_entity
--- The WHERE keeps what is the same untouched; then nothing comes back, and `lock_entity` tells its id.
+-- The WHERE keeps what is the same untouched; then nothing comes back, and `lock_entity` returns its id.
 INSERT INTO mcp.registry_entities AS e (
     org_id, kind, path, name, name_key, description, tags, tag_keys, capabilities, skills, document, is_enabled, content_hash)
 VALUES (
@@ -28,7 +28,7 @@ WHERE org_id IS NOT DISTINCT FROM :org_id::text AND kind = :kind AND path = :pat
 FOR UPDATE
 
 -- name: share_paths
--- Who writes tools of servers that are not registered (yet) has no row to hold. This makes a registration wait, and is
+-- A writer of tools of servers that are not registered (yet) has no row to lock. This makes a registration wait, and is
 -- a statement of its own because what is read after the wait must see what was waited for.
 SELECT pg_advisory_xact_lock_shared(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
 FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p

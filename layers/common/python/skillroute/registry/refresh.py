@@ -30,10 +30,10 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
     registry, documents = RegistryRepository(session), DocumentRepository(session, Collection.REGISTRY)
     sources = registry.load_sources(entity_ids)
     stored = documents.hashes([str(entity_id) for entity_id in sources])
-    texts = [DocumentText(str(entity_id), indexed_text(each)) for entity_id, each in sources.items()]
-    documents.put([each for each in texts if stored.get(each.key) != each.text.hash])
-    for entity_id, each in sources.items():
-        registry.set_words(entity_id, list(placed_words(each)))
+    texts = [DocumentText(str(entity_id), indexed_text(source)) for entity_id, source in sources.items()]
+    documents.put([text for text in texts if stored.get(text.key) != text.text.hash])
+    for entity_id, source in sources.items():
+        registry.set_words(entity_id, list(placed_words(source)))
 
 
 def check_entities(database: Database) -> list[Finding]:
@@ -78,9 +78,9 @@ def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> l
     hashes = DocumentRepository(session, Collection.REGISTRY).hashes([str(entity_id) for entity_id in entity_ids])
     return [
         entity_id
-        for entity_id, each in sources.items()
-        if hashes.get(str(entity_id)) != indexed_text(each).hash
-        or set(words.get(entity_id, ())) != set(placed_words(each))
+        for entity_id, source in sources.items()
+        if hashes.get(str(entity_id)) != indexed_text(source).hash
+        or set(words.get(entity_id, ())) != set(placed_words(source))
     ]
 
 

@@ -127,7 +127,7 @@ class RegistryRepository:
     def upsert(
         self, org_id: str | None, content: EntityContent, content_hash: str, *, is_enabled: bool | None
     ) -> EntityWritten:
-        """Create or change an entity and hold it to the end of the transaction.
+        """Create or change an entity and lock it to the end of the transaction.
 
         `is_enabled` None leaves it as it is; a new one is enabled.
         """
@@ -180,10 +180,10 @@ class RegistryRepository:
         return bool(self._run("set_entity_enabled", kind=kind, id=entity_id, org_id=org_id, is_enabled=is_enabled))
 
     def lock_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
-        """Hold the servers whose tools say `server` so, to the end of the transaction; return their ids.
+        """Lock the servers that tools name as `server`, to the end of the transaction; return their ids.
 
-        Of those that are not registered the registration waits as well: who registers one says so, and then waits for
-        everybody who writes its tools.
+        The registration of one that is not there waits as well: with `to_register` the call waits for all who write its
+        tools.
         """
         paths = sorted({f"/{server}" for server in tools_servers if server})
         if not paths:
@@ -192,7 +192,7 @@ class RegistryRepository:
         return [row[0] for row in self._run("lock_servers", org_id=org_id, paths=paths)]
 
     def lock(self, entity_ids: Sequence[int]) -> None:
-        """Hold entities to the end of the transaction."""
+        """Lock entities to the end of the transaction."""
         self._run("lock_entities", ids=list(entity_ids))
 
     def ids(self, *, after: int, limit: int) -> list[int]:

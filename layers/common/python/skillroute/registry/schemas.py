@@ -148,7 +148,7 @@ def _path(given: EntityInput) -> str:
         path = f"/{given.path.removeprefix('/').rstrip('/')}"
         if path == "/" or "//" in path:
             raise InvalidInput("path", "must name something between its slashes")
-    if any(each.isspace() or not each.isprintable() or each in "?#" for each in path):
+    if any(character.isspace() or not character.isprintable() or character in "?#" for character in path):
         raise InvalidInput("path", "blanks, control characters, ? and # are not allowed")
     if len(path) > MAX_PATH:
         raise InvalidInput("path", f"is {len(path)} characters; at most {MAX_PATH} are allowed")
@@ -174,9 +174,9 @@ def _without(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 def _tools(raw: list[Any], server: EntityContent) -> tuple[ItemContent, ...]:
     tools: list[ItemContent] = []
     places: dict[str, int] = {}
-    for place, each in enumerate(raw):
+    for place, raw_tool in enumerate(raw):
         try:
-            tool = _tool(each, server)
+            tool = _tool(raw_tool, server)
             if tool.key.name in places:
                 raise InvalidInput("name", f"the same name as tool {places[tool.key.name]} of this server")
         except InvalidInput as error:

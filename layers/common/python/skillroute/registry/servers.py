@@ -19,7 +19,7 @@ class RegisteredServers:
         self._embed_entities = EmbedEntities(database, embedder)
 
     def lock(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
-        """Hold an organisation's servers of these names to the end of the transaction; return their ids."""
+        """Lock an organisation's servers of these names to the end of the transaction; return their ids."""
         return RegistryRepository(session).lock_servers(org_id, names)
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:

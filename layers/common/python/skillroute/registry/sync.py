@@ -82,14 +82,14 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         given = self._read(raw)
         return _Incoming(index, given, tuple(IncomingItem.of(tool) for tool in given.tools or ()))
 
-    def admit(self, each: _Incoming) -> None:
-        before, own = self._tool_count, len(each.tools)
+    def admit(self, thing: _Incoming) -> None:
+        before, own = self._tool_count, len(thing.tools)
         if before + own > MAX_TOOLS_OF_CALL:
             raise InvalidInput("tools", f"{before} tools before its {own}; at most {MAX_TOOLS_OF_CALL} in one call")
         self._tool_count += own
 
-    def named(self, each: _Incoming) -> dict[str, object]:
-        return {"path": each.given.content.path, "name": each.given.content.name}
+    def named(self, thing: _Incoming) -> dict[str, object]:
+        return {"path": thing.given.content.path, "name": thing.given.content.name}
 
     def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
         tools = _tools(incoming)
@@ -99,19 +99,19 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
         org_id, tools, items = self._caller.org_id, _tools(some), ItemRepository(session)
         entities = _upsert(session, some, self._caller)
-        # Read again now that the servers are held: nobody writes their tools between this look and the commit.
+        # Read again now that the servers are locked: nobody writes their tools between this look and the commit.
         states = items.states(org_id, [tool.key for tool in tools]) if tools else {}
         rows = replace(self._embedded, items=tools).rows(states)
         done = _Done(rows=rows, written=self._writer.upsert(session, rows, self._caller))
-        for each in some:
+        for thing in some:
             counts = None
-            if each.given.tools is not None:
-                names = [tool.key.name for tool in each.tools]
-                removed = items.delete_others(org_id, each.given.content.tools_server, names)
-                counts = _counts(each, states, done.written, removed)
-            entity, content = entities[each.index], each.given.content
-            done.outcomes[each.index] = EntityOutcome(
-                each.index, _status(entity, counts), entity.id, path=content.path, name=content.name, tools=counts
+            if thing.given.tools is not None:
+                names = [tool.key.name for tool in thing.tools]
+                removed = items.delete_others(org_id, thing.given.content.tools_server, names)
+                counts = _counts(thing, states, done.written, removed)
+            entity, content = entities[thing.index], thing.given.content
+            done.outcomes[thing.index] = EntityOutcome(
+                thing.index, _status(entity, counts), entity.id, path=content.path, name=content.name, tools=counts
             )
         refresh(
             session, [entities[index].id for index, outcome in done.outcomes.items() if outcome.status != "unchanged"]
@@ -119,36 +119,36 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         return done
 
     def is_news(self, done: _Done) -> bool:
-        return bool(done.written) or any(each.status != "unchanged" for each in done.outcomes.values())
+        return bool(done.written) or any(outcome.status != "unchanged" for outcome in done.outcomes.values())
 
     def embed_committed(self, done: _Done, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
         tools = Embedded(complete=False)
         if deadline is not None:
             tools = self._writer.embed_overtaken(done.rows, done.written, deadline)
-        ids = sorted(each.id for each in done.outcomes.values() if each.id is not None)
+        ids = sorted(outcome.id for outcome in done.outcomes.values() if outcome.id is not None)
         return self._embed_entities(ids, deadline if tools.complete else None), tools
 
 
 def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
-    return [tool for each in incoming for tool in each.tools]
+    return [tool for thing in incoming for tool in thing.tools]
 
 
 def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> dict[int, EntityWritten]:
-    """Write the entities, by index, and hold them before anything is done to their tools."""
-    servers = [each.given.content.tools_server for each in incoming if each.given.content.kind == "server"]
+    """Write the entities, by index, and lock them before anything is done to their tools."""
+    servers = [thing.given.content.tools_server for thing in incoming if thing.given.content.kind == "server"]
     # All that are there at once, as everybody does who writes tools; the new ones then in an order of their own.
     RegistryRepository(session).lock_servers(caller.org_id, servers, to_register=True)
     return {
-        each.index: RegistryRepository(session).upsert(
-            caller.org_id, each.given.content, content_hash(each.given.content), is_enabled=each.given.is_enabled
+        thing.index: RegistryRepository(session).upsert(
+            caller.org_id, thing.given.content, content_hash(thing.given.content), is_enabled=thing.given.is_enabled
         )
-        for each in sorted(incoming, key=lambda each: each.given.content.path)
+        for thing in sorted(incoming, key=lambda thing: thing.given.content.path)
     }
 
 
-def _counts(each: _Incoming, states: States, written: Mapping[ItemKey, Written], removed: int) -> ToolCounts:
-    became = Counter(tool.status(states.get(tool.key), written.get(tool.key)) for tool in each.tools)
-    stored = (written.get(tool.key) or states.get(tool.key) for tool in each.tools)
+def _counts(thing: _Incoming, states: States, written: Mapping[ItemKey, Written], removed: int) -> ToolCounts:
+    became = Counter(tool.status(states.get(tool.key), written.get(tool.key)) for tool in thing.tools)
+    stored = (written.get(tool.key) or states.get(tool.key) for tool in thing.tools)
     refused = sum(tool is not None and tool.is_refused for tool in stored)
     return ToolCounts(became["created"], became["updated"], became["unchanged"], removed, refused)
 

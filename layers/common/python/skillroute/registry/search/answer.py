@@ -104,7 +104,7 @@ def load(database: Database, chosen: Chosen) -> Details:
     tools = {tool.scored.id for tool in chosen.tools}
     tools |= {tool.scored.id for of_server in chosen.matching.values() for tool in of_server}
     # The servers of the tools as well, though they need not be in the answer themselves.
-    entities = {each.id for each in (*chosen.servers, *chosen.agents)} | {tool.server_id for tool in chosen.tools}
+    entities = {entity.id for entity in (*chosen.servers, *chosen.agents)} | {tool.server_id for tool in chosen.tools}
     if not entities:
         return Details()
     cards, schemas = [agent.id for agent in chosen.agents], [tool.scored.id for tool in chosen.tools]
@@ -125,10 +125,10 @@ def response(
     """Put the answer together; what was deleted a moment ago is left out."""
     entities = details.entities
     shown = fitted(
-        [_server(each, entities[each.id], chosen, details) for each in chosen.servers if each.id in entities],
-        [_tool(each, details) for each in chosen.tools if _is_there(each, details)],
-        [_agent(each, entities[each.id]) for each in chosen.agents if each.id in entities],
-        [_breakdown(each) for each in found.candidates(MAX_EXPLAINED)] if request.explain else None,
+        [_server(server, entities[server.id], chosen, details) for server in chosen.servers if server.id in entities],
+        [_tool(tool, details) for tool in chosen.tools if _is_there(tool, details)],
+        [_agent(agent, entities[agent.id]) for agent in chosen.agents if agent.id in entities],
+        [_breakdown(candidate) for candidate in found.candidates(MAX_EXPLAINED)] if request.explain else None,
         # What had no room in the question to PostgreSQL has none in the answer either.
         {id_ for id_, tool in details.tools.items() if not tool.had_room},
     )
@@ -146,11 +146,11 @@ def response(
 
 def log_scores(found: Found) -> None:
     """Write the line of every candidate (Diagnostic Logging)."""
-    for each in found.candidates():
-        parts = _breakdown(each)
+    for candidate in found.candidates():
+        parts = _breakdown(candidate)
         # repr keeps a name with line breaks on the line.
         logger.debug(
-            f"Score for {each.name!r} (type={each.type}): vector={_decimals(parts.vector)}, "
+            f"Score for {candidate.name!r} (type={candidate.type}): vector={_decimals(parts.vector)}, "
             f"normalized_vector={_decimals(parts.normalized_vector)}, text_boost={parts.text_boost:.1f}, "
             f"boost_contrib={_decimals(parts.boost_contrib)}, final={_decimals(parts.final)}"
         )

@@ -3,7 +3,7 @@
 Candidates are the nearest neighbours and everything that contains a keyword. All of them are scored, by both numbers,
 before any is left out. A keyword can be in thousands of entities, though, and reading those costs more than all the
 rest; so the best by boost are read, and of the others those that are near enough to get into the answer in spite of
-their boost. Which they are the scores tell: the answer is the same as if all had been read.
+their boost. The scores decide which they are: the answer is the same as if all had been read.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class HybridSearch:
             merge.cosines |= {id_: cosine for id_, cosine in cosines.items() if id_ in merge.known}
 
     def _read_unseen(self, merge: _Merge, ranked: Sequence[Scored]) -> bool:
-        """Read what was not read by keyword but is near enough to get into the answer; False where that cannot be told.
+        """Read what was not read by keyword but is near enough to get into the answer; False where that is not known.
 
         What was not read gets at most what keywords add to the last that was. So it needs a cosine of at least
         ``least`` for the score of the last in the answer, and is not needed when even the farthest of the nearest
@@ -226,8 +226,8 @@ def _lexical(plan: RegistryPlan, kind: EntityKind, found: KeywordHits) -> Candid
 
 
 def _candidates(plan: RegistryPlan, ranked: Sequence[Scored], count: int, best: Iterable[int]) -> Candidates:
-    searched = {*best, *(each.id for each in ranked[: plan.max_results])}
-    return Candidates(ranked, count, [each for each in ranked if each.id in searched])
+    searched = {*best, *(candidate.id for candidate in ranked[: plan.max_results])}
+    return Candidates(ranked, count, [candidate for candidate in ranked if candidate.id in searched])
 
 
 def _scored(plan: RegistryPlan, hit: KeywordHit, score: Score) -> Scored:

@@ -83,8 +83,8 @@ class _Room:
             self.left -= size
 
     def first(self, explain: list[ScoreBreakdown]) -> list[ScoreBreakdown]:
-        for number, each in enumerate(explain):
-            self.left -= size_of([each.name, each.path]) + _BESIDE
+        for number, breakdown in enumerate(explain):
+            self.left -= size_of([breakdown.name, breakdown.path]) + _BESIDE
             if self.left < 0:
                 return explain[:number]
         return explain
@@ -96,10 +96,10 @@ def _with_short_texts(
     """Return all with descriptions that have room together, and whether any was cut, here or when it was read."""
     of_servers = [tool for server in servers for tool in server.matching_tools]
     texts = [
-        *(each.description for each in servers),
-        *(each.description for each in of_servers),
-        *(each.description for each in tools),
-        *(each.description for each in agents),
+        *(server.description for server in servers),
+        *(tool.description for tool in of_servers),
+        *(tool.description for tool in tools),
+        *(agent.description for agent in agents),
     ]
     shown = shortened(texts, TEXT_BYTES)
     if shown == texts:
@@ -119,9 +119,9 @@ def _with_short_texts(
 def _size_of_all(servers: list[ServerMatch], tools: list[RegistryToolMatch], agents: list[AgentMatch]) -> int:
     """Return the bytes of everything but schemas, cards and the skills that cards name."""
     entries = [
-        *([each.path, each.server_name, each.description, *each.tags] for each in servers),
-        *([tool.tool_name, tool.description] for each in servers for tool in each.matching_tools),
-        *([each.server_path, each.server_name, each.tool_name, each.description] for each in tools),
-        *([each.path, each.agent_name, each.description, *each.tags] for each in agents),
+        *([server.path, server.server_name, server.description, *server.tags] for server in servers),
+        *([tool.tool_name, tool.description] for server in servers for tool in server.matching_tools),
+        *([tool.server_path, tool.server_name, tool.tool_name, tool.description] for tool in tools),
+        *([agent.path, agent.agent_name, agent.description, *agent.tags] for agent in agents),
     ]
     return size_of(entries) + _BESIDE * len(entries)

@@ -44,7 +44,7 @@ class RegistryPlan:
         return max(3 * self.max_results, MIN_CANDIDATES)
 
     def names(self, name: str, score: Score) -> bool:
-        """Tell, of what has the highest relevance, whether the query has its name; elsewhere it does not matter."""
+        """Return whether the query has the name of what has the highest relevance; elsewhere it does not matter."""
         return score.final == 1.0 and name_key(name) in self.query.names
 
     @property

@@ -48,7 +48,7 @@ class Score:
 class Scored:
     """A candidate with its score. The path of a tool is its server's.
 
-    `is_named` tells, of those with a relevance of 1, that the query contains the name.
+    `is_named`: the query contains the name; set only for those with a relevance of 1.
     """
 
     id: int
@@ -94,8 +94,15 @@ def by_rank(candidates: Iterable[Scored]) -> list[Scored]:
     Then by path; tools of one server by name.
     """
 
-    def key(each: Scored) -> tuple[float, bool, float, str, str, int]:
-        name = each.name if each.type == "tool" else ""
-        return -each.score.final, not each.is_named, -each.score.unclamped, each.path, name, each.id
+    def key(candidate: Scored) -> tuple[float, bool, float, str, str, int]:
+        name = candidate.name if candidate.type == "tool" else ""
+        return (
+            -candidate.score.final,
+            not candidate.is_named,
+            -candidate.score.unclamped,
+            candidate.path,
+            name,
+            candidate.id,
+        )
 
     return sorted(candidates, key=key)

@@ -32,7 +32,7 @@ class GradedTool:
 def cosines(index: VectorIndex, vector: Vector, plan: RegistryPlan, servers: Sequence[Scored]) -> dict[int, float]:
     """Return the cosines of all tools that are called these servers', best first. Raises `IndexUnavailable`.
 
-    Two organisations may call a server alike, so there can be some of others' among them: ids tell which count.
+    Two organisations may call a server alike, so there can be some of others' among them: their ids decide.
     """
     names = sorted({server.path.removeprefix("/") for server in servers})
     where = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
@@ -44,7 +44,7 @@ def with_inactive(cosines: Mapping[int, float], vector: Vector, inactive: Mappin
     if not inactive:
         return dict(cosines)
     both = {**cosines, **{tool_id: dot(vector, stored) for tool_id, stored in inactive.items()}}
-    return dict(sorted(both.items(), key=lambda each: (-each[1], str(each[0]))))
+    return dict(sorted(both.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
 
 def graded(
@@ -68,7 +68,7 @@ def graded(
             score = graders.score(tool)
             scored = Scored(tool.id, "tool", of[tool.entity_id].path, tool.name, score, plan.names(tool.name, score))
             found[tool.id] = GradedTool(scored, tool.entity_id, is_match)
-    return [found[each.id] for each in scoring.by_rank(tool.scored for tool in found.values())]
+    return [found[ranked.id] for ranked in scoring.by_rank(tool.scored for tool in found.values())]
 
 
 class _Graders:
