@@ -45,9 +45,9 @@ class AggregateSkill:
             self._database.transact(lambda session, key=key: self._derive(session, key, model))  # type: ignore[misc]
 
     def _aggregate(self, session: Session, skill_key: SkillKey) -> bool:
-        # Held to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
+        # Locked to the end, so that of two aggregations the later one has seen what the earlier one saw, and more.
         exists = SkillRepository(session).lock(skill_key)
-        # Looked at before the members are read: whoever changes them later leaves a newer version, which stays.
+        # Looked at before the members are read: who changes them later leaves a newer version, which stays.
         versions = OutboxRepository(session).versions(QueueName.AGGREGATE, [skill_key])
         models = IndexStateRepository(session).locked_models().searched if exists else ()
         changed = [self._derive(session, skill_key, model) for model in models]

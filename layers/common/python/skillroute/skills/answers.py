@@ -161,8 +161,10 @@ class ClassifyResponse(BaseModel):
             tool_name=outcome.tool_name,
             decision=outcome.decision,
             assignments=[
-                ClassifiedSkill(skill_id=each.skill_id, confidence=each.confidence, reasoning=each.reasoning)
-                for each in outcome.assignments
+                ClassifiedSkill(
+                    skill_id=assignment.skill_id, confidence=assignment.confidence, reasoning=assignment.reasoning
+                )
+                for assignment in outcome.assignments
             ],
             primary_skill_id=outcome.assignments[0].skill_id if outcome.assignments else None,
             suggested_new_skill=SuggestedSkill(

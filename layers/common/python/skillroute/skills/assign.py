@@ -100,7 +100,7 @@ def assign(
     assignments = AssignmentRepository(session)
     _require(set(ranked), assignments.lock_items(list(ranked), caller.org_id), "item")
     named = {assignment.skill_id for given in ranked.values() for assignment in given}
-    # Whichever of them it turns out to be, as soon as they are held.
+    # Whichever of them it turns out to be, as soon as they are locked.
     touched = possible_keys(named, caller.org_id) | assignments.of_items(list(ranked))
     assignments.lock_memberships(touched, caller.org_id)
     keys = assignments.keys_of_skills(named, caller.org_id)
@@ -112,9 +112,9 @@ def assign(
         raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
     tools = ClassificationRepository(session).tools(list(ranked), None)
     changed: set[SkillKey] = set()
-    for chosen, items in _by_source(ranked, source, {id_: each.decided_by for id_, each in tools.items()}).items():
+    for chosen, items in _by_source(ranked, source, {id_: seen.decided_by for id_, seen in tools.items()}).items():
         changed |= assignments.replace(items, keys, chosen)
-    ClassificationRepository(session).record({id_: each.tool.input_hash for id_, each in tools.items()}, HUMAN)
+    ClassificationRepository(session).record({id_: seen.tool.input_hash for id_, seen in tools.items()}, HUMAN)
     SuggestionRepository(session).drop_of(list(ranked))
     return changed
 

@@ -1,15 +1,15 @@
 -- Who belongs to which skill.
 
 -- name: existing_item_ids
--- Held to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
+-- Locked to the end of the transaction: of two replacements of the same assignments the later one sees the earlier one.
 SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: lock_memberships
--- Whoever changes which tools belong to a skill holds it to the end of the transaction, and so does whoever deletes it:
--- no tool joins a skill that goes at the same moment. Those who change it hold it together; each alone holds what belongs
--- to the organisation, so that it never goes over the limit. Nobody waits for another organisation, nor in a circle, as
--- all ask in the same order.
+-- A change of the tools that belong to a skill locks it to the end of the transaction, and so does its deletion: no tool
+-- joins a skill that goes at the same moment. Changes share the lock of the skill; that of what belongs to the
+-- organisation is exclusive, so that it never goes over the limit. Nobody waits for another organisation, nor in a
+-- circle, as all ask in the same order.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.membership:' || skill.key, 0)),
        pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.membership:' || skill.key, :org_id::text), 1))
 FROM (SELECT DISTINCT unnest(:keys::text[]) AS key ORDER BY 1) AS skill

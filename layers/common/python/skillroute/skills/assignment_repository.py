@@ -23,7 +23,7 @@ class AssignmentRepository:
         self._run = connection.run
 
     def lock_items(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
-        """Hold items of exactly this organisation to the end of the transaction; return those that exist."""
+        """Lock items of exactly this organisation to the end of the transaction; return those that exist."""
         return {row[0] for row in self._run("existing_item_ids", ids=list(item_ids), org_id=org_id)}
 
     def lock_memberships(self, skill_keys: Collection[SkillKey], org_id: str | None) -> None:

@@ -97,7 +97,7 @@ class ChangeSkill(SkillWriter):
         key = self._of_caller(skill_id, caller).key
 
         def delete(session: Session) -> bool:
-            # Nobody joins it from here on, and whoever was about to finds it deleted (skill-contract EC-002).
+            # Nobody joins it from here on, and one who was about to finds it deleted (skill-contract EC-002).
             # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
             SkillRepository(session).lock_skills_of(caller.org_id)
             AssignmentRepository(session).lock_all_memberships(key)

@@ -84,7 +84,7 @@ class SkillProfile:
 
     @property
     def key(self) -> SkillKey:
-        """The key that tells it from other organisations' skills of its id. Of one list, ids are enough."""
+        """The key that distinguishes it from other organisations' skills of its id. Of one list, ids are enough."""
         return skill_key(self.id, self.org_id)
 
 
@@ -169,19 +169,19 @@ def settle(
     """
     best: dict[str, ProposedAssignment] = {}
     rejected: list[ProposedAssignment] = []
-    for each in proposed:
-        if each.skill_id not in offered or not _is_confidence(each.confidence):
-            rejected.append(each)
-        elif each.skill_id not in best or best[each.skill_id].confidence < each.confidence:
-            best[each.skill_id] = each
+    for proposal in proposed:
+        if proposal.skill_id not in offered or not _is_confidence(proposal.confidence):
+            rejected.append(proposal)
+        elif proposal.skill_id not in best or best[proposal.skill_id].confidence < proposal.confidence:
+            best[proposal.skill_id] = proposal
     strong = [
-        Assignment(each.skill_id, each.confidence, each.reasoning)
-        for each in best.values()
-        if each.confidence >= min_confidence
+        Assignment(proposal.skill_id, proposal.confidence, proposal.reasoning)
+        for proposal in best.values()
+        if proposal.confidence >= min_confidence
     ]
     return Settled(
         assignments=tuple(in_rank_order(strong)[:MAX_CLASSIFIED_SKILLS]),
-        weak=tuple(each for each in best.values() if WEAK_CONFIDENCE <= each.confidence < min_confidence),
+        weak=tuple(proposal for proposal in best.values() if WEAK_CONFIDENCE <= proposal.confidence < min_confidence),
         rejected=tuple(rejected),
     )
 

@@ -66,7 +66,7 @@ class ClassificationRepository:
         return found
 
     def lock(self, item_ids: Sequence[int]) -> None:
-        """Hold items of any organisation to the end of the transaction."""
+        """Lock items of any organisation to the end of the transaction."""
         self._run("lock_tools", ids=list(item_ids))
 
     def fingerprints(self, org_id: str | None, model: EmbeddingModel | None) -> list[tuple[SkillKey, str]]:

@@ -33,9 +33,9 @@ class ClassifyTools:
     Parameters
     ----------
     suggest : SuggestSkills
-        Tells people of new suggestions, and approves those that were made often enough.
+        Notifies people of new suggestions, and approves those that were made often enough.
     own_model : callable
-        Returns the model that this process embeds with, or None while that cannot be told.
+        Returns the model that this process embeds with, or None while that is not known.
     timeout_s : float
         The most that one attempt at one tool may take.
     min_confidence : float
@@ -82,7 +82,7 @@ class ClassifyTools:
         """
         model = self._model()
         found = self._database.read(lambda session: ClassificationRepository(session).tools(tool_ids, model))
-        skipped = {id_: why for id_, each in found.items() if (why := self._skip(each, force)) is not None}
+        skipped = {id_: why for id_, seen in found.items() if (why := self._skip(seen, force)) is not None}
         results: Results = {id_: Outcome(id_, Decision.GONE) for id_ in tool_ids if id_ not in found}
         if skipped:
             results |= self._database.transact(lambda session: _skipped(session, found, skipped))
@@ -131,26 +131,26 @@ class ClassifyTools:
             raise Conflict(f"tool {tool_id} is being changed: try again")
         return outcome
 
-    def _skip(self, each: ToClassify, force: bool) -> Decision | None:
-        if force or each.decided_by is None:
+    def _skip(self, seen: ToClassify, force: bool) -> Decision | None:
+        if force or seen.decided_by is None:
             return None
-        if each.decided_by == HUMAN:
+        if seen.decided_by == HUMAN:
             return Decision.HUMAN
-        same = each.decided_by == self._classifier.name and each.decided_hash == each.tool.input_hash
+        same = seen.decided_by == self._classifier.name and seen.decided_hash == seen.tool.input_hash
         return Decision.UNCHANGED if same else None
 
     def _ask(self, tools: list[ToClassify], model: EmbeddingModel | None) -> list[_Asked]:
-        offers = {org_id: self._profiles(org_id, model) for org_id in {each.tool.org_id for each in tools}}
+        offers = {org_id: self._profiles(org_id, model) for org_id in {seen.tool.org_id for seen in tools}}
 
-        def ask(each: ToClassify) -> _Asked:
-            skills = offers[each.tool.org_id]
-            if each.decided_by == HUMAN:  # forced: what the person decided must not decide again
-                skills = self._profiles.without(each.tool.id, skills, each.tool.org_id, model)
+        def ask(seen: ToClassify) -> _Asked:
+            skills = offers[seen.tool.org_id]
+            if seen.decided_by == HUMAN:  # forced: what the person decided must not decide again
+                skills = self._profiles.without(seen.tool.id, skills, seen.tool.org_id, model)
             try:
-                classification = self._classifier.classify(each.tool, skills, timeout_s=self._timeout_s)
+                classification = self._classifier.classify(seen.tool, skills, timeout_s=self._timeout_s)
             except ClassifierUnavailable as error:
-                return each, error
-            return each, Answer(each, classification, {skill.id: skill.key for skill in skills})
+                return seen, error
+            return seen, Answer(seen, classification, {skill.id: skill.key for skill in skills})
 
         workers = min(self._classifier.concurrency, len(tools))
         if workers < 2:
@@ -162,10 +162,10 @@ class ClassifyTools:
         """Store the answers for tools of one organisation."""
         results: Results = {}
         answers: list[Answer] = []
-        for each, answer in asked:
+        for seen, answer in asked:
             if isinstance(answer, ClassifierUnavailable):
-                logger.error("tool not classified", extra={"tool_id": each.tool.id, "reason": str(answer)})
-                results[each.tool.id] = answer
+                logger.error("tool not classified", extra={"tool_id": seen.tool.id, "reason": str(answer)})
+                results[seen.tool.id] = answer
             else:
                 answers.append(answer)
         if answers:
@@ -176,15 +176,15 @@ class ClassifyTools:
         return results
 
 
-def _order(each: ToClassify) -> tuple[str, int]:
-    return each.tool.org_id or "", each.tool.id
+def _order(seen: ToClassify) -> tuple[str, int]:
+    return seen.tool.org_id or "", seen.tool.id
 
 
 def _skipped(session: Session, found: Mapping[int, ToClassify], skipped: Mapping[int, Decision]) -> Results:
-    """Say what skipped tools have, and take their work from the outbox."""
+    """Return what skipped tools have, and take their work from the outbox."""
     versions = {str(id_): found[id_].version for id_ in skipped}
     OutboxRepository(session).done(
-        QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None}
+        QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
     )
     return {
         id_: Outcome(id_, decision, found[id_].tool.name, current_assignments(session, found[id_].tool))

@@ -97,7 +97,7 @@ class Skill:
 
 
 def _lower_case(keyword: str) -> str:
-    # The pattern tells readers of the API's document; in any script lower case is what has no other.
+    # The pattern is for readers of the API's document; in any script lower case is what has no other.
     if keyword != keyword.lower():
         raise ValueError("must be lower case")
     return keyword
@@ -188,7 +188,7 @@ class SkillMember:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One item's membership in one skill, with how sure whoever assigned it was (0..1), and why.
+    """One item's membership in one skill, with the confidence of the assignment (0..1), and why.
 
     The skill is the one that the item's organisation sees by this id.
     """

@@ -50,19 +50,19 @@ class SkillProfiles:
         def read(session: Session) -> dict[SkillKey, Vector | None]:
             assigned = AssignmentRepository(session).of_item(tool_id, org_id)
             return {
-                each.skill_key: weighted_mean(
-                    SkillRepository(session).members(each.skill_key, model, by_people=True, without=tool_id)
+                assignment.skill_key: weighted_mean(
+                    SkillRepository(session).members(assignment.skill_key, model, by_people=True, without=tool_id)
                 )
-                for each in assigned
-                if each.source.is_human
+                for assignment in assigned
+                if assignment.source.is_human
             }
 
         others = self._database.read(read)
         return tuple(
-            replace(each, centroid=others[each.key], fingerprint=f"{each.fingerprint}:without {tool_id}")
-            if each.key in others
-            else each
-            for each in skills
+            replace(skill, centroid=others[skill.key], fingerprint=f"{skill.fingerprint}:without {tool_id}")
+            if skill.key in others
+            else skill
+            for skill in skills
         )
 
     @staticmethod
@@ -70,12 +70,14 @@ class SkillProfiles:
         session: Session, org_id: str | None, model: EmbeddingModel | None, known: Sequence[SkillProfile]
     ) -> Sequence[SkillProfile]:
         fingerprints = dict(ClassificationRepository(session).fingerprints(org_id, model))
-        same = {each.key: each for each in known if fingerprints.get(each.key) == each.fingerprint}
+        same = {profile.key: profile for profile in known if fingerprints.get(profile.key) == profile.fingerprint}
         if len(same) == len(fingerprints) == len(known):
             return known
         changed = {key: fingerprint for key, fingerprint in fingerprints.items() if key not in same}
         read = (
-            {each.key: each for each in ClassificationRepository(session).profiles(changed, model)} if changed else {}
+            {profile.key: profile for profile in ClassificationRepository(session).profiles(changed, model)}
+            if changed
+            else {}
         )
         both = same | read
         return tuple(both[key] for key in sorted(both))

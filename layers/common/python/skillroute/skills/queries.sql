@@ -45,7 +45,7 @@ WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
 SELECT pg_advisory_xact_lock(hashtextextended('mcp.skills_of:' || :org_id::text, 0))
 
 -- name: lock_global_skills_shared
--- Whoever creates or deletes an organisation's skill lets nobody create or delete a global one meanwhile, so that none
+-- While an organisation's skill is created or deleted, nobody can create or delete a global one, so that none
 -- comes by an id of its own that has just become global. Organisations do not wait for each other.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.skill_categories', 0))
 

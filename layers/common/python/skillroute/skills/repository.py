@@ -77,7 +77,7 @@ class SkillRepository:
         return bool(self._run("delete_skill", key=skill_key))
 
     def is_deleted(self, skill_id: str, org_id: str | None) -> bool:
-        """Tell whether the organisation has, or there was globally, a skill of this id that is deleted."""
+        """Return whether the organisation, or everybody, had a skill of this id that is deleted."""
         return bool(self._run("is_deleted_skill", id=skill_id, org_id=org_id)[0][0])
 
     def get(self, skill_id: str, org_id: str | None) -> Skill | None:
@@ -107,7 +107,7 @@ class SkillRepository:
         return from_bytes(rows[0][0]) if rows else None
 
     def lock(self, skill_key: SkillKey) -> bool:
-        """Hold a skill to the end of the transaction; False when there is none."""
+        """Lock a skill to the end of the transaction; False when there is none."""
         return bool(self._run("lock_skill", key=skill_key))
 
     def members(

@@ -165,7 +165,7 @@ class ReviewSuggestions:
         return suggestion
 
     def _tools(self, suggestion: Suggestion) -> list[int]:
-        """Return the tools that a decision touches. They are held before suggestions are, as classifying does."""
+        """Return the tools that a decision touches. They are locked before suggestions are, as in classifying."""
         same = self._database.read(
             lambda session: SuggestionRepository(session).same_name(suggestion.suggested_name, suggestion.org_id)
         )
@@ -183,7 +183,7 @@ def _found(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
 
 
 def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Suggestion:
-    """Hold a suggestion to the end of the transaction, and return it as it is now.
+    """Lock a suggestion to the end of the transaction, and return it as it is now.
 
     Raises
     ------
@@ -233,15 +233,15 @@ def _resolve(
     assignment = None
     if tool_id is not None:
         kept = [
-            Assignment(each.skill_id, each.confidence, each.reasoning)
-            for each in AssignmentRepository(session).of_item(tool_id, caller.org_id)
-            if each.skill_key != skill.key
+            Assignment(assigned.skill_id, assigned.confidence, assigned.reasoning)
+            for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id)
+            if assigned.skill_key != skill.key
         ]
         assign(session, {tool_id: in_rank_order([Assignment(skill.id, _FULL_CONFIDENCE), *kept])}, caller)
         assignment = next(
-            each
-            for each in AssignmentRepository(session).of_item(tool_id, caller.org_id)
-            if each.skill_key == skill.key
+            assigned
+            for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id)
+            if assigned.skill_key == skill.key
         )
     # The classifier looks at the other tools again, now that the skill is there.
     waiting = [other_tool for _, other_tool in others if other_tool is not None]

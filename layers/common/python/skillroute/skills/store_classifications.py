@@ -74,27 +74,27 @@ class StoreClassifications:
         """
         overtaken, current = self._still_current(session, answers, force=force)
         settled, keys = self._settle(session, current, org_id)
-        assigned = {id_: each.assignments for id_, each in settled.items()}
+        assigned = {id_: chosen.assignments for id_, chosen in settled.items()}
         AssignmentRepository(session).replace(assigned, keys, self._classifier.source)
         ClassificationRepository(session).record(
-            {each.tool.id: each.tool.input_hash for each in current}, self._classifier.name
+            {answer.tool.id: answer.tool.input_hash for answer in current}, self._classifier.name
         )
-        suggested = self._suggest(session, [each for each in current if not settled[each.tool.id].assignments])
-        SuggestionRepository(session).drop_of([id_ for id_, each in settled.items() if each.assignments])
-        versions = {str(each.tool.id): each.seen.version for each in answers}
+        suggested = self._suggest(session, [answer for answer in current if not settled[answer.tool.id].assignments])
+        SuggestionRepository(session).drop_of([id_ for id_, chosen in settled.items() if chosen.assignments])
+        versions = {str(answer.tool.id): answer.seen.version for answer in answers}
         OutboxRepository(session).done(
-            QueueName.CLASSIFY, {key: each for key, each in versions.items() if each is not None}
+            QueueName.CLASSIFY, {key: version for key, version in versions.items() if version is not None}
         )
-        drafts = {each.tool.id: each.draft for each in suggested}
+        drafts = {suggestion.tool.id: suggestion.draft for suggestion in suggested}
         outcomes = [
             Outcome(
-                each.tool.id,
-                Decision.SUGGESTED if each.tool.id in drafts else Decision.CLASSIFIED,
-                each.tool.name,
-                settled[each.tool.id].assignments,
-                drafts.get(each.tool.id),
+                answer.tool.id,
+                Decision.SUGGESTED if answer.tool.id in drafts else Decision.CLASSIFIED,
+                answer.tool.name,
+                settled[answer.tool.id].assignments,
+                drafts.get(answer.tool.id),
             )
-            for each in current
+            for answer in current
         ]
         return Stored([*overtaken, *outcomes], suggested)
 
@@ -102,35 +102,35 @@ class StoreClassifications:
     def _still_current(
         session: Session, answers: Sequence[Answer], *, force: bool
     ) -> tuple[list[Outcome], list[Answer]]:
-        """Hold the tools, and part those that changed, went, or were decided on by a person since they were read."""
-        ids = [each.tool.id for each in answers]
+        """Lock the tools, and part those that changed, went, or were decided on by a person since they were read."""
+        ids = [answer.tool.id for answer in answers]
         ClassificationRepository(session).lock(ids)
         found = ClassificationRepository(session).tools(ids, None)
         overtaken: list[Outcome] = []
         current: list[Answer] = []
-        for each in answers:
-            now = found.get(each.tool.id)
+        for answer in answers:
+            now = found.get(answer.tool.id)
             if now is None:
-                overtaken.append(Outcome(each.tool.id, Decision.GONE, each.tool.name))
-            elif now.decided_by == HUMAN and not (force and now.decided_at == each.seen.decided_at):
+                overtaken.append(Outcome(answer.tool.id, Decision.GONE, answer.tool.name))
+            elif now.decided_by == HUMAN and not (force and now.decided_at == answer.seen.decided_at):
                 assigned = current_assignments(session, now.tool)
-                overtaken.append(Outcome(each.tool.id, Decision.HUMAN, each.tool.name, assigned))
-            elif now.tool.input_hash != each.tool.input_hash:
-                overtaken.append(Outcome(each.tool.id, Decision.OVERTAKEN, each.tool.name))
+                overtaken.append(Outcome(answer.tool.id, Decision.HUMAN, answer.tool.name, assigned))
+            elif now.tool.input_hash != answer.tool.input_hash:
+                overtaken.append(Outcome(answer.tool.id, Decision.OVERTAKEN, answer.tool.name))
             else:
-                current.append(each)
+                current.append(answer)
         return overtaken, current
 
     def _settle(
         self, session: Session, answers: Sequence[Answer], org_id: str | None
     ) -> tuple[dict[int, Settled], dict[str, SkillKey]]:
         """Decide on the answers; return also the keys of the skills that tools may be given, by id."""
-        ids = [each.tool.id for each in answers]
+        ids = [answer.tool.id for answer in answers]
         proposed = {
-            p.skill_id: each.offered[p.skill_id]
-            for each in answers
-            for p in each.classification.assignments
-            if p.skill_id in each.offered
+            p.skill_id: answer.offered[p.skill_id]
+            for answer in answers
+            for p in answer.classification.assignments
+            if p.skill_id in answer.offered
         }
         AssignmentRepository(session).lock_memberships(
             {*proposed.values(), *AssignmentRepository(session).of_items(ids)}, org_id
@@ -140,42 +140,44 @@ class StoreClassifications:
         keys = {skill_id: key for skill_id, key in now.items() if key == proposed[skill_id]}
         room = AssignmentRepository(session).room(keys.values(), ids, org_id)
         settled: dict[int, Settled] = {}
-        for each in answers:
+        for answer in answers:
             open_ = {skill_id for skill_id, key in keys.items() if room[key] > 0}
-            full = {p.skill_id for p in each.classification.assignments} & (keys.keys() - open_)
+            full = {p.skill_id for p in answer.classification.assignments} & (keys.keys() - open_)
             if full:
-                extra = {"tool_id": each.tool.id, "skill_ids": sorted(full)}
+                extra = {"tool_id": answer.tool.id, "skill_ids": sorted(full)}
                 logger.warning("skills have no room for more tools", extra=extra)
-            chosen = settle(each.classification.assignments, open_, min_confidence=self._min_confidence)
+            chosen = settle(answer.classification.assignments, open_, min_confidence=self._min_confidence)
             for assignment in chosen.assignments:
                 room[keys[assignment.skill_id]] -= 1
-            _log(each.tool.id, chosen)
-            settled[each.tool.id] = chosen
+            _log(answer.tool.id, chosen)
+            settled[answer.tool.id] = chosen
         return settled, keys
 
     def _suggest(self, session: Session, answers: Sequence[Answer]) -> list[Suggested]:
         suggested = []
-        for each in answers:
-            draft = draft_for(each.tool, each.classification.suggestion)
+        for answer in answers:
+            draft = draft_for(answer.tool, answer.classification.suggestion)
             # What the classifier did not say itself is a draft of ours, and no language model's vote for a name.
-            has_suggestion = each.classification.suggestion is not None
+            has_suggestion = answer.classification.suggestion is not None
             source = self._classifier.source if has_suggestion else AssignmentSource.SIMILARITY
-            id_, is_first = SuggestionRepository(session).add(draft, each.tool, source)
-            suggested.append(Suggested(id_, draft, each.tool, is_first))
+            id_, is_first = SuggestionRepository(session).add(draft, answer.tool, source)
+            suggested.append(Suggested(id_, draft, answer.tool, is_first))
         return suggested
 
 
 def current_assignments(session: Session, tool: ToolProfile) -> tuple[Assignment, ...]:
     """Return the skills that a tool has, the primary one first."""
     assigned = AssignmentRepository(session).of_item(tool.id, tool.org_id)
-    ranked = sorted(assigned, key=lambda each: (not each.is_primary, -each.confidence, each.skill_id))
-    return tuple(Assignment(each.skill_id, each.confidence, each.reasoning) for each in ranked)
+    ranked = sorted(
+        assigned, key=lambda assignment: (not assignment.is_primary, -assignment.confidence, assignment.skill_id)
+    )
+    return tuple(Assignment(assignment.skill_id, assignment.confidence, assignment.reasoning) for assignment in ranked)
 
 
 def _log(tool_id: int, settled: Settled) -> None:
     if settled.rejected:
-        rejected = [(each.skill_id[:64], each.confidence) for each in settled.rejected]
+        rejected = [(proposal.skill_id[:64], proposal.confidence) for proposal in settled.rejected]
         logger.warning("proposed skills rejected", extra={"tool_id": tool_id, "rejected": rejected})
     if settled.weak:
-        weak = [(each.skill_id, round(each.confidence, 3)) for each in settled.weak]
+        weak = [(proposal.skill_id, round(proposal.confidence, 3)) for proposal in settled.weak]
         logger.info("weak matches not assigned", extra={"tool_id": tool_id, "weak": weak})

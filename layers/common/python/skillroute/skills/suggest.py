@@ -56,33 +56,34 @@ class SuggestSkills:
         self._clock = clock
 
     def announce(self, suggested: Sequence[Suggested]) -> None:
-        """Tell people of suggestions with a new name, and approve those that were made often enough."""
-        for each in suggested:
+        """Notify people of suggestions with a new name, and approve those that were made often enough."""
+        for suggestion in suggested:
             count(Metric.SUGGESTIONS_CREATED)
-            if each.is_first:
+            if suggestion.is_first:
                 self._notifier.notify(
                     "suggestion_created",
-                    f"Skill suggested: {each.draft.name}",
+                    f"Skill suggested: {suggestion.draft.name}",
                     {
-                        "suggestion_id": each.id,
-                        "suggested_name": each.draft.name,
-                        "suggested_description": each.draft.description,
-                        "reasoning": each.draft.reasoning,
-                        "tool_id": each.tool.id,
-                        "tool_name": each.tool.name,
-                        "server": each.tool.server,
-                        "approve": f"POST /api/v1/skills/suggestions/{each.id}/approve",
-                        "reject": f"POST /api/v1/skills/suggestions/{each.id}/reject",
+                        "suggestion_id": suggestion.id,
+                        "suggested_name": suggestion.draft.name,
+                        "suggested_description": suggestion.draft.description,
+                        "reasoning": suggestion.draft.reasoning,
+                        "tool_id": suggestion.tool.id,
+                        "tool_name": suggestion.tool.name,
+                        "server": suggestion.tool.server,
+                        "approve": f"POST /api/v1/skills/suggestions/{suggestion.id}/approve",
+                        "reject": f"POST /api/v1/skills/suggestions/{suggestion.id}/reject",
                     },
                 )
         if self._approve_after > 0:
             for name, org_id in sorted(
-                {(each.draft.name, each.tool.org_id) for each in suggested}, key=lambda pair: (pair[0], pair[1] or "")
+                {(suggestion.draft.name, suggestion.tool.org_id) for suggestion in suggested},
+                key=lambda pair: (pair[0], pair[1] or ""),
             ):
                 self._approve_if_often(name, org_id)
 
     def approve_waiting(self, *, within_s: float = 5.0) -> None:
-        """Approve what was suggested often enough, and was not at once: whoever stored the last one was killed.
+        """Approve what was suggested often enough, and was not at once, as when a process was killed.
 
         Organisations take turns, and none begins after `within_s` seconds: the next run takes up what is left.
         """
@@ -142,9 +143,9 @@ class SuggestSkills:
         A name that a person refused, by rejecting it or by deleting the skill that came of it, is left to people.
         """
         same = [
-            each
-            for each in SuggestionRepository(session).same_name(name, org_id, lock=lock)
-            if each[1] is not None and each[2] is AssignmentSource.LLM_AUTO
+            suggestion
+            for suggestion in SuggestionRepository(session).same_name(name, org_id, lock=lock)
+            if suggestion[1] is not None and suggestion[2] is AssignmentSource.LLM_AUTO
         ]
         enough_tools = len({tool_id for _, tool_id, _ in same}) >= self._approve_after
         return same if enough_tools and not SuggestionRepository(session).was_refused(name, org_id) else []

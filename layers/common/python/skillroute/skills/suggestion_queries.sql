@@ -32,7 +32,7 @@ DELETE FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND source_tool_id = ANY (:tool_ids::bigint[])
 
 -- name: drop_description_of
--- The skill is deleted; whoever creates one under its id says themselves what it is.
+-- The skill is deleted; one who creates another under its id describes it themselves.
 DELETE FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'description' AND target_skill_key = :skill_key
 
@@ -68,8 +68,8 @@ SELECT count(*) FROM mcp.skill_suggestions
 WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
 
 -- name: same_suggestions
--- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without being held:
--- a statement outside a transaction that waits for two rows can meet one that holds them the other way round.
+-- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without locks: a
+-- statement outside a transaction that waits for two rows can meet one that has locked them the other way round.
 SELECT id, source_tool_id, source FROM mcp.skill_suggestions
 WHERE status = 'pending' AND kind = 'new_skill' AND org_id IS NOT DISTINCT FROM :org_id::text
   AND name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g'))

@@ -57,12 +57,12 @@ class SuggestionRepository:
     def same_name(
         self, name: str, org_id: str | None, *, lock: bool = False
     ) -> list[tuple[int, int | None, AssignmentSource]]:
-        """Return id, tool and source of the open suggestions of a name, oldest first; `lock` holds them meanwhile."""
+        """Return id, tool and source of the open suggestions of a name, oldest first; `lock` locks them."""
         rows = self._run("lock_same_suggestions" if lock else "same_suggestions", name=name, org_id=org_id)
         return [(id_, tool_id, AssignmentSource(source)) for id_, tool_id, source in rows]
 
     def was_refused(self, name: str, org_id: str | None) -> bool:
-        """Tell whether a suggestion of this name was rejected, or approved into a skill that is deleted."""
+        """Return whether a suggestion of this name was rejected, or approved into a skill that is deleted."""
         return bool(self._run("was_refused", name=name, org_id=org_id)[0][0])
 
     def often(self, least: int) -> list[tuple[str, str | None]]:
@@ -74,7 +74,7 @@ class SuggestionRepository:
         return _to_suggestion(rows[0]) if rows else None
 
     def lock(self, suggestion_id: int) -> SuggestionStatus | None:
-        """Hold a suggestion and the open ones of its name to the end of the transaction.
+        """Lock a suggestion and the open ones of its name to the end of the transaction.
 
         Returns its status; None when it is gone.
         """

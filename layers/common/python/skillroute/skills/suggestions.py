@@ -50,7 +50,7 @@ class Suggestion:
 
     @property
     def target_skill_id(self) -> str | None:
-        """The skill whose description it would be, as whoever sees the suggestion calls it."""
+        """The skill whose description it would be, by the id under which readers of the suggestion see it."""
         return None if self.target_skill_key is None else id_in_key(self.target_skill_key)
 
     @property
@@ -68,7 +68,7 @@ def skill_id_of(name: str) -> str:
     ('pdf_documents', 'skill_3d_models', 'skill_e6d6d3f9', 'classify_skill')
     """
     words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    if not words:  # no letter that an id may have: told apart by their hash
+    if not words:  # no letter that an id may have: distinguished by their hash
         words = f"skill_{text_hash(name.casefold())[:8]}"
     elif not words[0].isalpha():
         words = f"skill_{words}"

@@ -118,7 +118,7 @@ def _subject(tool: ToolProfile) -> str:
 
 
 def _title(words: Iterable[str]) -> str:
-    """Words with a capital each; those that have one somewhere are left as they are: ``PowerPoint``."""
+    """Capitalise every word; those that have a capital somewhere are left as they are: ``PowerPoint``."""
     return " ".join(word if word != word.lower() else word[:1].upper() + word[1:] for word in words)
 
 

@@ -14,7 +14,7 @@ def tool_names(session: Session, queue: QueueName, keys: Sequence[str]) -> dict[
     if queue is not QueueName.CLASSIFY or not keys:
         return {}
     found = ClassificationRepository(session).tools([int(key) for key in keys], None)
-    return {str(id_): _qualified(each.tool.server, each.tool.name) for id_, each in found.items()}
+    return {str(id_): _qualified(seen.tool.server, seen.tool.name) for id_, seen in found.items()}
 
 
 def _qualified(server: str, name: str) -> str:

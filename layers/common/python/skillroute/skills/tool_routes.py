@@ -25,12 +25,12 @@ def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
         """Return all of a tool's skills, the most confident first: there are five at most, so there are no pages."""
         skills = assign.of_item(item_id, caller)
         response.headers[TOTAL_HEADER] = str(len(skills))
-        return [ToolSkillOut.of(each) for each in skills]
+        return [ToolSkillOut.of(skill) for skill in skills]
 
     @router.put("/{item_id}/skills", summary="Assign a tool by hand", responses=NOT_FOUND | CONFLICT)
     def put_skills(item_id: ItemId, body: ManualAssignments, caller: AsWriter) -> list[ToolSkillOut]:
         """Make these the tool's only skills. No classifier changes them, unless `force_reclassify` asks for it."""
-        given = [each.assignment() for each in body.skills]
-        return [ToolSkillOut.of(each) for each in assign.of_tool(item_id, given, caller)]
+        given = [skill.assignment() for skill in body.skills]
+        return [ToolSkillOut.of(skill) for skill in assign.of_tool(item_id, given, caller)]
 
     return router

@@ -50,13 +50,15 @@ def read_answer(answer: Mapping[str, Any], offered: Collection[str]) -> ReadAnsw
     if not isinstance(entries, list):
         raise ClassifierAnswerInvalid("the language model answered without a list of assignments")
     read = [_assignment(entry) for entry in entries]
-    proposed = [each for each in read if each is not None]
+    proposed = [proposal for proposal in read if proposal is not None]
     drafted = answer.get("suggested_new_skill")
     suggestion = _suggestion(drafted)
     return ReadAnswer(
-        classification=Classification(tuple(each for each in proposed if each.skill_id in offered), suggestion),
+        classification=Classification(
+            tuple(proposal for proposal in proposed if proposal.skill_id in offered), suggestion
+        ),
         malformed=len(read) - len(proposed) + (drafted is not None and suggestion is None),
-        not_offered=tuple(each.skill_id for each in proposed if each.skill_id not in offered),
+        not_offered=tuple(proposal.skill_id for proposal in proposed if proposal.skill_id not in offered),
     )
 
 

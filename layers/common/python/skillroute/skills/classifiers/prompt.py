@@ -155,7 +155,7 @@ def _type_of_kind(schema: Mapping[str, Any], kind: object, depth: int) -> str:
 
 def _union(types: Iterable[str]) -> str:
     """Join types without repeating one; that an argument may be null says nothing about a tool."""
-    return "|".join(dict.fromkeys(each for each in types if each != "null")) or "any"
+    return "|".join(dict.fromkeys(type_ for type_ in types if type_ != "null")) or "any"
 
 
 def _data(value: object) -> str:

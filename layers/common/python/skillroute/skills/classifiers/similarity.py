@@ -133,8 +133,10 @@ class SimilarityClassifier:
             texts = tool.embedding_texts or (f"{tool.name}: {tool.description}",)
             [vector] = self._made([texts], deadline)
             if vector is None:
-                each = self._made([(text,) for text in texts], deadline)
-                taken = [(view, weight) for view, weight in zip(each, VIEW_WEIGHTS, strict=False) if view is not None]
+                view_vectors = self._made([(text,) for text in texts], deadline)
+                taken = [
+                    (view, weight) for view, weight in zip(view_vectors, VIEW_WEIGHTS, strict=False) if view is not None
+                ]
                 vector = weighted_mean(taken) or [0.0] * self._dimension()
         return np.array(vector, np.float32)
 
@@ -143,7 +145,7 @@ class SimilarityClassifier:
         made, failure = embed_or_refuse(self._embedder, views, deadline.left_s)
         if failure is not None:
             raise ClassifierUnavailable(str(failure)) from failure
-        return [None if isinstance(each, Refusal) else each for each in made]
+        return [None if isinstance(vector, Refusal) else vector for vector in made]
 
     def _dimension(self) -> int:
         try:

@@ -33,6 +33,6 @@ def reason(tool: ToolProfile, table: SkillTable, measured: Measured, row: int) -
 
 
 def _likest_example(tool: ToolProfile, skill: SkillProfile) -> str:
-    """The example with most words of the tool's name; of equal ones the first."""
+    """Return the example with most words of the tool's name; of equal ones the first."""
     named = name_stems(tool)
     return max(skill.examples, key=lambda example: len(term_stems(example) & named))

@@ -79,7 +79,7 @@ class SkillTable:
         self._index_words()
 
     def _stack_vectors(self, embed: Embed) -> None:
-        """One matrix: descriptions, examples, centroids, topics, keywords. A text that is missing is all zeros."""
+        """Return one matrix: descriptions, examples, centroids, topics, keywords. A missing text is all zeros."""
         import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
 
         size, zeros = len(self.skills), [0.0] * self._dimension
@@ -112,7 +112,7 @@ class SkillTable:
         return vector is not None and len(vector) == self._dimension
 
     def _place_keywords(self) -> None:
-        """Which keywords a skill has, int [skills, most]; one past the last stands for none."""
+        """Return which keywords a skill has, int [skills, most]; one past the last stands for none."""
         import numpy as np  # noqa: PLC0415
 
         place = {keyword: number for number, keyword in enumerate(self.keywords)}
@@ -126,7 +126,7 @@ class SkillTable:
                 self._owners[number].append(row)
 
     def _index_words(self) -> None:
-        """Which keywords, and which skills' names, a word occurs in."""
+        """Return which keywords, and which skills' names, a word occurs in."""
         import numpy as np  # noqa: PLC0415
 
         wanted = [term_stems(keyword) for keyword in self.keywords]
@@ -168,7 +168,7 @@ class SkillTable:
         return own
 
     def _top_keywords(self, cosines: Floats) -> Floats:
-        """The mean of each skill's three highest; of those it has, when it has fewer; 0 without any."""
+        """Return the mean of each skill's three highest; of those it has, when it has fewer; 0 without any."""
         import numpy as np  # noqa: PLC0415
 
         none = -2.0
@@ -180,7 +180,7 @@ class SkillTable:
     def _keyword_words(
         self, named: Collection[str], stems: Collection[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """How many of each skill's keywords stand in a tool's name, and how many more in all that it says."""
+        """Count each skill's keywords in a tool's name, and the further ones in all its texts."""
         import numpy as np  # noqa: PLC0415
 
         in_name, in_text = np.zeros((2, len(self.skills)), np.intp)

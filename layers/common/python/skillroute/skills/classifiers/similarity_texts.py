@@ -77,7 +77,7 @@ class TextVectors:
                 raise ClassifierUnavailable(_TOO_LATE)
             made, failure = embed_or_refuse(self._embedder, [(text,) for text in chunk], deadline.left_s)
             # One that the model refuses is near nothing: it must not keep everything else from being classified.
-            vectors = [zeros if isinstance(each, Refusal) else each for each in made]
+            vectors = [zeros if isinstance(vector, Refusal) else vector for vector in made]
             self._begun.update(zip(chunk, np.array(vectors, np.float32), strict=False))
             if failure is not None:
                 raise ClassifierUnavailable(str(failure)) from failure

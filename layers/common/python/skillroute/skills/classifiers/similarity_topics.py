@@ -1,6 +1,6 @@
 """General topics of tools: the background that a skill has to stand out from.
 
-A tool of a subject for which there is no skill is still nearest to some skill. These topics tell how near it is to
+A tool of a subject for which there is no skill is still nearest to some skill. These topics show how near it is to
 something else. One list, written by hand with the subjects of public MCP servers and of the benchmark's sets in mind,
 and not tuned; what it brings is an ablation in docs/adr/0008.
 """
