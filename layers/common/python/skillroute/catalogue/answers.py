@@ -21,7 +21,7 @@ def _items_of(body: object) -> object:
         for type_ in ("tool", "prompt", "resource"):
             listed = body.get(f"{type_}s")
             if isinstance(listed, list) and len(body) == 1:
-                return {"items": [{"type": type_, **each} if isinstance(each, dict) else each for each in listed]}
+                return {"items": [{"type": type_, **item} if isinstance(item, dict) else item for item in listed]}
     return body
 
 

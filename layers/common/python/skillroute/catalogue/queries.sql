@@ -121,17 +121,17 @@ WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 
 RETURNING id
 
 -- name: item_schemas
--- As text: whoever remembers them counts what they take. What has no room is not sent.
+-- As text, since a cache counts the bytes of what it keeps. What has no room is not sent.
 SELECT sized.id, t.content_hash, sized.size, sized.upto <= :room::bigint,
        CASE WHEN sized.upto <= :room::bigint THEN t.input_schema::text END,
        CASE WHEN sized.upto <= :room::bigint THEN t.output_schema::text END,
        CASE WHEN sized.upto <= :room::bigint THEN t.annotations::text END
 FROM (
-    SELECT each.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
+    SELECT asked.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
     FROM (
         SELECT t.id, w.nth, coalesce(octet_length(t.input_schema::text), 0)
                + coalesce(octet_length(t.output_schema::text), 0) + coalesce(octet_length(t.annotations::text), 0) AS size
         FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
-    ) each
+    ) asked
 ) sized
 JOIN mcp.tools t ON t.id = sized.id

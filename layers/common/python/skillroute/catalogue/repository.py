@@ -20,7 +20,7 @@ from skillroute.core.postgres.database import Session
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """The stored state of an item by which a sync tells what changed."""
+    """The stored state of an item, with which a sync sees what changed."""
 
     id: int
     content_hash: str

@@ -25,7 +25,7 @@ States = Mapping[ItemKey, ItemState]
 
 @dataclass(frozen=True, slots=True)
 class IncomingItem:
-    """An item as it was read, with what tells whether it changed."""
+    """An item as it was read, with what shows whether it changed."""
 
     content: ItemContent
     content_hash: str
@@ -41,11 +41,11 @@ class IncomingItem:
         return self.content.key
 
     def keeps_its_vector(self, state: ItemState | None) -> bool:
-        """Tell whether the stored vector is of this text, or it is known that there is none."""
+        """Return whether the stored vector is of this text, or it is known that there is none."""
         return state is not None and state.text_hash == self.text.hash and (state.is_embedded or state.is_refused)
 
     def is_unchanged(self, state: ItemState | None) -> bool:
-        """Tell whether nothing is left to be written."""
+        """Return whether nothing is left to be written."""
         return state is not None and state.content_hash == self.content_hash and self.keeps_its_vector(state)
 
     def status(self, state: ItemState | None, written: Written | None) -> Status:
@@ -102,7 +102,7 @@ class ItemWriter:
 
     def upsert(self, session: Session, rows: Sequence[ItemRow], caller: Caller) -> dict[ItemKey, Written]:
         """Write rows as items of the caller's organisation; those that are the same already are left out."""
-        embedded = any(row.embedding is not None for row in rows)  # or refused, which is said of a model as well
+        embedded = any(row.embedding is not None for row in rows)  # or refused, which is stored with the model as well
         return (
             ItemRepository(session).upsert(caller.org_id, self._embedder.model if embedded else None, rows)
             if rows
@@ -114,7 +114,7 @@ class ItemWriter:
     ) -> Embedded:
         """Embed what was to keep a vector that somebody else's newer text had thrown away in the meantime."""
         ours = [written[row.content.key] for row in rows if row.content.key in written]
-        ids = [each.id for each in ours if not each.is_embedded and not each.is_refused]
+        ids = [stored.id for stored in ours if not stored.is_embedded and not stored.is_refused]
         return embed_committed(self._database, self._embedder, Collection.TOOLS, ids, deadline, what="items")
 
 

@@ -14,7 +14,7 @@ class ServersOfItems(Protocol):
     """The servers whose tools, prompts and resources are written: a server is found by what its tools say, too."""
 
     def lock(self, session: Session, org_id: str | None, names: Sequence[str]) -> list[int]:
-        """Hold an organisation's servers of these names to the end of the transaction; return their ids.
+        """Lock an organisation's servers of these names to the end of the transaction; return their ids.
 
         Before any of their items is written: of two who write tools of one server, the second sees those of the first.
         """

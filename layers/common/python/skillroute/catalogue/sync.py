@@ -46,7 +46,7 @@ class SyncTools(BulkWrite):
     Parameters
     ----------
     servers : ServersOfItems
-        Told which items are written, and has what their servers are found by follow.
+        Called with the items that are written; derives again what their servers are found by.
     """
 
     def __init__(
@@ -97,21 +97,21 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
     def read(self, index: int, raw: object) -> _Incoming:
         return _Incoming(index, IncomingItem.of(read_item(raw)))
 
-    def named(self, each: _Incoming) -> dict[str, object]:
-        return {"key": each.key}
+    def named(self, thing: _Incoming) -> dict[str, object]:
+        return {"key": thing.key}
 
     def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
-        items = [each.item for each in incoming]
+        items = [thing.item for thing in incoming]
         self._states = self._writer.states(items, self._caller)
         self._embedded = self._writer.embedded(items, self._states, deadline)
         return not self._embedded.embedding_unavailable
 
-    def settled(self, each: _Incoming) -> ItemOutcome | None:
-        state = self._states.get(each.key)
-        return _outcome(each, state, None) if each.item.is_unchanged(state) else None
+    def settled(self, thing: _Incoming) -> ItemOutcome | None:
+        state = self._states.get(thing.key)
+        return _outcome(thing, state, None) if thing.item.is_unchanged(state) else None
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
-        org_id, rows, keys = self._caller.org_id, self._rows(some), [each.key for each in some]
+        org_id, rows, keys = self._caller.org_id, self._rows(some), [thing.key for thing in some]
         # Their state is that of all their items; what they are found by is said by their tools.
         servers = self._servers.lock(session, org_id, list({key.server for key in keys if key.server}))
         written = self._writer.upsert(session, rows, self._caller)
@@ -120,7 +120,7 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
         unknown = [key for key in keys if key not in written and key not in self._states]
         # Somebody else wrote the same at the same moment: the ids are theirs.
         states = {**self._states, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
-        outcomes = {each.index: _outcome(each, states.get(each.key), written.get(each.key)) for each in some}
+        outcomes = {thing.index: _outcome(thing, states.get(thing.key), written.get(thing.key)) for thing in some}
         return _Done(outcomes=outcomes, rows=rows, written=written, servers=servers)
 
     def attempt(self, session: Session, some: Sequence[_Incoming]) -> object:
@@ -137,11 +137,11 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
         return items, self._servers.embed(done.servers, deadline) if items.complete else Embedded(complete=False)
 
     def _rows(self, some: Sequence[_Incoming]) -> list[ItemRow]:
-        return replace(self._embedded, items=[each.item for each in some]).rows(self._states)
+        return replace(self._embedded, items=[thing.item for thing in some]).rows(self._states)
 
 
-def _outcome(each: _Incoming, state: ItemState | None, written: Written | None) -> ItemOutcome:
-    status, stored = each.item.status(state, written), written or state
+def _outcome(thing: _Incoming, state: ItemState | None, written: Written | None) -> ItemOutcome:
+    status, stored = thing.item.status(state, written), written or state
     if stored is None:
-        return ItemOutcome(each.index, status, key=each.key)
-    return ItemOutcome(each.index, status, id=stored.id, is_refused=stored.is_refused, key=each.key)
+        return ItemOutcome(thing.index, status, key=thing.key)
+    return ItemOutcome(thing.index, status, id=stored.id, is_refused=stored.is_refused, key=thing.key)

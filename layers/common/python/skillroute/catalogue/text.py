@@ -148,7 +148,7 @@ def _gist(tool: ToolText) -> str:
 
 
 def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:
-    """Names and schemas of the top-level arguments. Schemas come from strangers: anything may be of any type."""
+    """Return names and schemas of the top-level arguments. Schemas come from strangers: anything may be of any type."""
     properties = input_schema.get("properties") if isinstance(input_schema, Mapping) else None
     if isinstance(properties, Mapping):
         named = ((name[:MAX_ARGUMENTS], schema) for name, schema in properties.items() if isinstance(name, str))
@@ -156,12 +156,12 @@ def _arguments(input_schema: Mapping[str, Any] | None) -> Iterator[tuple[str, An
 
 
 def _sentence(text: str) -> str:
-    """One line without its full stop."""
+    """Return one line without its full stop."""
     return " ".join(text.split()).rstrip(".")
 
 
 def _server_words(server: str | None) -> list[str]:
-    """The server's name as words, without those that every server has; one element or none.
+    """Return the server's name as words, without those that every server has; one element or none.
 
     Not `split_name`: a server's name is prose ("YouTube Transcript Server") more often than an identifier.
     """

@@ -182,7 +182,7 @@ class CoreParts:
         """Load what requests will need, where an environment is made before its first one: SnapStart's snapshots.
 
         Nothing is opened: a snapshot is resumed many times over. Without a model in this process there is nothing to
-        load; one that fails is told, and tried again by the first request.
+        load; one that fails is logged, and tried again by the first request.
         """
         if not self.settings.starts_ahead or self.settings.embedding_provider != "onnx":
             return

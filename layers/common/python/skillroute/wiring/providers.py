@@ -124,7 +124,7 @@ def make_queue(settings: QueueSettings) -> Queue | None:
 
 
 def make_notifier(settings: QueueSettings) -> Notifier:
-    """Return what tells people: an SNS topic where one is configured, and the log everywhere."""
+    """Return what notifies people: an SNS topic where one is configured, and the log everywhere."""
     if settings.notification_topic_arn:
         from skillroute.core.notification.sns import SnsNotifier
 
