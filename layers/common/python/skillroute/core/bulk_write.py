@@ -54,7 +54,7 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
     most : int
         Of one call.
     identity : tuple of str
-        The field that says which one it is, and how that is said in words.
+        The field that says which one it is, and its name in a sentence.
     outcome_type : callable
         Makes an `Outcome`, of its fields and those that `named` returns.
     metrics : tuple of Metric
@@ -71,19 +71,19 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
     def read(self, index: int, raw: object) -> InT:
         """Return what can be stored. Raises `InvalidInput`."""
 
-    def admit(self, each: InT) -> None:
+    def admit(self, thing: InT) -> None:
         """Refuse one for the sake of those before it. Raises `InvalidInput`."""
         return
 
     @abstractmethod
-    def named(self, each: InT) -> Mapping[str, object]:
+    def named(self, thing: InT) -> Mapping[str, object]:
         """Return the fields of an outcome that say which one it is, whatever became of it."""
 
     @abstractmethod
     def prepare(self, incoming: Sequence[InT], deadline: Deadline) -> bool:
         """Look at what is stored and embed what is new, as far as that goes; return whether it went to the end."""
 
-    def settled(self, each: InT) -> OutT | None:
+    def settled(self, thing: InT) -> OutT | None:
         """Return what became of one that needs no transaction; None is to be stored."""
         return None
 
@@ -106,9 +106,9 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
         Without a deadline the model has just failed: all is left to the relay.
         """
 
-    def failed(self, index: int, error: InvalidInput, each: InT | None = None) -> OutT:
+    def failed(self, index: int, error: InvalidInput, thing: InT | None = None) -> OutT:
         """Return the outcome of one that failed; None could not be read."""
-        names = {} if each is None else self.named(each)
+        names = {} if thing is None else self.named(thing)
         return self.outcome_type(index, "failed", field=error.field, reason=error.message, **names)
 
 
@@ -131,17 +131,18 @@ class BulkWrite(EmbeddingJob):
         deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(writing, things)
         all_embedded = writing.prepare(incoming, deadline)
-        settled = {each.index: outcome for each in incoming if (outcome := writing.settled(each)) is not None}
-        done, wrong = _store(self._database, writing, [each for each in incoming if each.index not in settled])
-        for each, reason in wrong:
-            outcomes[each.index] = writing.failed(each.index, InvalidInput(writing.noun, reason), each)
+        settled = {thing.index: outcome for thing in incoming if (outcome := writing.settled(thing)) is not None}
+        done, wrong = _store(self._database, writing, [thing for thing in incoming if thing.index not in settled])
+        for thing, reason in wrong:
+            outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
         themselves, others = self._finish(writing, done, deadline if all_embedded else None)
         outcomes |= settled | ({} if done is None else _with_refusals(done.outcomes, themselves.refused))
         in_order = [outcomes[index] for index in sorted(outcomes)]
         report = Report(
             in_order,
             embedding_unavailable=not (all_embedded and themselves.complete and others.complete),
-            embedding_refused=any(each.has_refusal for each in in_order) or bool(themselves.refused or others.refused),
+            embedding_refused=any(outcome.has_refusal for outcome in in_order)
+            or bool(themselves.refused or others.refused),
         )
         written, failed = writing.metrics
         count(written, report.count("created") + report.count("updated"))
@@ -166,7 +167,8 @@ class BulkWrite(EmbeddingJob):
 def _with_refusals(outcomes: Mapping[int, OutT], refused: Container[str]) -> dict[int, OutT]:
     """Return outcomes that say whose text the model refuses: known before, or one of these ids."""
     return {
-        index: replace(each, is_refused=each.is_refused or str(each.id) in refused) for index, each in outcomes.items()
+        index: replace(outcome, is_refused=outcome.is_refused or str(outcome.id) in refused)
+        for index, outcome in outcomes.items()
     }
 
 
@@ -177,17 +179,17 @@ def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> t
     first_place: dict[Hashable, int] = {}
     field, words = writing.identity
     for index, raw in enumerate(things):
-        each: InT | None = None
+        thing: InT | None = None
         try:
-            each = writing.read(index, raw)
-            first = first_place.setdefault(each.key, index)
+            thing = writing.read(index, raw)
+            first = first_place.setdefault(thing.key, index)
             if first != index:
                 raise InvalidInput(field, f"the same {words} as {writing.noun} {first} of this call")
-            writing.admit(each)
+            writing.admit(thing)
         except InvalidInput as error:
-            failed[index] = writing.failed(index, error, each)
+            failed[index] = writing.failed(index, error, thing)
         else:
-            incoming.append(each)
+            incoming.append(thing)
     return incoming, failed
 
 

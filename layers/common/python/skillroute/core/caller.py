@@ -28,7 +28,7 @@ class Caller:
     agent: str | None = None  # the mail agent that the token speaks for: its projects' mail is what the caller may see
 
     def may(self, scope: Scope) -> bool:
-        """Tell whether the token allows `scope`."""
+        """Return whether the token allows `scope`."""
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
     @property

@@ -66,7 +66,7 @@ class Cooldown:
         Parameters
         ----------
         up_to_s : float
-            Whoever has more time than this may try all the same: it was for want of time.
+            A caller with more time than this may try all the same: the failure was for lack of time.
         """
         with self._lock:
             self._reason = reason

@@ -84,5 +84,5 @@ class Deadline:
         return error(f"{self.callee.name} did not answer within {self.timeout_s:g} s")
 
     def abandon(self) -> None:
-        """Say that nobody waits any more, so that work under way stops at its next look at the deadline."""
+        """Note that nobody waits any more, so that work under way stops at its next look at the deadline."""
         self._abandoned = True

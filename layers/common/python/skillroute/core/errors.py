@@ -101,8 +101,8 @@ class DependencyUnavailable(SkillrouteError):
 
     Attributes
     ----------
-    told : str
-        What callers are told instead: a sentence that is the same whatever happened and wherever.
+    public_message : str
+        What callers are shown instead: a sentence that is the same whatever happened and wherever.
     """
 
     public_message: str = "something that this request needs is not available"
@@ -129,7 +129,7 @@ class EmbeddingUnavailable(DependencyUnavailable):
 class TextRefused(EmbeddingUnavailable):
     """The embedding model answered that it does not take these texts. Asked again it answers the same.
 
-    A wrong model name is refused with the same statuses, whatever the text: whoever acts on a refusal first sees that
+    A wrong model name is refused with the same statuses, whatever the text: who acts on a refusal first sees that
     a harmless text is taken (`core/embedding/refusal.py`).
     """
 
@@ -145,7 +145,7 @@ class IndexUnavailable(DependencyUnavailable):
 
 
 class IndexNotReady(IndexUnavailable):
-    """The vector index is being built, and whoever asked can do without it."""
+    """The vector index is being built, and the caller can do without it."""
 
     public_message = "the vector index is being built"
 

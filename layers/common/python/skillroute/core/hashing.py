@@ -1,4 +1,4 @@
-"""Hashes that tell whether something changed."""
+"""Hashes that show whether something changed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def canonical_json(value: object) -> str:
 
 
 def text_hash(*texts: str) -> str:
-    """Return the SHA-256 of texts, told apart from the same letters cut elsewhere."""
+    """Return the SHA-256 of texts, another than that of the same letters cut elsewhere."""
     digest = hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8")

@@ -1,7 +1,7 @@
 """Logger and metrics: made here and nowhere else (aws-lambda-powertools).
 
 On Lambda metrics are written as EMF log lines; elsewhere they are counted without being printed. There is no tracer:
-Lambda's own X-Ray segment tells how long a call took, the answer's metadata tells each stage, and the X-Ray SDK would
+Lambda's own X-Ray segment shows how long a call took, the answer's metadata shows each stage, and the X-Ray SDK would
 cost 150 ms of every cold start.
 """
 
@@ -76,7 +76,7 @@ def observe_ms(metric: Metric, value: float) -> None:
 
 
 def event(name: str, metric: Metric, /, **fields: object) -> None:
-    """Tell that something happened: one log line whose message is the name, and one more of its metric.
+    """Report that something happened: one log line whose message is the name, and one more of its metric.
 
     Parameters
     ----------

@@ -46,8 +46,8 @@ OutcomeT_co = TypeVar("OutcomeT_co", bound=Outcome, covariant=True)
 class Report(Generic[OutcomeT_co]):
     """The outcomes of all, in the order of the call.
 
-    `embedding_unavailable` tells that some, or what belongs to them, were stored without a vector: they are found by
-    their words until the vector can be made, which needs nobody's help. `embedding_refused` tells that the model does
+    `embedding_unavailable`: some, or what belongs to them, were stored without a vector: they are found by
+    their words until the vector can be made, which needs nobody's help. `embedding_refused`: the model does
     not take the text of some, or of what belongs to them: that stays so until the text is another.
     """
 

@@ -1,6 +1,6 @@
 """The relay, which runs every minute and does what was left behind (docs/adr/0010).
 
-Every step may run in several relays at once, and may be repeated: work is held while it is published, and embedding,
+Every step may run in several relays at once, and may be repeated: work is locked while it is published, and embedding,
 pruning and catching up are idempotent.
 """
 
@@ -71,7 +71,7 @@ class Relay:
     dispatch : Dispatch
         Publishes what waits.
     failed_work : FailedWork
-        Tells people of work that was given up.
+        Notifies people of work that was given up.
     queue_lost : callable
         Queues tools that nobody decided on and that have waited nowhere for so many seconds, so many at most; returns
         how many.
@@ -128,7 +128,7 @@ class Relay:
         """
         report = RelayReport()
         embedding, filling = Deadline(_EMBED_UNTIL_S, self._clock), Deadline(_FILL_UNTIL_S, self._clock)
-        # First of all, and unguarded: without PostgreSQL the run has failed, and whoever called it should know.
+        # First of all, and unguarded: without PostgreSQL the run has failed, and its caller should know.
         report.again = self._publish_stale()
         report.lost = self._queue_lost(self._lost_after_s, _BATCH)
         with _Step("catch up", report):
@@ -165,7 +165,7 @@ class Relay:
             )
         )
         for queue, work in stale.items():
-            self._failed_work.given_up(queue, [each for each in work if each.dead_at is not None])
+            self._failed_work.given_up(queue, [failure for failure in work if failure.dead_at is not None])
         return sum(map(len, stale.values()))
 
 
@@ -190,9 +190,9 @@ class _Step:
 
 
 def _observe(report: RelayReport) -> None:
-    gauge(Metric.OUTBOX_WAITING, sum(each.waiting for each in report.depths))
-    gauge(Metric.OUTBOX_DEAD, sum(each.dead for each in report.depths))
-    gauge(Metric.OUTBOX_OLDEST, max((each.oldest_s for each in report.depths), default=0.0))
+    gauge(Metric.OUTBOX_WAITING, sum(depth.waiting for depth in report.depths))
+    gauge(Metric.OUTBOX_DEAD, sum(depth.dead for depth in report.depths))
+    gauge(Metric.OUTBOX_OLDEST, max((depth.oldest_s for depth in report.depths), default=0.0))
     if report.index_lag is not None:
         gauge(Metric.INDEX_LAG, report.index_lag)
 
@@ -208,7 +208,7 @@ def _log(report: RelayReport) -> None:
             "pruned": report.pruned,
             "index_lag": report.index_lag,
             "failed": report.failed,
-            **{f"{each.queue.value}_waiting": each.waiting for each in report.depths},
-            **{f"{each.queue.value}_dead": each.dead for each in report.depths},
+            **{f"{depth.queue.value}_waiting": depth.waiting for depth in report.depths},
+            **{f"{depth.queue.value}_dead": depth.dead for depth in report.depths},
         },
     )

@@ -115,7 +115,7 @@ class Retry:
         raise AssertionError("count() does not end")
 
     def _why_not_again(self, number: int, pause_s: float, deadline: Deadline | None) -> str | None:
-        """Say why attempt `number` was the last one; None when it was not."""
+        """Return why attempt `number` was the last one; None when it was not."""
         if number >= self.attempts:
             return ", the last"
         if pause_s > self.patience_s:

@@ -20,7 +20,7 @@ _IN_REPOSITORY = Path(__file__).parents[4] / "inference" / "models" / "all-minil
 
 
 def _default_model_dir() -> Path:
-    """Where the inference layer puts the model on Lambda, else where the repository keeps it."""
+    """Return where the inference layer puts the model on Lambda, else where the repository keeps it."""
     return _ON_LAMBDA if _ON_LAMBDA.exists() else _IN_REPOSITORY
 
 
@@ -76,7 +76,7 @@ class DatabaseSettings(_Settings):
 
     @model_validator(mode="after")
     def _the_database_is_named_once(self) -> Self:
-        if sum(each is not None for each in (self.database_url, self.database_secret_arn, self.database_user)) != 1:
+        if sum(source is not None for source in (self.database_url, self.database_secret_arn, self.database_user)) != 1:
             raise ValueError(
                 "set one of SKILLROUTE_DATABASE_URL and SKILLROUTE_DATABASE_SECRET_ARN, or SKILLROUTE_DATABASE_USER"
             )
@@ -191,11 +191,11 @@ class WebSettings(_Settings):
     @property
     def jwt_audiences(self) -> frozenset[str]:
         """The audiences; a token needs one of them."""
-        return frozenset(each.strip() for each in (self.jwt_audience or "").split(",") if each.strip())
+        return frozenset(audience.strip() for audience in (self.jwt_audience or "").split(",") if audience.strip())
 
 
 class QueueSettings(_Settings):
-    """Where work is sent and people are told. Without queues skills are aggregated at once, and tools wait."""
+    """Where work is sent and people are notified. Without queues skills are aggregated at once, and tools wait."""
 
     classify_queue_url: str | None = None
     aggregate_queue_url: str | None = None

@@ -30,7 +30,7 @@ def ending_with(context: Any) -> Iterator[None]:
     Parameters
     ----------
     context : object
-        Lambda's context. Where it does not tell the time left (None, a laptop), there is no limit.
+        Lambda's context. Where it does not know the time left (None, a laptop), there is no limit.
     """
     left_ms = getattr(context, "get_remaining_time_in_millis", None)
     token = _deadline.set(None if left_ms is None else Deadline(left_ms() / 1000.0 - _ANSWER_S))

@@ -20,7 +20,7 @@ class BedrockChat:
     """Asks a language model on Bedrock. Safe to call from several threads.
 
     The model is made to call a single tool, whose arguments are the answer: so all of Bedrock's models that know tools
-    give JSON, which not all can be told in another way. Throttling, timeouts and server errors are tried once more;
+    give JSON, which not all give in another way. Throttling, timeouts and server errors are tried once more;
     missing rights, a wrong model id and the like fail at once. The client is made on first use, with the credentials of
     the environment.
 

@@ -21,7 +21,7 @@ _ATTEMPT = Callee("the language model", TransientFailure, thread_name="chat")
 CHAT_RETRY = Retry(attempts=2, base_s=0.5, cap_s=2.0, patience_s=3.0)
 """One more attempt after a failure that may pass, and soon, or not at all (skill-contract BR-002).
 
-Whoever classifies in the background gets the message again later; until then nobody should pay for waiting.
+Work in the background gets its message again later; until then nobody should pay for waiting.
 """
 
 

@@ -101,7 +101,7 @@ class OpenAIChat:
 
 
 def _content(response: httpx.Response, name: str) -> str:
-    """Return what the model said, provided that it said all of it."""
+    """Return the model's answer, provided that it is complete."""
     try:
         choice = response.json()["choices"][0]
         message, finish_reason = choice["message"], choice.get("finish_reason")

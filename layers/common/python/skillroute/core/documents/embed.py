@@ -57,7 +57,7 @@ def embed_within(
 ) -> list[Vector | Refusal]:
     """Embed things that were written, or are about to be: the first ones, as many as there is a model and time for.
 
-    The others are left to the relay, which the log says and the number of results tells.
+    The others are left to the relay, which the log reports and the number of results shows.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def embed_committed(
         # What was written stays written and must not be reported as an error: the relay embeds it.
         log_unembedded(what, len(tasks), error)
         return Embedded(complete=False, refused=frozenset(refused))
-    refused |= {task.id for task, each in pairs if isinstance(each, Refusal)}
+    refused |= {task.id for task, vector in pairs if isinstance(vector, Refusal)}
     return Embedded(len(pairs), complete=len(pairs) == len(tasks), refused=frozenset(refused))
 
 
@@ -149,14 +149,14 @@ def store_made(
 
 
 def log_unembedded(what: str, number: int, error: SkillrouteError) -> None:
-    """Say that things are stored without a vector, which the relay will give them."""
+    """Log that things are stored without a vector, which the relay will give them."""
     logger.warning("%s stored without embedding", what, extra={what: number, "reason": str(error)})
     count(Metric.EMBEDDING_FAILED)
 
 
 def log_refused(what: str, made: Iterable[Vector | Refusal]) -> None:
-    """Say that the model does not take the texts of things, which are found by their words until they say another."""
-    reasons = [each.reason for each in made if isinstance(each, Refusal)]
+    """Log that the model does not take the texts of things, which are found by their words until they have others."""
+    reasons = [vector.reason for vector in made if isinstance(vector, Refusal)]
     if reasons:
         logger.warning("%s refused by the embedding model", what, extra={what: len(reasons), "reason": reasons[0]})
         count(Metric.EMBEDDING_REFUSED, len(reasons))
@@ -181,7 +181,7 @@ def embed_rows(
     timeout_s : float
         The most that a batch may take.
     progress : callable
-        Told how many rows each batch had.
+        Called with the number of rows of each batch.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def embed_rows(
         if failure is not None:
             raise failure
         after = tasks[-1].id
-        done += [task.id for task, each in pairs if not isinstance(each, Refusal)]
+        done += [task.id for task, vector in pairs if not isinstance(vector, Refusal)]
         progress(len(tasks))
     return done
 

@@ -69,5 +69,5 @@ def _claimed(session: Session, model: EmbeddingModel) -> None:
 def _is_anything_left(session: Session, models: Models) -> bool:
     # Until somebody says of which model vectors are, documents wait without a row for one.
     if models.current is None:
-        return any(DocumentRepository(session, each).keys(after="", limit=1) for each in Collection)
+        return any(DocumentRepository(session, collection).keys(after="", limit=1) for collection in Collection)
     return any(rows(session).to_embed(model, limit=1) for model in models.kept for rows in ALL_ROWS)

@@ -20,11 +20,11 @@ class IndexStateRepository:
         self._run = connection.run
 
     def locked_models(self) -> Models:
-        """Return the models and hold them: nobody can switch them until the transaction ends."""
+        """Return the models and lock them: nobody can switch them until the transaction ends."""
         return _models(self._run("locked_models"))
 
     def models(self) -> Models:
-        """Return the models as they are now, holding nothing."""
+        """Return the models as they are now, without a lock."""
         return _models(self._run("models"))
 
     def claim(self, model: EmbeddingModel) -> None:
@@ -38,12 +38,12 @@ class IndexStateRepository:
         self._run("wait_for_writers")
 
     def switch(self, model: EmbeddingModel) -> bool:
-        """Make `model` the model, and tell every index to read everything again. False: another one was begun since."""
+        """Make `model` the model, and have every index read everything again. False: another one was begun since."""
         return bool(self._run("switch_model", name=model.name, dimension=model.dimension))
 
     def prune_models(self, *, older_than_s: float) -> None:
         """Stop to search a model so long after it was switched from; the next calls delete its vectors."""
-        # In this order: whoever searched these vectors a moment ago has noticed by the next call.
+        # In this order: a process that searched these vectors a moment ago has noticed by the next call.
         self._run("prune_vectors", limit=_PAGE)
         self._run("retire_model", older_than_s=older_than_s)
 
@@ -63,7 +63,7 @@ class IndexStateRepository:
 
 def _models(rows: list[list[Any]]) -> Models:
     names, dimensions = rows[0][::2], rows[0][1::2]
-    return Models(*(EmbeddingModel(*each) if each[0] else None for each in zip(names, dimensions, strict=True)))
+    return Models(*(EmbeddingModel(*pair) if pair[0] else None for pair in zip(names, dimensions, strict=True)))
 
 
 def renumber(database: Database) -> None:

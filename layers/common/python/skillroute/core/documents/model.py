@@ -144,7 +144,7 @@ class Models:
     @property
     def searched(self) -> tuple[EmbeddingModel, ...]:
         """Those that all documents have vectors of, but for what was written a moment ago."""
-        return tuple(each for each in (self.current, self.previous) if each)
+        return tuple(model for model in (self.current, self.previous) if model)
 
     @property
     def kept(self) -> tuple[EmbeddingModel, ...]:

@@ -21,7 +21,7 @@ class RefusedText:
     name : str or None
         What people know it by, where it has a name.
     reason : str
-        What the model said. For operators only: it repeats what the model's server said.
+        The model's answer. For operators only: it repeats what the model's server said.
     """
 
     collection: Collection

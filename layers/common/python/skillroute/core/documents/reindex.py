@@ -96,7 +96,9 @@ class Reindex(EmbeddingJob):
 
     def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:
         """Embed what has no vector of the model, and return how many documents of each collection that were."""
-        return Counter({each: len(self._embed(DocumentRepository.of(each), progress)) for each in Collection})
+        return Counter(
+            {collection: len(self._embed(DocumentRepository.of(collection), progress)) for collection in Collection}
+        )
 
     def _embed(self, rows: Rows, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model

@@ -125,7 +125,7 @@ class DocumentRepository:
         set of str
             The keys of documents that another transaction has locked: nothing was stored of these.
         """
-        rows = [{"id": task.id, "text_hash": task.text_hash, **_to_columns(each)} for task, each in made]
+        rows = [{"id": task.id, "text_hash": task.text_hash, **_to_columns(vector)} for task, vector in made]
         return {row[0] for row in self._run("set_document_vectors", **self._in(model), rows=json.dumps(rows))}
 
     def keys(self, *, after: str, limit: int) -> list[str]:

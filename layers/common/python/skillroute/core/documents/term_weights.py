@@ -1,6 +1,6 @@
 """How much a word says, by how common it is at large: the document frequencies of BM25.
 
-Not counted in what is searched. Whoever sees little of an index would learn from its scores what the rest says, and
+Not counted in what is searched. One who sees little of an index would learn from its scores what the rest says, and
 every record that comes or goes would move the others (docs/adr/0020, docs/adr/0025).
 
 Counted once in tools and in requests for tools, and kept in `term_counts.txt`: of how many of 100,000 texts a word is

@@ -129,6 +129,6 @@ class OpenAIEmbedder:
 
 
 def _attempt_timeout_s(deadline: Deadline) -> float:
-    """Half of what is left, so that a server which hangs once can be asked again. All of it when that is little."""
+    """Return half of what is left, so that a server which hangs once can be asked again; all when that is little."""
     remaining_s = deadline.remaining_s()
     return max(remaining_s / 2, min(remaining_s, 0.25))

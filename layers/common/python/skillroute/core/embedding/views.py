@@ -26,7 +26,7 @@ class Refusal:
     Attributes
     ----------
     reason : str
-        For operators: it repeats what the model's server said of this text, and of no other. Callers are shown
+        For operators: it repeats what the model's server answered for this text, and for no other. Callers are shown
         `TextRefused.public_message`.
     """
 
@@ -51,14 +51,14 @@ def embed_views(embedder: Embedder, views: Sequence[Sequence[str]], *, timeout_s
     ------
     EmbeddingUnavailable
     """
-    texts = list(dict.fromkeys(text for each in views for text in each))
+    texts = list(dict.fromkeys(text for thing_texts in views for text in thing_texts))
     vector_of = dict(zip(texts, embedder.embed(texts, timeout_s=timeout_s), strict=True)) if texts else {}
     means = (
-        weighted_mean((vector_of[text], weight) for text, weight in zip(each, VIEW_WEIGHTS, strict=False))
-        for each in views
+        weighted_mean((vector_of[text], weight) for text, weight in zip(thing_texts, VIEW_WEIGHTS, strict=False))
+        for thing_texts in views
     )
     # Views of one thing never cancel out to nothing; if they did, the whole text would stand for it.
-    return [mean or vector_of[each[0]] for each, mean in zip(views, means, strict=True)]
+    return [mean or vector_of[thing_texts[0]] for thing_texts, mean in zip(views, means, strict=True)]
 
 
 def embed_or_refuse(

@@ -22,7 +22,7 @@ def create_app(
     ----------
     routers : sequence of APIRouter
     access : Access, optional
-        Who asks for what no route has is asked who they are first, too; without it anybody is told.
+        With it a request for what no route has must say who sends it first, too; without it anybody gets 404.
     title : str
         What the OpenAPI document calls the app.
     with_docs : bool

@@ -36,7 +36,7 @@ class Guard:
     identify : callable
         Says who sends a request; raises `Unauthenticated`.
     scope : Scope or None
-        What the caller must be allowed; None lets in whoever can be identified.
+        What the caller must be allowed; None lets in any caller who can be identified.
     scope_prefix : str
         What tokens put before scopes.
     """
@@ -57,7 +57,7 @@ class Guard:
         return caller
 
     def refusal(self, scope: Scope) -> Forbidden:
-        """Return what a caller without a scope is told."""
+        """Return the error for a caller without a scope."""
         return InsufficientScope(scope.value, self._scope_prefix + scope.value)
 
 
@@ -98,7 +98,7 @@ class Access:
         return self._guard(self._identify, scope, self._scope_prefix)
 
     def anyone(self) -> Guard:
-        """Return a guard that lets in whoever can be identified, whatever they may."""
+        """Return a guard that lets in any caller who can be identified, whatever their scopes."""
         return self._guard(self._identify, None, self._scope_prefix)
 
 
@@ -128,7 +128,7 @@ def jwt_access(
     Parameters
     ----------
     rules : TokenRules
-        What their claims must say, whoever has checked the signature.
+        What their claims must say, checked here or by a gateway.
     claims_of : callable, optional
         Checks a token's signature and returns its claims; without it only a gateway can vouch for a caller.
     clock : callable

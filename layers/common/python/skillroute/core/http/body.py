@@ -106,7 +106,7 @@ class SafeJsonRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
-        guards = [each.call for each in self.dependant.dependencies if isinstance(each.call, Guard)]
+        guards = [dependency.call for dependency in self.dependant.dependencies if isinstance(dependency.call, Guard)]
 
         async def safe(request: Request) -> Response:
             for guard in guards:

@@ -74,5 +74,5 @@ class UpsertCounts(BaseModel):
         }
         counts = {status: report.count(status) for status in get_args(Status)}
         degraded = [what for what, is_so in happened.items() if is_so]
-        results = [cls.result_type.of(each) for each in report.outcomes]
+        results = [cls.result_type.of(outcome) for outcome in report.outcomes]
         return cls.model_validate({**counts, "degraded": degraded, "results": results})

@@ -155,6 +155,6 @@ def _strings(claims: Mapping[str, Any], name: str) -> list[str]:
         return []
     if isinstance(value, str):
         return value[1:-1].split(" ") if value.startswith("[") and value.endswith("]") else [value]
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return value
     raise InvalidToken(f"the claim {name!r} is malformed")

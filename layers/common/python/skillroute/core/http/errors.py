@@ -1,6 +1,6 @@
 """The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence.
 
-What is down is told by a sentence of our own; hosts, secrets and what the other side said stand in the log.
+What is down is reported by a sentence of our own; hosts, secrets and the other side's answer stand in the log.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def add_error_handlers(app: FastAPI, identified: Callable[[Request], Awaitable[o
     ----------
     app : FastAPI
     identified : callable, optional
-        Raises `Unauthenticated` for whoever is nobody: they are not told which paths and methods there are.
+        Raises `Unauthenticated` for a caller without an identity: they are not shown which paths there are.
     """
 
     async def no_such_route(request: Request, error: Exception) -> Response:
@@ -97,7 +97,7 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
 
 def _validation_error(_: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    detail = [problem(each["loc"], each["msg"], each["type"]) for each in problems[:MOST_PROBLEMS]]
+    detail = [problem(found["loc"], found["msg"], found["type"]) for found in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS:
         detail.append(problem(["body"], f"{len(problems) - MOST_PROBLEMS} more problems are not named", "too_many"))
     return JSONResponse({"detail": detail}, 422)

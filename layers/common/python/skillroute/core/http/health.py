@@ -101,7 +101,7 @@ def health_router(
 
 
 def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None:
-    """Tell why queries are not embedded with the model of the vectors; the log says more."""
+    """Return why queries are not embedded with the model of the vectors; the log says more."""
     own = embedder.model()
     if own and not embedder.can_embed(model):
         return EmbeddingModelMismatch(stored=str(model), configured=str(own)).public_message

@@ -15,7 +15,7 @@ _BETWEEN = re.compile(r",\s*(?=arn:)")  # a role's name may have commas in it
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role of IAM, as far as a session's ARN tells: without its path. In an account, no two roles share a name."""
+    """A role of IAM, as far as a session's ARN shows it: without its path. In an account, no two roles share a name."""
 
     partition: str
     account: str

@@ -11,7 +11,7 @@ _STRING = re.compile(r'"[^"]*+"?')
 
 
 def has_more_values(text: str, most: int) -> bool:
-    """Tell whether a JSON text has more than `most` values; of a text that is no JSON, whether it looks like it.
+    """Return whether a JSON text has more than `most` values; of a text that is no JSON, whether it looks like it.
 
     Each value but the first stands behind a comma or an opening bracket. Nearly always there are few of these even
     when those within strings are counted; only else the strings are taken out.

@@ -1,1 +1,1 @@
-"""Where people are told that something waits for them."""
+"""Where people are notified that something waits for them."""

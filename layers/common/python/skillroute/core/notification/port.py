@@ -1,4 +1,4 @@
-"""The port of notifications, which tell people of suggestions."""
+"""The port of notifications: people learn of suggestions by them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 
 class Notifier(Protocol):
-    """Tells people that something waits for them."""
+    """Notifies people that something waits for them."""
 
     def notify(self, event: str, subject: str, details: Mapping[str, Any]) -> None:
-        """Publish an event. It never raises: who cannot be told finds the same in the API and in the log.
+        """Publish an event. It never raises: one who cannot be notified finds the same in the API and in the log.
 
         Parameters
         ----------

@@ -95,6 +95,6 @@ def sns_subject(subject: str) -> str:
     >>> sns_subject("Skill “Plants” was suggested")
     'Skill ?Plants? was suggested'
     """
-    printable = "".join(each if " " <= each <= "~" else "?" for each in " ".join(subject.split()))
+    printable = "".join(character if " " <= character <= "~" else "?" for character in " ".join(subject.split()))
     # SNS: "must begin with a letter, number, or punctuation mark"; a blank one is refused.
     return printable[:_MAX_SUBJECT_LENGTH].strip() or "Skillroute"

@@ -69,7 +69,7 @@ class Batch:
 
     def answer(self, failed: Iterable[str]) -> dict[str, Any]:
         """Return Lambda's answer: the messages that must come again. All others are deleted."""
-        message_ids = [each.message_id for each in self.unreadable]
+        message_ids = [message.message_id for message in self.unreadable]
         for key in failed:
             message_ids += self.message_ids[key]
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in message_ids]}
@@ -98,8 +98,8 @@ def consumer(
 
     def consume_in_time(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         batch = Batch.read(queue, event)
-        for each in batch.unreadable:
-            failed_work.unreadable(queue, each.message_id, each.reason, each.receives)
+        for message in batch.unreadable:
+            failed_work.unreadable(queue, message.message_id, message.reason, message.receives)
         reasons: Mapping[str, str] = {}
         if batch.keys:
             reasons = work(batch.keys, context)
@@ -120,7 +120,7 @@ def consumer(
 
 
 def is_late(context: Any) -> bool:
-    """Tell whether too little time is left of the invocation to begin something; never, where nobody says."""
+    """Return whether too little time is left of the invocation to begin something; never where it is not known."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return remaining is not None and remaining() < _RESERVE_MS
 

@@ -97,21 +97,21 @@ class DeadLetters:
         if self._queue is None:
             return []
         nowhere = {
-            each.message_id: each
-            for each in self.given_up(queue, limit=10_000)
-            if each.message_id is not None and not each.is_waiting
+            work.message_id: work
+            for work in self.given_up(queue, limit=10_000)
+            if work.message_id is not None and not work.is_waiting
         }
         self._queue.drop(queue, nowhere.keys())
         return list(nowhere.values())
 
     def _joined(self, session: Session, queue: QueueName, letters: Sequence[DeadLetter], limit: int) -> list[GivenUp]:
-        failures = {each.key: each for each in OutboxRepository(session).dead(queue, limit=limit)}
+        failures = {failure.key: failure for failure in OutboxRepository(session).dead(queue, limit=limit)}
         # A queue may have given up a message before a consumer could say so: its receiver was killed each time.
-        keys = [each.key for each in letters if each.key is not None]
-        failures |= {each.key: each for each in OutboxRepository(session).failures(queue, keys)}
+        keys = [letter.key for letter in letters if letter.key is not None]
+        failures |= {failure.key: failure for failure in OutboxRepository(session).failures(queue, keys)}
         names = self._tool_names(session, queue, sorted({*keys, *failures}))
-        joined = [_of_letter(each, failures.get(each.key or ""), names) for each in letters]
-        joined += [_of_failure(queue, each, names) for each in failures.values() if each.key not in keys]
+        joined = [_of_letter(letter, failures.get(letter.key or ""), names) for letter in letters]
+        joined += [_of_failure(queue, failure, names) for failure in failures.values() if failure.key not in keys]
         return joined[:limit]
 
 

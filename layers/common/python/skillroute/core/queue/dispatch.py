@@ -16,7 +16,7 @@ from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.port import Queue
 from skillroute.core.queue.work import OutboxEntry, QueueName
 
-# One call of SQS. Rows are held while it lasts, and writers of the same tools and skills wait.
+# One call of SQS. Rows are locked while it lasts, and writers of the same tools and skills wait.
 _BATCH = 10
 # What one organisation publishes before the next: a whole batch, so that a consumer reads few organisations' skills.
 _SHARE = _BATCH

@@ -23,7 +23,7 @@ ToolNames = Callable[[Session, QueueName, Sequence[str]], Mapping[str, str]]
 
 
 class FailedWork:
-    """Notes failures in the outbox, and tells people of what was given up. It never raises.
+    """Notes failures in the outbox, and notifies people of what was given up. It never raises.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class FailedWork:
             count(Metric.CLASSIFICATION_FAILED, len(reasons))
 
     def given_up(self, queue: QueueName, failures: Sequence[Failure]) -> None:
-        """Tell people of work that was given up without a consumer's word: whoever received it was killed each time."""
+        """Notify people of work that was given up without a consumer's word: its receiver was killed each time."""
         if not failures:
             return
         names: Mapping[str, str] = {}
@@ -75,10 +75,15 @@ class FailedWork:
             names = self._database.read(lambda session: self._tool_names(session, queue, keys))
         except SkillrouteError as error:
             logger.warning("names not read", extra={"queue": queue.value, "reason": str(error)})
-        for each in failures:
-            details = {"queue": queue.value, "key": each.key, "attempts": each.attempts, "reason": each.last_error}
+        for failure in failures:
+            details = {
+                "queue": queue.value,
+                "key": failure.key,
+                "attempts": failure.attempts,
+                "reason": failure.last_error,
+            }
             self._give_up(
-                details | {"tool_name": names.get(each.key)}, f"skillroute dlq redrive {queue} {quote(each.key)}"
+                details | {"tool_name": names.get(failure.key)}, f"skillroute dlq redrive {queue} {quote(failure.key)}"
             )
 
     def unreadable(self, queue: QueueName, message_id: str, reason: str, receives: int) -> None:

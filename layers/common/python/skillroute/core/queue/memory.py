@@ -88,7 +88,7 @@ class MemoryQueue:
         self._check()
         with self._lock:
             messages = list(self._dead[queue].values())[:limit]
-        return [dead_letter(queue, each.id, each.body, each.since) for each in messages]
+        return [dead_letter(queue, message.id, message.body, message.since) for message in messages]
 
     def redrive(self, queue: QueueName, keys: Collection[str] | None) -> list[str]:
         moved = []

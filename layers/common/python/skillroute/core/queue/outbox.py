@@ -70,7 +70,7 @@ class OutboxRepository:
         self._run("enqueue", queue=queue.value, keys=list(keys))
 
     def versions(self, queue: QueueName, keys: Sequence[str]) -> dict[str, int]:
-        """Return the versions of what waits, to be told to `done` later."""
+        """Return the versions of what waits, to be passed to `done` later."""
         rows = self._run("waiting_work", queue=queue.value, keys=list(keys))
         return {row[0]: row[1] for row in rows}
 

@@ -32,7 +32,7 @@ class DeadLetter:
     problem : str or None
         Why its body cannot be read.
     since : datetime or None
-        When it was sent, where the queue tells.
+        When it was sent, where the queue says so.
     """
 
     queue: QueueName

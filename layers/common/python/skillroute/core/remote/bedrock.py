@@ -111,7 +111,7 @@ class BedrockRuntime:
             return self._clients[read_timeout_s]
 
     def _refusal(self, response: dict[str, Any], model: str) -> DependencyUnavailable:
-        """Say what Bedrock answered, whether to ask again, and whom it blames: a matter of status and code."""
+        """Return what Bedrock answered as an error: whether to ask again, and whom it blames, by status and code."""
         error, metadata = response["Error"], response["ResponseMetadata"]
         status: int = metadata["HTTPStatusCode"]
         message = f"Bedrock answered {status} {error['Code']} for {model}: {error['Message'][:MAX_MESSAGE_LENGTH]}"

@@ -20,7 +20,7 @@ MAX_MESSAGE_LENGTH = 300
 
 
 def is_transient(status: int) -> bool:
-    """Whether a server that answers with this HTTP status may answer otherwise when it is asked again."""
+    """Return whether a server that answers with this HTTP status may answer otherwise when it is asked again."""
     return status in _TRANSIENT_STATUSES or status >= 500
 
 

@@ -36,7 +36,7 @@ _RERANKER = Callee("the reranker", RerankerUnavailable, late=_TimeIsUp, thread_n
 
 
 RERANK_RETRY = Retry(attempts=2, base_s=0.1, cap_s=0.5)
-"""One more attempt, soon: whoever searches waits, and without a reranker still gets the fused order."""
+"""One more attempt, soon: a search waits for it, and without a reranker still gets the fused order."""
 
 
 class BedrockReranker:
@@ -109,9 +109,9 @@ class BedrockReranker:
         try:
             return self._ask(query, texts, timeout_s)
         except RerankerUnavailable as error:
-            holds_up_to_s = _holds_up_to_s(error, timeout_s)
-            if holds_up_to_s is not None:
-                self._cooldown.failed(str(error), up_to_s=holds_up_to_s)
+            applies_up_to_s = _applies_up_to_s(error, timeout_s)
+            if applies_up_to_s is not None:
+                self._cooldown.failed(str(error), up_to_s=applies_up_to_s)
             raise
 
     def close(self) -> None:
@@ -155,8 +155,8 @@ class BedrockReranker:
         return math.log(p / (1.0 - p))
 
 
-def _holds_up_to_s(error: RerankerUnavailable, timeout_s: float) -> float | None:
-    """Return up to how much time a caller may have for a failure to hold for it; None when it holds for nobody."""
+def _applies_up_to_s(error: RerankerUnavailable, timeout_s: float) -> float | None:
+    """Return up to how much time a caller may have for a failure to apply to it; None when it applies to nobody."""
     cause = error.__cause__
     if isinstance(error, _TimeIsUp) or isinstance(cause, TransientFailure):
         return timeout_s  # more time would have been a longer wait, or another attempt
