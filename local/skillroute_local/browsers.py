@@ -1,8 +1,8 @@
 """Requests that browsers may make to the servers on this machine: from their own pages, and from no others.
 
-A server on loopback trusts whoever reaches it, and a browser reaches it for any web site that the person looks at.
+A server on loopback trusts anyone who reaches it, and a browser reaches it for any web site that the person looks at.
 A site can send requests, if not read the answers; and where its name is made to mean 127.0.0.1 (DNS rebinding), it can
-read them, too. The one is told by `Origin` and `Sec-Fetch-Site`, the other by `Host`, which browsers set and no page
+read them, too. The one is seen by `Origin` and `Sec-Fetch-Site`, the other by `Host`, which browsers set and no page
 can change. Programs send neither of the first two.
 """
 

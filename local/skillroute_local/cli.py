@@ -71,7 +71,7 @@ def reindex() -> None:
         with progress_bar("{task.completed}/{task.total}") as progress:
             task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
-    embedded = listed([f"{report.embedded[each]} {counted.words}" for each, counted in COUNTED_AS.items()])
+    embedded = listed([f"{report.embedded[collection]} {counted.words}" for collection, counted in COUNTED_AS.items()])
     out.print(f"embedded {embedded}; every index rebuilds now", highlight=False, soft_wrap=True)
 
 

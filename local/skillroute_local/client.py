@@ -187,5 +187,5 @@ def _detail(response: httpx.Response) -> str:
     answer = _object(response)
     detail = answer.get("detail", answer.get("message", response.text[:200]))
     if isinstance(detail, list):
-        return "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in detail)
+        return "; ".join(f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in detail)
     return str(detail)

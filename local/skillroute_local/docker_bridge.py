@@ -67,10 +67,10 @@ def gateway_of(config: Sequence[Mapping[str, str]]) -> str:
 
     Docker leaves the gateway out where nobody chose it; it is the first address of the subnet then.
     """
-    for each in config:
-        subnet = ip_network(each["Subnet"])
+    for subnet_config in config:
+        subnet = ip_network(subnet_config["Subnet"])
         if subnet.version == 4:
-            return each.get("Gateway") or str(subnet[1])
+            return subnet_config.get("Gateway") or str(subnet[1])
     raise LocalError("Docker's bridge network has no IPv4 address")
 
 
@@ -124,8 +124,8 @@ class _Server(ThreadingTCPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
-        for each in list(self._open):
-            _hang_up(each)
+        for connection in list(self._open):
+            _hang_up(connection)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Note the connection, here in the thread that `shutdown` waits for, so that none is missed at the end."""

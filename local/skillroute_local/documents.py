@@ -26,7 +26,7 @@ def read_lines(path: Path, problem: Problem) -> Iterator[Row]:
     Parameters
     ----------
     problem : callable
-        Told of each line that holds no object, with its number.
+        Called for each line that is no object, with its number.
     """
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -46,7 +46,7 @@ def read_objects(path: Path, within: str, problem: Problem) -> Iterator[Row]:
     within : str
         The key of a document that holds a list of objects instead of being one itself, as a registry lists its servers.
     problem : callable
-        Told of whatever is no object, with its place.
+        Called for whatever is no object, with its place.
     """
     if not _is_document(path):
         yield from read_lines(path, problem)
@@ -75,7 +75,7 @@ def _row(where: str, value: object, size: int) -> Row:
 
 
 def _is_document(path: Path) -> bool:
-    """Tell whether a file is one document: its first line is no object of its own, or it is the only one."""
+    """Return whether a file is one document: its first line is no object of its own, or it is the only one."""
     with path.open("rb") as file:
         lines = (line for line in file if line.strip())
         first = next(lines, b"")

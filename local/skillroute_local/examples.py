@@ -49,10 +49,10 @@ def load_examples(parts: Parts, directory: Path = EXAMPLES) -> Loaded:
     for start in range(0, len(items), MAX_ITEMS):
         outcomes = parts.sync_tools(items[start : start + MAX_ITEMS], LAPTOP).outcomes
         _require_all("item", outcomes, start)
-        ids |= {each.key: each.id for each in outcomes if each.key is not None and each.id is not None}
+        ids |= {outcome.key: outcome.id for outcome in outcomes if outcome.key is not None and outcome.id is not None}
     assignments = {
         ids[ItemKey(row["server"], row["type"], row["name"])]: [
-            Assignment(each["skill_id"], each["confidence"]) for each in row["skills"]
+            Assignment(assigned["skill_id"], assigned["confidence"]) for assigned in row["skills"]
         ]
         for row in read_jsonl(directory / "assignments.jsonl")
     }

@@ -53,11 +53,11 @@ def route_of(method: str, path: str, routes: Iterable[str] = tuple(ROUTES)) -> t
             _VARIABLE.sub(lambda name: f"(?P<{name[1]}>{'.+' if name[2] else '[^/]+'})", its_path), path
         )
         if match and its_method in {method, "ANY"}:
-            words = [not _VARIABLE.fullmatch(each) for each in its_path.split("/")]
+            words = [not _VARIABLE.fullmatch(part) for part in its_path.split("/")]
             found.append(("+}" not in its_path, words, its_method != "ANY", key, match.groupdict()))
     if not found:
         return None
-    *_, key, parameters = max(found, key=lambda each: each[:4])
+    *_, key, parameters = max(found, key=lambda route: route[:4])
     return key, parameters
 
 
@@ -116,7 +116,7 @@ def _context(key: str, method: str, path: str, authorizer: Mapping[str, Any] | N
 
 def _without_nothing(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what a request does not have, as API Gateway does."""
-    return {name: each for name, each in fields.items() if each is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def signed_by(role: str) -> dict[str, Any]:
@@ -163,4 +163,4 @@ def _values(query: str) -> dict[str, str] | None:
     values: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         values.setdefault(name, []).append(value)
-    return {name: ",".join(each) for name, each in values.items()} or None
+    return {name: ",".join(several) for name, several in values.items()} or None

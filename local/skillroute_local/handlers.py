@@ -79,10 +79,10 @@ def remote_handler(client: Any, function_name: str) -> Consumer:
 
     def invoke(event: Mapping[str, Any], _context: Any) -> dict[str, Any]:
         answer = client.invoke(FunctionName=function_name, Payload=json.dumps(event).encode())
-        said = answer["Payload"].read()
+        payload = answer["Payload"].read()
         if "FunctionError" in answer:
-            raise HandlerFailed(f"{function_name}: {said.decode('utf-8', 'replace')}")
-        result: dict[str, Any] = json.loads(said)
+            raise HandlerFailed(f"{function_name}: {payload.decode('utf-8', 'replace')}")
+        result: dict[str, Any] = json.loads(payload)
         return result
 
     return invoke

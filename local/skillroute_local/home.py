@@ -1,7 +1,7 @@
 """The directory that holds everything a local Skillroute keeps, for one process at a time.
 
     .skillroute/
-    ├── lock                 held by the kernel for the process that runs; says its pid
+    ├── lock                 locked by the process that runs; says its pid
     ├── run.json             where it answers, while it does
     ├── token-key.pem        the private key that signs tokens for trying, once one was made
     ├── postgres/            see skillroute_local.postgres
@@ -66,12 +66,12 @@ class Home:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the directory alone, cleared of what killed processes left; the kernel lets go of it for a killed one.
+        """Lock the directory, cleared of what killed processes left; the kernel unlocks it for a killed one.
 
         Raises
         ------
         LocalError
-            Another Skillroute holds it, or it cannot be written.
+            Another Skillroute has locked it, or it cannot be written.
         """
         try:
             # Others may pass, not look: root's PostgreSQL runs as another user. What lies inside is closed to them.
@@ -128,7 +128,7 @@ class Home:
         os.write(descriptor, f"{os.getpid()}\n".encode("ascii"))
 
     def _is_locked(self) -> bool:
-        """Tell whether a process holds the directory, by trying for an instant."""
+        """Return whether a process has locked the directory, by trying for an instant."""
         try:
             with self.lock_file.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -152,7 +152,7 @@ class Home:
 
 
 def _could_have_made(pid: int, path: Path) -> bool:
-    """Tell whether the living process `pid` is older than `path`: numbers are used again, in containers at once."""
+    """Return whether the living process `pid` is older than `path`: numbers are used again, in containers at once."""
     try:
         process = psutil.Process(pid)
         born = process.create_time()

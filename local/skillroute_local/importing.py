@@ -58,7 +58,7 @@ def import_file(
     report : ImportReport
         Added to.
     progress : callable
-        Told how many bytes of the file each batch had.
+        Called with how many bytes of the file each batch had.
     """
     max_bytes = _MAX_BATCH_BYTES.get(kind, _MAX_MAIL_BYTES)
     for batch in _batches(_rows(kind, path, report.fail), max_bytes):

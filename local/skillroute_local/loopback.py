@@ -49,7 +49,7 @@ def require_free_port(port: int) -> None:
 
 
 def port_free(port: int) -> bool:
-    """Tell whether a server could listen on `port` now."""
+    """Return whether a server could listen on `port` now."""
     try:
         require_free_port(port)
     except LocalError:
@@ -64,7 +64,7 @@ def free_port() -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach what listens on an address."""
+    """Return whether only this machine can reach what listens on an address."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -72,11 +72,11 @@ def is_loopback(host: str) -> bool:
 
 
 def _by_whom(port: int) -> str:
-    """Return `` by NAME (pid N)``, or nothing where the system does not tell this user."""
+    """Return `` by NAME (pid N)``, or nothing where the system does not show it to this user."""
     try:
         for connection in psutil.net_connections(kind="tcp"):
             if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
                 return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
-    except psutil.Error:  # macOS tells only root; or the process has just ended
+    except psutil.Error:  # macOS shows it only to root; or the process has just ended
         pass
     return ""

@@ -145,7 +145,7 @@ class EmbeddedPostgres:
         return self._postmaster
 
     def _fits(self, running: Postmaster) -> bool:
-        """Tell whether a server that was left running is whole, and on the port that is asked for."""
+        """Return whether a server that was left running is whole, and on the port that is asked for."""
         return running.is_ready and self._wanted_port in (None, running.port)
 
     def _initialise(self, programs: Programs) -> None:

@@ -61,7 +61,7 @@ class Programs:
     def run(self, name: str, *args: str, text: str | None = None) -> None:
         """Run a program to its end, with `text` as its input.
 
-        The wheel's own `pgexec` is not used: it writes what a program said to a log and lets it go.
+        The wheel's own `pgexec` is not used: it writes what a program printed to a log and lets it go.
 
         Raises
         ------
@@ -86,9 +86,9 @@ class Programs:
                 extra_groups=[] if account else None,
             )
             output.seek(0)
-            said = [line.strip() for line in output if line.strip()]
+            printed = [line.strip() for line in output if line.strip()]
         if done.returncode != 0:
-            raise ProgramError(f"{name} failed: {said[-1] if said else f'exit status {done.returncode}'}")
+            raise ProgramError(f"{name} failed: {printed[-1] if printed else f'exit status {done.returncode}'}")
 
 
 def _account_for(directory: Path) -> pwd.struct_passwd | None:
@@ -176,7 +176,7 @@ def clear_stale_pid_file(cluster: Path) -> None:
 
 
 def _works_in(process: psutil.Process, cluster: Path) -> bool:
-    """Tell whether a process is a living PostgreSQL process of this cluster: it works in the directory itself."""
+    """Return whether a process is a living PostgreSQL process of this cluster: it works in the directory itself."""
     try:
         return (
             process.name() == "postgres"

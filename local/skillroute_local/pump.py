@@ -44,7 +44,7 @@ _NICENESS = 5
 
 
 class Loop:
-    """Does something again and again, in a thread of its own, until it is told to stop.
+    """Does something again and again, in a thread of its own, until it is stopped.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class QueueLoop(Loop):
         return [message for message in messages if message["MessageId"] not in failed]
 
     def _delete(self, messages: list[dict[str, Any]]) -> None:
-        entries = [{"Id": str(n), "ReceiptHandle": each["ReceiptHandle"]} for n, each in enumerate(messages)]
+        entries = [{"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]} for n, message in enumerate(messages)]
         if entries:
             self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
 

@@ -31,7 +31,7 @@ _LOADED_WITHIN_S = 60.0
 class QueueServer:
     """moto's SQS on a port. `start` takes 1 ms: the port listens at once, and requests wait while moto is loaded.
 
-    Not moto's own `ThreadedMotoServer`: that one tells its port only when it is loaded, hangs in `start` when the port
+    Not moto's own `ThreadedMotoServer`: that one has its port only when it is loaded, hangs in `start` when the port
     is taken, and leaves its socket open.
 
     Parameters

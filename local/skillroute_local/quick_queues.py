@@ -2,7 +2,7 @@
 
 As it is (5.2), each message that is sent or received makes moto look at all messages of the queue: a thousand took 13 s
 to send and 46 s to receive on two cores, inside the web server's process; now 0.6 s and 1.3 s. And a message that is
-sent while another one is deleted may be lost, as the list of messages is written anew without its lock. What is
+sent while another one is deleted may be lost, as the list of messages is written again without its lock. What is
 replaced here keeps moto's behaviour.
 """
 
@@ -51,11 +51,13 @@ class QuickQueue(models.Queue):
     def messages(self) -> list[Any]:
         """The first of those that can be received: more than one call returns."""
         with self._messages_lock:
-            return list(islice((each for each in self._messages if each.visible and not each.delayed), _LOOKED_AT))
+            return list(
+                islice((message for message in self._messages if message.visible and not message.delayed), _LOOKED_AT)
+            )
 
     @property
     def approximate_number_of_messages(self) -> int:
-        return sum(each.visible and not each.delayed for each in list(self._messages))
+        return sum(message.visible and not message.delayed for message in list(self._messages))
 
     @property
     def attributes(self) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def default_to_local_tokens(home: Home | None) -> None:
     defaults = {
         "SKILLROUTE_JWT_ISSUER": form.issuer,
         "SKILLROUTE_JWT_AUDIENCE": form.audience,
-        # Who tries it has no organisations yet; a deployment asks for one unless told otherwise.
+        # Who tries it has no organisations yet; a deployment asks for one unless configured otherwise.
         "SKILLROUTE_JWT_REQUIRE_ORG": form.require_org,
     }
     if home is not None:

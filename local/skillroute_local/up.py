@@ -70,7 +70,7 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
     with ExitStack() as running:
         running.enter_context(_ending_on_signals())
         running.enter_context(home.locked())
-        # Listening comes first: a port in use is told at once, and early requests wait instead of failing.
+        # Listening comes first: a port in use is reported at once, and early requests wait instead of failing.
         sock = running.enter_context(listen(doors.port, doors.host))
         port = sock.getsockname()[1]
         queues = running.enter_context(QueueServer())

@@ -49,15 +49,15 @@ def list_(
 ) -> None:
     """Show what was given up, and why."""
     with _dead_letters() as dead_letters:
-        found = [each for name in _names(queue) for each in dead_letters.given_up(name, limit=limit)]
+        found = [work for name in _names(queue) for work in dead_letters.given_up(name, limit=limit)]
     if as_json:
-        print_json([asdict(each) for each in found])
+        print_json([asdict(work) for work in found])
         return
     if not found:
         out.print("nothing was given up")
     else:
         _show(found)
-        waiting = sum(each.is_waiting for each in found)
+        waiting = sum(work.is_waiting for work in found)
         hints = ["`skillroute dlq redrive` tries again"] if waiting else []
         hints += ["`skillroute dlq drop` deletes messages that lead nowhere"] if waiting < len(found) else []
         out.print("; ".join(hints), highlight=False)
@@ -92,7 +92,7 @@ def redrive(
 def drop(queue: Queue = None) -> None:
     """Delete dead letters that lead nowhere: those that cannot be read, and those whose work was done meanwhile."""
     with _dead_letters() as dead_letters:
-        dropped = [each for name in _names(queue) for each in dead_letters.drop(name)]
+        dropped = [work for name in _names(queue) for work in dead_letters.drop(name)]
     if dropped:
         _show(dropped)
     out.print(f"{len(dropped)} deleted", highlight=False)
@@ -108,7 +108,7 @@ def refused(
     with _refused_texts() as texts:
         found = texts.listed(_named(collection), limit=limit)
     if as_json:
-        print_json([asdict(each) | {"collection": each.collection.name.lower()} for each in found])
+        print_json([asdict(text) | {"collection": text.collection.name.lower()} for text in found])
     elif not found:
         out.print("no text was refused")
     else:
@@ -161,24 +161,24 @@ def _names(queue: QueueName | None) -> list[QueueName]:
 
 def _show(found: Iterable[GivenUp]) -> None:
     table = Table("queue", "id", "tool", "attempts", "since", "reason", box=None, pad_edge=False)
-    for each in found:
+    for work in found:
         # What others wrote is no markup of ours, whatever brackets stand in it.
         table.add_row(
-            each.queue,
-            escape(each.key or each.message_id or ""),
-            escape(each.tool_name or ""),
-            "" if each.attempts is None else str(each.attempts),
-            _local_time(each.since),
-            escape(each.reason),
+            work.queue,
+            escape(work.key or work.message_id or ""),
+            escape(work.tool_name or ""),
+            "" if work.attempts is None else str(work.attempts),
+            _local_time(work.since),
+            escape(work.reason),
         )
     out.print(table)
 
 
 def _show_refused(found: Iterable[RefusedText]) -> None:
     table = Table("collection", "key", "organisation", "name", "model", "reason", box=None, pad_edge=False)
-    for each in found:
-        said = (each.key, each.org_id or "", each.name or "", each.model, each.reason)
-        table.add_row(each.collection.name.lower(), *map(escape, said))
+    for text in found:
+        cells = (text.key, text.org_id or "", text.name or "", text.model, text.reason)
+        table.add_row(text.collection.name.lower(), *map(escape, cells))
     out.print(table)
 
 

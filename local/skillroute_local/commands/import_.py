@@ -62,7 +62,7 @@ def import_(
         "mail_agents": mail_agents or (),
         "messages": messages or (),
     }
-    every = [file for each in named.values() for file in each]
+    every = [file for paths in named.values() for file in paths]
     if not every:
         raise LocalError("name a file of tools, or one with --servers, --agents, --messages or another option")
     if missing := [str(file) for file in every if not file.is_file()]:
@@ -72,7 +72,7 @@ def import_(
         _show_counts(kind, report)
     if any(report.waiting_for_model for report in reports.values()):
         err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
-    _show_lines([each for report in reports.values() for each in report.refused])
+    _show_lines([line for report in reports.values() for line in report.refused])
     problems = [problem for report in reports.values() for problem in report.problems]
     _show_lines(problems)
     if problems:
@@ -104,14 +104,14 @@ def _import(
 
 
 def _show_counts(kind: Written, report: ImportReport) -> None:
-    said = _counted(report.counts, _STATUSES)
+    line = _counted(report.counts, _STATUSES)
     if kind != "items":
-        said = f"{kind.replace('_', ' ')}: {said}"
+        line = f"{kind.replace('_', ' ')}: {line}"
     if report.tools:
-        said = f"{said}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
+        line = f"{line}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
         if report.tools["refused"]:
-            said = f"{said}; {report.tools['refused']} of them refused by the embedding model"
-    out.print(said, highlight=False, soft_wrap=True)
+            line = f"{line}; {report.tools['refused']} of them refused by the embedding model"
+    out.print(line, highlight=False, soft_wrap=True)
 
 
 def _counted(counts: Counter[str], names: Sequence[str]) -> str:

@@ -123,7 +123,7 @@ def _run(command: Sequence[str], document: Mapping[str, object]) -> int:
             with subprocess.Popen([*command, "--env-vars", str(file)]) as process:  # noqa: S603
                 try:
                     return process.wait()
-                except KeyboardInterrupt:  # the terminal told the command too, which may have containers to stop
+                except KeyboardInterrupt:  # the terminal interrupted the command too, which may have containers to stop
                     return process.wait()
         except FileNotFoundError as error:
             raise LocalError(

@@ -84,8 +84,8 @@ def _show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
     table = Table("score", "server", "name", "description", box=None, pad_edge=False)
     for tool in answer["tools"]:
         # What others wrote is no markup of ours, whatever brackets stand in it.
-        said = map(escape, (tool["server"] or "", tool["name"], _first_line(tool["description"])))
-        table.add_row(f"{tool['score']:.3f}", *said)
+        cells = map(escape, (tool["server"] or "", tool["name"], _first_line(tool["description"])))
+        table.add_row(f"{tool['score']:.3f}", *cells)
         if schemas:
             table.add_row("", "", "", _schema(tool["input_schema"]))
     out.print(table)
@@ -100,8 +100,8 @@ def _show_registry(answer: dict[str, Any], *, schemas: bool) -> None:
     table = Table("score", "type", "path", "name", "description", box=None, pad_edge=False)
 
     def add(type_: str, found: dict[str, Any], path: str, name: str) -> None:
-        said = map(escape, (path, name, _first_line(found["description"])))
-        table.add_row(f"{found['relevance_score']:.3f}", type_, *said)
+        cells = map(escape, (path, name, _first_line(found["description"])))
+        table.add_row(f"{found['relevance_score']:.3f}", type_, *cells)
 
     for server in answer["servers"]:
         add("server", server, server["path"], server["server_name"])

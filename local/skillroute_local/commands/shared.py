@@ -112,14 +112,14 @@ def listed(parts: Sequence[str]) -> str:
     return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}"
 
 
-def progress_bar(figures: str) -> Progress:
-    """Return a bar for what takes a while, shown on stderr; `figures` says how far it is."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(figures), TimeRemainingColumn())
+def progress_bar(progress: str) -> Progress:
+    """Return a bar for what takes a while, shown on stderr; `progress` is the text of how far it is."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(progress), TimeRemainingColumn())
     return Progress(*columns, console=err)
 
 
 def names_a_database() -> bool:
-    """Tell whether the environment names a database: by its URL, a secret or a user. What is empty does not count."""
+    """Return whether the environment names a database: by its URL, a secret or a user. What is empty does not count."""
     return any(os.environ.get(f"SKILLROUTE_DATABASE_{name}") for name in ("URL", "SECRET_ARN", "USER"))
 
 

@@ -116,7 +116,7 @@ def _reported() -> Iterator[Report]:
 
 
 def _agreed(proposal: Proposal) -> bool:
-    new = sum(not each.exists for each in proposal.skills)
+    new = sum(not proposed.exists for proposed in proposal.skills)
     if not sys.stdin.isatty():
         raise LocalError("nobody can be asked here: give --yes with --apply")
     return typer.confirm(f"create {new} skills?", err=True)
@@ -128,22 +128,23 @@ def _show(proposal: Proposal) -> None:
         return
     longest = sum(
         max(
-            len(getattr(each.skill, field)) + (field == "id" and each.exists) * len(_EXISTS) for each in proposal.skills
+            len(getattr(proposed.skill, field)) + (field == "id" and proposed.exists) * len(_EXISTS)
+            for proposed in proposal.skills
         )
         for field in ("id", "name")
     )
     table = Table("tools", "servers", "alike", "id", "name", pad_edge=False, box=None)
     for shortened in ("keywords", "examples"):
         table.add_column(shortened, no_wrap=True, max_width=max(12, (out.width - longest - 30) // 2))
-    for each in proposal.skills:
-        skill = each.skill
-        id_ = f"{skill.id}{_EXISTS}" if each.exists else skill.id
+    for proposed in proposal.skills:
+        skill = proposed.skill
+        id_ = f"{skill.id}{_EXISTS}" if proposed.exists else skill.id
         keywords, examples = ", ".join(skill.keywords[:_SHOWN]), ", ".join(skill.examples[:_SHOWN])
         # What others wrote is no markup of ours, whatever brackets stand in it.
-        figures = (str(each.tool_count), str(each.server_count), f"{each.cohesion:.2f}")
-        table.add_row(*figures, *map(escape, (id_, skill.name, keywords, examples)))
+        numbers = (str(proposed.tool_count), str(proposed.server_count), f"{proposed.cohesion:.2f}")
+        table.add_row(*numbers, *map(escape, (id_, skill.name, keywords, examples)))
     out.print(table)
-    placed = sum(each.tool_count for each in proposal.skills)
+    placed = sum(proposed.tool_count for proposed in proposal.skills)
     out.print(
         f"{len(proposal.skills)} skills for {placed} of {proposal.tool_count} tools; "
         f"silhouette {proposal.silhouette:.2f}",
@@ -179,14 +180,14 @@ def _as_json(proposal: Proposal, applied: Applied | None) -> dict[str, Any]:
     return {
         "skills": [
             {
-                **each.skill.model_dump(mode="json", exclude={"org_id", "parent_domain"}),
-                "tool_count": each.tool_count,
-                "server_count": each.server_count,
-                "cohesion": each.cohesion,
-                "worded_by": each.worded_by,
-                "exists": each.exists,
+                **proposed.skill.model_dump(mode="json", exclude={"org_id", "parent_domain"}),
+                "tool_count": proposed.tool_count,
+                "server_count": proposed.server_count,
+                "cohesion": proposed.cohesion,
+                "worded_by": proposed.worded_by,
+                "exists": proposed.exists,
             }
-            for each in proposal.skills
+            for proposed in proposal.skills
         ],
         "tool_count": proposal.tool_count,
         "fits_none": proposal.fits_none,

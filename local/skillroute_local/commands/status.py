@@ -74,7 +74,7 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
 
 
 def _queues(called: str) -> list[dict[str, Any]] | None:
-    """Return the figures of each queue: of its work in PostgreSQL, and of its messages. None: nothing is known."""
+    """Return the counts of each queue: of its work in PostgreSQL, and of its messages. None: nothing is known."""
     run = running_at(called)
     messages = _unless_away("the queues", lambda: _messages(run))
     # A database alone is no sign of which Skillroute it belongs to; one that is named beside queues is that of theirs.
@@ -82,7 +82,7 @@ def _queues(called: str) -> list[dict[str, Any]] | None:
     work = _unless_away("the database", lambda: _work(run)) if asks_database else None
     if messages is None and work is None:
         return None
-    return [_figures(name, (work or {}).get(name), (messages or {}).get(name)) for name in QueueName]
+    return [_counts(name, (work or {}).get(name), (messages or {}).get(name)) for name in QueueName]
 
 
 def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
@@ -104,7 +104,7 @@ def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
     if queue is None:
         return None
     with closing(queue):
-        return {each.queue: each for each in queue.depths()}
+        return {depth.queue: depth for depth in queue.depths()}
 
 
 def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
@@ -113,10 +113,10 @@ def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
     from skillroute_local.up import local_settings  # noqa: PLC0415
 
     with closing(Parts(local_settings(run.database_url if run else None))) as parts:
-        return {each.queue: each for each in parts.database.read(lambda session: OutboxRepository(session).depths())}
+        return {depth.queue: depth for depth in parts.database.read(lambda session: OutboxRepository(session).depths())}
 
 
-def _figures(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
+def _counts(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
     return {
         "queue": name.value,
         "waiting": work.waiting if work else None,
@@ -143,6 +143,6 @@ def _show_health(health: dict[str, Any]) -> None:
 def _show_queues(queues: list[dict[str, Any]]) -> None:
     columns = ("waiting", "oldest_s", "given_up", "ready", "under_way", "delayed", "dead_letters")
     table = Table("queue", *(name.replace("_", " ") for name in columns), box=None, pad_edge=False)
-    for each in queues:
-        table.add_row(each["queue"], *("-" if each[name] is None else str(each[name]) for name in columns))
+    for queue in queues:
+        table.add_row(queue["queue"], *("-" if queue[name] is None else str(queue[name]) for name in columns))
     out.print(table)

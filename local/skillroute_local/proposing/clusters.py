@@ -28,7 +28,7 @@ _UNRELATED_AT_BEST = 0.99
 _SAMPLE = 2_000
 
 Step = Callable[[int, int], object]
-"""Told how many steps are done, and of how many."""
+"""Called with how many steps are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _settled(vectors: Matrix, labels: Labels, weights: Matrix, min_size: int) ->
 def _unrelated(nearness: Matrix, placed: Labels, mine: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the cosines that 19 of 20, and 99 of 100, tools stay below with a cluster that is not theirs.
 
-    So what is far is told by the vectors themselves; a fixed cosine would suit one embedding model.
+    So the vectors themselves decide what is far; a fixed cosine would suit one embedding model.
     """
     others = np.ones(nearness.shape, bool)
     others[np.flatnonzero(mine), placed[mine]] = False

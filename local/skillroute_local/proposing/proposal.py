@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skillroute.skills.model import NewSkill
 
 Report = Callable[[str, int, int], object]
-"""Told what is being done, how much of it is done, and of how much."""
+"""Called with what is being done, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Proposal:
     without_embedding : int
         How many could not be looked at, as they wait for their vector.
     silhouette : float
-        How well the groups are told apart: -1 to 1, and 0 when they are not.
+        How well the groups are separated: -1 to 1, and 0 when they are not.
     without_skill : tuple of int
         The tools that belong to no skill.
     problems : tuple of str

@@ -64,10 +64,10 @@ def propose(
     )
     groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
     worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
-    ids = [each.skill.id for each in worded]
+    ids = [wording.skill.id for wording in worded]
     existing = database.read(lambda session: AssignmentRepository(session).keys_of_skills(ids, wanted.org_id))
     return Proposal(
-        skills=tuple(_proposed(*each, existing) for each in zip(worded, groups, found.cohesions(), strict=True)),
+        skills=tuple(_proposed(*parts, existing) for parts in zip(worded, groups, found.cohesions(), strict=True)),
         tool_count=len(tools.said),
         fits_none=tuple(tools.said[i].name for i in np.flatnonzero(found.labels == NONE)),
         without_embedding=tools.without_embedding,
@@ -88,9 +88,9 @@ def apply(
 ) -> Applied:
     """Create the skills that are not there yet, and let the tools without any be classified, with the new ones too."""
     created, skipped = [], []
-    for done, each in enumerate(proposal.skills, 1):
+    for done, proposed in enumerate(proposal.skills, 1):
         try:
-            created.append(create_skill(each.skill, caller).id)
+            created.append(create_skill(proposed.skill, caller).id)
         except Conflict as error:
             skipped.append(str(error))
         report("creating skills", done, len(proposal.skills))
@@ -124,7 +124,7 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
         vectors.append(np.array(vector, np.float32))
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
     weights = damped(sources)
-    said = [replace(each, weight=float(weight)) for each, weight in zip(said, weights, strict=True)]
+    said = [replace(tool, weight=float(weight)) for tool, weight in zip(said, weights, strict=True)]
     return _Tools(said, matrix, weights, missing, without_skill)
 
 
@@ -139,7 +139,7 @@ def _items(
             items, total = ItemRepository(session).page(ItemFilter(), org_id, limit=_PAGE, offset=offset)
             own = [item for item in items if item.org_id == org_id and item.is_active]
             profiles = ClassificationRepository(session).tools([item.id for item in own], model)
-            vectors = {id_: each.tool.embedding for id_, each in profiles.items()}
+            vectors = {id_: profile.tool.embedding for id_, profile in profiles.items()}
             return len(items), total, [(item, vectors.get(item.id)) for item in own]
 
         number, total, own = database.read(page)

@@ -96,15 +96,15 @@ def word(
     writer = _Writer(topics, chat, timeout_s)
     worded = []
     with ThreadPoolExecutor(_AT_ONCE if chat else 1) as pool:
-        for done, each in enumerate(pool.map(writer.word, topics), 1):
-            worded.append(each)
+        for done, wording in enumerate(pool.map(writer.word, topics), 1):
+            worded.append(wording)
             step(done, len(topics))
     taken: set[str] = set()
     unique = []
-    for each in worded:
-        id_ = _free(each.skill.id, taken)
+    for wording in worded:
+        id_ = _free(wording.skill.id, taken)
         taken.add(id_)
-        unique.append(Worded(each.skill.model_copy(update={"id": id_}), each.by))
+        unique.append(Worded(wording.skill.model_copy(update={"id": id_}), wording.by))
     return unique, writer.problems
 
 
@@ -149,18 +149,18 @@ def _from_answer(topic: Topic, answer: Mapping[str, Any]) -> NewSkill:
     name, description, keywords = answer.get("name"), answer.get("description"), answer.get("keywords")
     if not isinstance(name, str) or not isinstance(description, str):
         raise ClassifierAnswerInvalid("the language model answered without a name or a description")
-    said = [each for each in keywords if isinstance(each, str)] if isinstance(keywords, list) else []
+    usable = [keyword for keyword in keywords if isinstance(keyword, str)] if isinstance(keywords, list) else []
     try:
-        return _skill(topic, name, description, said or topic.keywords)
+        return _skill(topic, name, description, usable or topic.keywords)
     except ValidationError as error:
-        reasons = ", ".join(f"{each['loc'][0]}: {each['msg']}" for each in error.errors())
+        reasons = ", ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors())
         raise ClassifierAnswerInvalid(f"the language model's answer makes no skill ({reasons})") from error
 
 
 def _skill(topic: Topic, name: str, description: str, keywords: Sequence[str]) -> NewSkill:
     """Make a skill of texts of any length, cut to what a skill may have (skill-contract BR-001)."""
     line = _line(name)[:_LONGEST_NAME]
-    lower = (_line(each).lower()[:_LONGEST_KEYWORD].strip() for each in keywords)
+    lower = (_line(keyword).lower()[:_LONGEST_KEYWORD].strip() for keyword in keywords)
     # Names in other scripts have no letters to make an id of.
     named = line if re.search("[a-z0-9]", line.lower()) else topic.title
     return NewSkill(

@@ -44,7 +44,7 @@ def gist(description: str) -> str:
 
 
 def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[list[str]]:
-    """Return the words and pairs of words that tell each group from the others, the most telling first, lower case.
+    """Return the words and pairs of words that distinguish each group from the others, the best ones first, lower case.
 
     Class-based TF-IDF (Grootendorst 2022): ``tf * log(1 + A / f)``, where tf is the share of the group that a term
     occurs in, f its sum over all groups, and A the mean of what the terms of a group sum up to. A term counts once a
@@ -96,7 +96,7 @@ def _best(shares: dict[str, float], tools: Counter[str], spread: dict[str, float
 
 
 def _says_no_more(term: str, other: str, tools: Counter[str]) -> bool:
-    """Tell whether a term adds little to one that was chosen: they share a word, and mostly their tools."""
+    """Return whether a term adds little to one that was chosen: they share a word, and mostly their tools."""
     if not set(term.split()) & set(other.split()):
         return False
     fewer, more = sorted((tools[term], tools[other]))
@@ -182,11 +182,11 @@ def title_of(keywords: Sequence[str], spelling: Mapping[str, str] | None = None,
     >>> title_of(["due date", "date", "pdf", "form", "invite"], {"pdf": "PDF"}), title_of([])
     ('Due Date, PDF & Form', 'Other Tools')
     """
-    known, said, named = spelling or {}, set[str](), list[str]()
+    known, used, named = spelling or {}, set[str](), list[str]()
     for keyword in keywords:
         words = keyword.split()
-        if len(named) < most and not said.issuperset(words):
-            said.update(words)
+        if len(named) < most and not used.issuperset(words):
+            used.update(words)
             named.append(" ".join(known.get(word) or word[:1].upper() + word[1:] for word in words))
     if not named:
         return "Other Tools"
@@ -201,7 +201,9 @@ def examples_of(members: Iterable[tuple[Said, float]], *, most: int = 8, of_a_se
     members : iterable of (Said, float)
         The group's tools with their similarity to its centre.
     """
-    ranked = [said for said, _ in sorted(members, key=lambda each: (-each[1], each[0].name, each[0].server or ""))]
+    ranked = [
+        said for said, _ in sorted(members, key=lambda member: (-member[1], member[0].name, member[0].server or ""))
+    ]
     once: dict[str, Said] = {}
     for said in ranked:
         once.setdefault(said.name.lower(), said)
