@@ -32,7 +32,7 @@ class Background:
     def _run(self) -> None:
         while True:
             self._asked.wait()
-            # Cleared before it is done: who asks meanwhile may have committed too late for this time.
+            # Cleared before it is done: a caller meanwhile may have committed too late for this time.
             self._asked.clear()
             try:
                 self._work()

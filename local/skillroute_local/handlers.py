@@ -65,7 +65,7 @@ def lambda_client(endpoint: str) -> Any:
             proxies={},
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_READ_TIMEOUT_S,
-            # Who repeats is the queue: a repeat of the client's own would not be counted as a receive.
+            # The queue repeats: a repeat of the client's own would not be counted as a receive.
             retries={"mode": "standard", "total_max_attempts": 1},
         ),
     )

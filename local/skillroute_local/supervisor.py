@@ -89,7 +89,7 @@ class Pump:
                 self._command,
                 env=self._env,
                 stdin=subprocess.PIPE,
-                # Ctrl-C goes to the whole group of the terminal; who ends the pump is this process.
+                # Ctrl-C goes to the whole group of the terminal; the pump is ended by this process.
                 start_new_session=True,
             )
             return self._process

@@ -130,13 +130,13 @@ def form_here(home: Home) -> TokenForm:
 def default_to_local_tokens(home: Home | None) -> None:
     """Let the environment take this machine's tokens, as far as it does not say whose else.
 
-    Without a home only the names are set: who does not answer requests verifies nothing.
+    Without a home only the names are set: a command that answers no requests verifies nothing.
     """
     form = TokenForm.from_environment()
     defaults = {
         "SKILLROUTE_JWT_ISSUER": form.issuer,
         "SKILLROUTE_JWT_AUDIENCE": form.audience,
-        # Who tries it has no organisations yet; a deployment asks for one unless configured otherwise.
+        # A laptop has no organisations yet; a deployment asks for one unless configured otherwise.
         "SKILLROUTE_JWT_REQUIRE_ORG": form.require_org,
     }
     if home is not None:

@@ -135,7 +135,7 @@ class Mail:
         self._after_commit()
 
     def acknowledge(self, message_id: int, agent: str, caller: Caller) -> StoredMessage:
-        """Note that an agent has taken note of a message, and return that; the first time counts.
+        """Store an agent's acknowledgement of a message, and return it; the first time counts.
 
         Raises
         ------

@@ -75,7 +75,7 @@ class MailRepository(MailDocuments):
     """Projects, products, agents and messages, and their documents."""
 
     def lock(self, org_id: str | None) -> None:
-        """Be the only one who writes an organisation's mail until the transaction ends."""
+        """Lock an organisation's mail for its one writer, to the end of the transaction."""
         self._run("lock_mail", org_id=org_id)
 
     def new_ids(self, count: int) -> list[int]:
@@ -143,7 +143,7 @@ class MailRepository(MailDocuments):
         self._run("show_memberships", id=agent_id)
 
     def put_messages(self, org_id: str | None, rows: Sequence[MessageRow]) -> None:
-        """Write messages and their recipients; who has acknowledged one stays so."""
+        """Write messages and their recipients; an acknowledgement is kept."""
         as_json = [
             {
                 "id": row.id,
@@ -159,7 +159,7 @@ class MailRepository(MailDocuments):
         self._run("put_messages", org_id=org_id, rows=json.dumps(as_json, ensure_ascii=False))
         recipients = _recipients(rows)
         dropped = self._run("drop_recipients", ids=[row.id for row in rows], rows=json.dumps(recipients))
-        # Who has taken note stays so in another role or place.
+        # An acknowledgement is kept in another role or place.
         when = {(message_id, agent_id): at for message_id, agent_id, at in dropped if at is not None}
         for recipient in recipients:
             at = when.get((recipient["message_id"], recipient["agent_id"]))
@@ -185,7 +185,7 @@ class MailRepository(MailDocuments):
         self._run("forget_product_hash", id=product_id)
 
     def acknowledge(self, message_id: int, name_key: str) -> bool:
-        """Note that a recipient has taken note; False when it is none. The first time counts."""
+        """Store a recipient's acknowledgement; False when it is none. The first time counts."""
         return bool(self._run("acknowledge", id=message_id, name_key=name_key))
 
     def projects(

@@ -113,7 +113,7 @@ WHERE e.id = ANY (:ids::bigint[])
 ORDER BY e.id
 
 -- name: server_tool_sources
--- A disabled server's tools are all inactive, and say what it is found by all the same: by who asks for disabled ones now,
+-- A disabled server's tools are all inactive, and say what it is found by all the same: by a search for disabled ones now,
 -- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e

@@ -136,7 +136,7 @@ def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
 def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> dict[int, EntityWritten]:
     """Write the entities, by index, and lock them before anything is done to their tools."""
     servers = [thing.given.content.tools_server for thing in incoming if thing.given.content.kind == "server"]
-    # All that are there at once, as everybody does who writes tools; the new ones then in an order of their own.
+    # All that are there at once, as every writer of tools does; the new ones then in an order of their own.
     RegistryRepository(session).lock_servers(caller.org_id, servers, to_register=True)
     return {
         thing.index: RegistryRepository(session).upsert(

@@ -125,7 +125,7 @@ def store_made(
 ) -> None:
     """Store vectors and refusals in one transaction, and each whose document is locked by a writer in one of its own.
 
-    So nobody waits for a document who has locked another one, and the batch is not held up by what one of it waits for.
+    So no transaction waits for a document while it has locked another one, and the batch does not wait for one of it.
 
     Raises
     ------

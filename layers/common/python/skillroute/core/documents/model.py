@@ -13,7 +13,7 @@ HEAD = f"{2**63 - 1}:{2**63 - 1}:"
 """A position that no transaction reaches: a look at the feed from here sees epoch and position, and no changes."""
 
 START = "1:1:"
-"""The position of who has seen nothing."""
+"""The position of a reader that has seen nothing."""
 
 
 class Collection(StrEnum):

@@ -94,7 +94,7 @@ class Access:
         self._scope_prefix = scope_prefix
 
     def require(self, scope: Scope) -> Guard:
-        """Return a guard that lets in who has the scope."""
+        """Return a guard that lets in callers with the scope."""
         return self._guard(self._identify, scope, self._scope_prefix)
 
     def anyone(self) -> Guard:

@@ -1,7 +1,7 @@
 """From a token's claims to a caller (decisions 26 and 27; message-search, section 6).
 
 The claims are a token's own, or those that API Gateway hands over: there each value is a string, arrays are written as
-``[a b]``. Who reads them here has had the signature checked before.
+``[a b]``. The signature has been checked before they are read here.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _READ_TIMEOUT_S = 3.0
 _ATTEMPTS = 2
 _LOOK = {
     "MaxNumberOfMessages": _BATCH,
-    # As long as looking through a dead-letter queue may take; who is killed meanwhile hides nothing for longer.
+    # As long as looking through a dead-letter queue may take; a process killed meanwhile hides nothing for longer.
     "VisibilityTimeout": 30,
     # Waiting for a second asks every server of SQS; not waiting asks some, and may miss messages.
     "WaitTimeSeconds": 1,
