@@ -121,17 +121,18 @@ WHERE org_id IS NOT DISTINCT FROM :org_id::text AND server = :server AND type = 
 RETURNING id
 
 -- name: item_schemas
--- As text, since a cache counts the bytes of what it keeps. What has no room is not sent.
-SELECT sized.id, t.content_hash, sized.size, sized.upto <= :room::bigint,
-       CASE WHEN sized.upto <= :room::bigint THEN t.input_schema::text END,
-       CASE WHEN sized.upto <= :room::bigint THEN t.output_schema::text END,
-       CASE WHEN sized.upto <= :room::bigint THEN t.annotations::text END
+-- As text, since what is remembered is counted in bytes. Schemas beyond the room are not sent, and those out of line are
+-- not even read: their size stands in their pointers.
+SELECT id, content_hash, size, upto <= :room::bigint,
+       CASE WHEN upto <= :room::bigint THEN input_schema::text END,
+       CASE WHEN upto <= :room::bigint THEN output_schema::text END,
+       CASE WHEN upto <= :room::bigint THEN annotations::text END
 FROM (
-    SELECT asked.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
+    SELECT sized.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
     FROM (
-        SELECT t.id, w.nth, coalesce(octet_length(t.input_schema::text), 0)
-               + coalesce(octet_length(t.output_schema::text), 0) + coalesce(octet_length(t.annotations::text), 0) AS size
+        SELECT t.id, w.nth, t.content_hash, t.input_schema, t.output_schema, t.annotations,
+               coalesce(octet_length(t.input_schema::text), 0) + coalesce(octet_length(t.output_schema::text), 0)
+               + coalesce(octet_length(t.annotations::text), 0) AS size
         FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
-    ) asked
-) sized
-JOIN mcp.tools t ON t.id = sized.id
+    ) AS sized
+) AS counted
