@@ -10,10 +10,10 @@ Every figure is measured with constants that were fitted on other rows: on the o
 the other half of Seal-Tools' families; "transfer" on the other set altogether. The constants in the code are fitted on
 everything (--fit). For each tool: with the whole list, and with its own skills taken away (open).
 
-- primary: the surest skill reaches 0.5 and is the primary one; nearest: the same without the threshold
+- primary: the skill of the highest confidence reaches 0.5 and is the primary one; nearest: without the threshold
 - recall, precision: of all skills assigned, at most three a tool; none: tools that get no skill though one fits
 - false open: tools whose skills were taken away and that are assigned nevertheless
-- ECE, Brier: of the surest skill's confidence, open and closed alike; ten bins
+- ECE, Brier: of the highest confidence, open and closed alike; ten bins
 
     python benchmarks/classification.py --data /path/to/data
     python -m benchmarks.classification --data /path/to/data --fit

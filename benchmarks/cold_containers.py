@@ -77,7 +77,7 @@ def compiled_runtime(folder: Path) -> Path | None:
     """
     target = folder / "runtime"
     target.mkdir()
-    # As whoever measures: what root writes into the folder, nobody else could delete.
+    # As the user who measures: what root writes into the folder, nobody else could delete.
     user = f"{os.getuid()}:{os.getgid()}"
     command = ["docker", "run", "--rm", "--user", user, "--volume", f"{target}:/out"]
     command += ["--entrypoint", "sh", image(), "-c", _COMPILE]

@@ -142,7 +142,7 @@ class Meter:
 
 
 def _fresh_peak() -> float | None:
-    """Give back what is free, let the highest resident memory begin anew, and return what is resident."""
+    """Give back what is free, let the highest resident memory begin again, and return what is resident."""
     gc.collect()
     try:
         ctypes.CDLL("libc.so.6").malloc_trim(0)

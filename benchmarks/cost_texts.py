@@ -1,7 +1,7 @@
 """Texts that cost more than others, or did once: for `cost.py`, each as long as a field takes.
 
-A pattern that begins anew at each character, a split that makes a thing of every character, a normal form that makes
-eighteen of one: whoever may write a text may write these.
+A pattern that begins again at each character, a split that makes a thing of every character, a normal form that makes
+eighteen of one: anyone who may write a text may write these.
 """
 
 from __future__ import annotations

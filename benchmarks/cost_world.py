@@ -197,7 +197,7 @@ class World:
         ids = [skill(n)["id"] for n in range(5)]
         given = {tool: [Assignment(id_, 0.9, "r" * 1000) for id_ in ids] for tool in self._members}
         keys = {id_: skill_key(id_, None) for id_ in ids}
-        # At once: by hand each would have its skills' vectors made anew.
+        # At once: by hand each would have its skills' vectors made again.
         self._parts.database.transact(
             lambda session: AssignmentRepository(session).replace(given, keys, AssignmentSource.HUMAN_MANUAL)
         )

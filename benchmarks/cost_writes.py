@@ -190,7 +190,7 @@ def assign(path: str, world: World) -> Iterator[Case]:
 
 
 def classify(path: str, world: World) -> Iterator[Case]:
-    """Yield classifications at once; the first one after a skill was created makes the table of all skills anew."""
+    """Yield classifications at once; the first one after a skill was created makes the table of all skills again."""
     for place, (name, work) in enumerate({"after a skill was created": "table", "a tool of 240 KB": "one"}.items()):
         yield Case(name, path, {"tool_id": world.tools[10 + place], "force_reclassify": True}, work=work, embeds=False)
 

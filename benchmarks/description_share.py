@@ -1,6 +1,6 @@
 """How much of a skill's vector its description should be: SKILLROUTE_SKILL_DESCRIPTION_SHARE on the judged sets.
 
-Each set is imported as retrieval.py does it. Then, for each share, every skill is aggregated anew and all queries are
+Each set is imported as retrieval.py does it. Then, for each share, every skill is aggregated again and all queries are
 searched with the hierarchical strategy, with the default thresholds and with none. With none every query is narrowed
 to skills, so that the figures show how well skills are ranked and nothing else. With the defaults `no_skill` is the
 share of queries for which no skill was near enough, which are searched directly. The row "direct" searches without

@@ -2,7 +2,7 @@
 
 Tools are those of the judged sets, all in one index, each set an organisation. The same sparse vectors are searched:
 
-- everything: BM25's weights by how many tools of the whole index have a word, whoever they belong to.
+- everything: BM25's weights by how many tools of the whole index have a word, whichever organisation they belong to.
 - caller: by how many of the caller's tools have it (Qdrant's `idf` with a corpus).
 - fixed: by `skillroute.core.documents.term_weights`, as shipped, which was counted in these sets among others.
 - fixed, left out: the same, counted anew without the set that is measured (and without what shares tools with it).

@@ -6,7 +6,7 @@ in comes from the thread's own few words, so that a thread is about something; t
 more often the more common a word is there (Zipf-Mandelbrot, weight 1/(rank + 30): the offset keeps the most common
 word out of most messages, as in a text without its stop words). Each thread adds a ticket number, a made-up customer
 and a made-up system, so the vocabulary keeps growing with the corpus, as it does in real mail. Numbers in a sentence
-are drawn anew.
+are drawn again.
 
     python benchmarks/message_corpus.py --messages 10000 --output DIR
 

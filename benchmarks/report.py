@@ -22,8 +22,8 @@ _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "schema_load",
 _FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
 
-Written by `benchmarks/report.py`; do not edit. What each figure means and how to make it anew: `benchmarks/README.md`.
-Times are wall clock. PostgreSQL, server and load client share the cores of the machine that is named.
+Written by `benchmarks/report.py`; do not edit. What each figure means and how to measure it
+again: `benchmarks/README.md`. Times are wall clock. PostgreSQL, server and load client share the cores of the machine that is named.
 """
 
 
@@ -121,7 +121,7 @@ def _lexical_weights(results: Json) -> str:
 _CLASSIFICATION = {
     "quality": "Held out: the other half of servers and families",
     "uncalibrated": "Before calibration: the mean cosine as the confidence",
-    "reliability": "Reliability of the surest skill's confidence, half of the tools with their own skills taken away",
+    "reliability": "Reliability of the highest confidence, half of the tools with their own skills taken away",
     "ablations": "Features alone, and all but one; skills have everything",
     "transfer": "Constants fitted on the other set",
     "speed": "Speed, one thread",

@@ -5,7 +5,7 @@
 
 requirements.lock is the whole closure, for Python 3.13 on Linux, as uv resolves it. packages.toml says which layer each
 package goes to. A pin's hashes are those of the wheels that the layers' builds take, one for each processor, or one for
-both. Addresses are left out: whoever builds takes the wheels from an index of their own, and gets the same bytes.
+both. Addresses are left out: each builder takes the wheels from its own index, and gets the same bytes.
 """
 
 from __future__ import annotations

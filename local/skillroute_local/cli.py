@@ -48,7 +48,7 @@ def up(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on; beyond loopback whoever reaches it may ask.", envvar="SKILLROUTE_HOST"
+            help="Address to listen on; beyond loopback anyone who reaches it may ask.", envvar="SKILLROUTE_HOST"
         ),
     ] = "127.0.0.1",
     allow_host: Annotated[

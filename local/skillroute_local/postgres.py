@@ -82,7 +82,7 @@ class EmbeddedPostgres:
             password = self._password_file.read_text(encoding="utf-8").strip()
         except FileNotFoundError as error:
             raise LocalError(
-                f"{self._password_file} is missing, and the data with it: remove {self._data_dir} to start anew"
+                f"{self._password_file} is missing, and the data with it: remove {self._data_dir} to start again"
             ) from error
         return f"postgresql://{NAME}:{password}@{HOST}:{self._running.port}/{database}"
 

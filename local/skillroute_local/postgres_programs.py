@@ -92,7 +92,7 @@ class Programs:
 
 
 def _account_for(directory: Path) -> pwd.struct_passwd | None:
-    """Return whom root's programs run as, None for an ordinary user."""
+    """Return the user that root's programs run as, None for an ordinary user."""
     owner = directory.stat().st_uid
     if os.geteuid() != 0:
         if owner != os.geteuid():

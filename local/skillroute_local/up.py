@@ -206,7 +206,7 @@ def _build_index(parts: Parts, console: Console) -> None:
 def _warn(console: Console, doors: Doors, settings: LocalSettings) -> None:
     if not is_loopback(doors.host) and settings.auth == "none":
         console.print(
-            f"[yellow]Whoever reaches {escape(doors.host)} may read and change everything:[/] "
+            f"[yellow]Anyone who reaches {escape(doors.host)} may read and change everything:[/] "
             "set SKILLROUTE_AUTH=jwt to ask for tokens.",
             soft_wrap=True,
         )

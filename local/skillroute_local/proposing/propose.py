@@ -25,7 +25,7 @@ from skillroute_local.proposing.clusters import NONE, Clustering, cluster, dampe
 from skillroute_local.proposing.k_means import Matrix
 from skillroute_local.proposing.proposal import Applied, Proposal, ProposedSkill, Report, Wanted
 from skillroute_local.proposing.wording import Topic, Worded, word
-from skillroute_local.proposing.words import Said, examples_of, keywords_of, spellings, title_of
+from skillroute_local.proposing.words import ToolText, examples_of, keywords_of, spellings, title_of
 
 _PAGE = 500
 _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
@@ -35,7 +35,7 @@ _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
 class _Tools:
     """The tools that are grouped, with their vectors, and those that are not."""
 
-    said: list[Said]
+    said: list[ToolText]
     vectors: Matrix
     weights: Matrix
     without_embedding: int
@@ -119,7 +119,7 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
             continue
         content = item.content
         server = content.key.server or None
-        said.append(Said(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
+        said.append(ToolText(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
         sources.append(server or item.id)
         vectors.append(np.array(vector, np.float32))
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
@@ -148,7 +148,7 @@ def _items(
         step(min(offset, total), total)
 
 
-def _topics(tools: _Tools, found: Clustering, groups: list[list[Said]]) -> list[Topic]:
+def _topics(tools: _Tools, found: Clustering, groups: list[list[ToolText]]) -> list[Topic]:
     topics = []
     for c, (group, keywords) in enumerate(zip(groups, keywords_of(groups), strict=True)):
         members = np.flatnonzero(found.labels == c)
@@ -157,7 +157,7 @@ def _topics(tools: _Tools, found: Clustering, groups: list[list[Said]]) -> list[
     return topics
 
 
-def _proposed(worded: Worded, group: list[Said], cohesion: float, existing: Collection[str]) -> ProposedSkill:
+def _proposed(worded: Worded, group: list[ToolText], cohesion: float, existing: Collection[str]) -> ProposedSkill:
     return ProposedSkill(
         skill=worded.skill,
         tool_count=len(group),

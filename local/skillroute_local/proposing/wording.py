@@ -16,7 +16,7 @@ from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailabl
 from skillroute.skills.model import NewSkill
 from skillroute.skills.suggestions import skill_id_of
 
-from skillroute_local.proposing.words import Said, gist
+from skillroute_local.proposing.words import ToolText, gist
 
 KEYWORDS = "keywords"
 """The classifier's name of skills that no language model worded."""
@@ -53,13 +53,13 @@ class Topic:
 
     Attributes
     ----------
-    examples : tuple of Said
+    examples : tuple of ToolText
         The tools nearest to its centre, the nearest first.
     """
 
     title: str
     keywords: tuple[str, ...]
-    examples: tuple[Said, ...]
+    examples: tuple[ToolText, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _WORTH = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ToolText:
     """A tool as it is worded: its name, description and server, and the weight of its words."""
 
     name: str
@@ -43,7 +43,7 @@ def gist(description: str) -> str:
     return " ".join(_SENTENCE_END.split(description.strip(), maxsplit=1)[0].split())[:_LONGEST_GIST].strip()
 
 
-def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[list[str]]:
+def keywords_of(groups: Sequence[Sequence[ToolText]], *, most: int = 12) -> list[list[str]]:
     """Return the words and pairs of words that distinguish each group from the others, the best ones first, lower case.
 
     Class-based TF-IDF (Grootendorst 2022): ``tf * log(1 + A / f)``, where tf is the share of the group that a term
@@ -64,7 +64,7 @@ def keywords_of(groups: Sequence[Sequence[Said]], *, most: int = 12) -> list[lis
     return [_best(shares, tools, spread, mean, most) for shares, tools in counted]
 
 
-def _counted(group: Sequence[Said], known: Collection[str]) -> tuple[dict[str, float], Counter[str]]:
+def _counted(group: Sequence[ToolText], known: Collection[str]) -> tuple[dict[str, float], Counter[str]]:
     """Return how much each term counts in a group, 0 to 2, and how many tools it stands in."""
     total = sum(said.weight for said in group)
     shares: dict[str, float] = defaultdict(float)
@@ -158,12 +158,12 @@ def _is_word(word: str) -> bool:
     return 1 < len(word) <= (_LONGEST_WITHOUT_SPACES if spaceless else _LONGEST_WORD)
 
 
-def spellings(group: Iterable[Said]) -> dict[str, str]:
+def spellings(group: Iterable[ToolText]) -> dict[str, str]:
     """Return how a group's descriptions mostly write the words that have capitals of their own.
 
     Examples
     --------
-    >>> spellings([Said("a", "Read a PDF from GitHub.")])
+    >>> spellings([ToolText("a", "Read a PDF from GitHub.")])
     {'pdf': 'PDF', 'github': 'GitHub'}
     """
     counts: dict[str, Counter[str]] = {}
@@ -193,23 +193,23 @@ def title_of(keywords: Sequence[str], spelling: Mapping[str, str] | None = None,
     return " & ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
 
 
-def examples_of(members: Iterable[tuple[Said, float]], *, most: int = 8, of_a_server: int = 3) -> list[Said]:
+def examples_of(members: Iterable[tuple[ToolText, float]], *, most: int = 8, of_a_server: int = 3) -> list[ToolText]:
     """Return the tools nearest to a group's centre, no name twice, at first at most three of a server.
 
     Parameters
     ----------
-    members : iterable of (Said, float)
+    members : iterable of (ToolText, float)
         The group's tools with their similarity to its centre.
     """
     ranked = [
         said for said, _ in sorted(members, key=lambda member: (-member[1], member[0].name, member[0].server or ""))
     ]
-    once: dict[str, Said] = {}
+    once: dict[str, ToolText] = {}
     for said in ranked:
         once.setdefault(said.name.lower(), said)
     of: Counter[str | None] = Counter()
-    first: list[Said] = []
-    later: list[Said] = []
+    first: list[ToolText] = []
+    later: list[ToolText] = []
     for said in once.values():
         of[said.server] += 1
         (first if of[said.server] <= of_a_server else later).append(said)

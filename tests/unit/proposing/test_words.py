@@ -6,14 +6,14 @@ import doctest
 
 import pytest
 from skillroute_local.proposing import words
-from skillroute_local.proposing.words import Said, examples_of, gist, keywords_of, spellings, terms, title_of
+from skillroute_local.proposing.words import ToolText, examples_of, gist, keywords_of, spellings, terms, title_of
 
 CALENDAR = [
-    Said("create_event", "Creates a calendar event with attendees."),
-    Said("list_events", "Lists the events of a calendar."),
-    Said("find_free_time", "Finds a free time in the calendars of attendees."),
+    ToolText("create_event", "Creates a calendar event with attendees."),
+    ToolText("list_events", "Lists the events of a calendar."),
+    ToolText("find_free_time", "Finds a free time in the calendars of attendees."),
 ]
-MAIL = [Said("send_email", "Sends an email."), Said("search_inbox", "Searches the inbox for an email.")]
+MAIL = [ToolText("send_email", "Sends an email."), ToolText("search_inbox", "Searches the inbox for an email.")]
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -62,31 +62,36 @@ def test_keywords_tell_a_group_from_the_others() -> None:
 
 
 def test_plurals_and_singulars_are_one_keyword() -> None:
-    [found] = keywords_of([[Said("list_repositories"), Said("get_repository"), Said("delete_repository")]])
+    [found] = keywords_of([[ToolText("list_repositories"), ToolText("get_repository"), ToolText("delete_repository")]])
     assert found == ["repository"]
 
 
 def test_words_of_one_tool_alone_are_no_keywords_of_its_group() -> None:
     # GIVEN a tool that repeats itself
-    shouting = Said("zebra", "zebra zebra zebra zebra")
+    shouting = ToolText("zebra", "zebra zebra zebra zebra")
     [found] = keywords_of([[*CALENDAR, shouting]])
     assert "zebra" not in found
 
 
 def test_a_group_whose_tools_share_no_word_has_keywords_all_the_same() -> None:
-    [found] = keywords_of([[Said("roll_dice"), Said("draw_tarot")]])
+    [found] = keywords_of([[ToolText("roll_dice"), ToolText("draw_tarot")]])
     assert set(found) == {"roll dice", "draw tarot"}
 
 
 def test_a_heavy_tool_counts_more_than_a_light_one() -> None:
-    group = [Said("alpha", weight=9.0), Said("alpha_two", weight=9.0), Said("beta", weight=1.0), Said("beta_two")]
+    group = [
+        ToolText("alpha", weight=9.0),
+        ToolText("alpha_two", weight=9.0),
+        ToolText("beta", weight=1.0),
+        ToolText("beta_two"),
+    ]
     [found] = keywords_of([group])
     assert found[0] == "alpha"
 
 
 def test_there_are_keywords_for_no_groups_and_for_tools_that_say_nothing() -> None:
     assert keywords_of([]) == []
-    assert keywords_of([[Said("get"), Said("list")]]) == [[]]
+    assert keywords_of([[ToolText("get"), ToolText("list")]]) == [[]]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +110,15 @@ def test_a_title_is_made_of_the_first_keywords(keywords: list[str], title: str) 
 
 
 def test_titles_are_spelled_as_descriptions_spell() -> None:
-    spelling = spellings([Said("a", "Reads a PDF from GitHub"), Said("b", "Writes a PDF"), Said("c", "A pdf")])
+    spelling = spellings(
+        [ToolText("a", "Reads a PDF from GitHub"), ToolText("b", "Writes a PDF"), ToolText("c", "A pdf")]
+    )
     assert title_of(["pdf", "github", "write"], spelling) == "PDF, GitHub & Write"
 
 
 def test_examples_are_the_nearest_with_no_server_and_no_name_in_the_way_of_others() -> None:
-    def near(similarity: float, name: str, server: str) -> tuple[Said, float]:
-        return Said(name, server=server), similarity
+    def near(similarity: float, name: str, server: str) -> tuple[ToolText, float]:
+        return ToolText(name, server=server), similarity
 
     members = [
         near(0.99, "a", "big"),
@@ -125,5 +132,5 @@ def test_examples_are_the_nearest_with_no_server_and_no_name_in_the_way_of_other
 
 
 def test_examples_do_not_depend_on_the_order_of_the_tools() -> None:
-    members = [(Said(name), 0.5) for name in "cab"]
-    assert examples_of(members) == examples_of(members[::-1]) == [Said("a"), Said("b"), Said("c")]
+    members = [(ToolText(name), 0.5) for name in "cab"]
+    assert examples_of(members) == examples_of(members[::-1]) == [ToolText("a"), ToolText("b"), ToolText("c")]

@@ -194,7 +194,7 @@ class TestDeadLetters:
         assert depth(yard) == (1, 0)
 
     def test_one_that_nobody_could_note_is_shown_and_redriven(self, yard: Yard) -> None:
-        # GIVEN whoever received it was killed each time
+        # GIVEN its receiver was killed each time
         key = waiting_tool(yard.desk)
         yard.dispatch()
         while yard.queue.receive(CLASSIFY):
@@ -202,7 +202,7 @@ class TestDeadLetters:
 
         [shown] = yard.dead_letters.given_up(CLASSIFY)
 
-        assert (shown.key, shown.reason) == (key, "whoever received it ended without a word")
+        assert (shown.key, shown.reason) == (key, "its receiver ended without a report")
         assert yard.dead_letters.drop(CLASSIFY) == []
         assert yard.dead_letters.redrive(CLASSIFY) == [key]
 

@@ -64,7 +64,7 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     def put_projects(body: PutProjectsBody, caller: Caller = writer) -> PutMailResponse:
         """Write projects; each is judged on its own, and the answer says what became of it.
 
-        A project is the same one when organisation and key are. Unchanged ones are left alone. Whoever makes one,
+        A project is the same one when organisation and key are. Unchanged ones are left alone. Anyone who makes one,
         and is no operator, belongs to it from then on.
         """
         return PutMailResponse.of(sync("project", body.projects, caller))

@@ -121,7 +121,7 @@ class MailAgentInput(_Input):
     name: AgentName = Field(description="As everybody shall see it; another spelling of it is the same agent.")
     description: _Description | None = None
     contact: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1024)] | None = Field(
-        None, description="How to reach whoever runs it."
+        None, description="How to reach the person who runs it."
     )
     projects: _Projects | None = Field(None, description="Keys of the projects that it belongs to.")
 

@@ -120,7 +120,7 @@ class Decision(StrEnum):
     CLASSIFIED = "classified"
     SUGGESTED = "suggested"  # no skill fits, and a new one is suggested
     UNCHANGED = "unchanged"  # it says what it said when the same classifier decided
-    HUMAN = "human"  # a person decided, whom only force overrules
+    HUMAN = "human"  # a person decided; only force overrules that
     OVERTAKEN = "overtaken"  # it changed while it was being classified, and waits again
     GONE = "gone"
 

@@ -121,7 +121,7 @@ def _of_letter(letter: DeadLetter, failure: Failure | None, names: Mapping[str, 
     elif failure is None:
         reason = "its work was done meanwhile, or is not wanted any more"
     else:
-        reason = failure.last_error or "whoever received it ended without a word"
+        reason = failure.last_error or "its receiver ended without a report"
     return GivenUp(
         letter.queue,
         letter.key,

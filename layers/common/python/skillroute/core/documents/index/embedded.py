@@ -188,7 +188,7 @@ class EmbeddedReplica:
         generation = self._current
         page = self._feed.poll(generation.position if generation else HEAD)
         model = model_to_search(page.models, self._own_model())
-        # Whoever slept for so long that the changes it missed are pruned starts over, and so does an index of a
+        # A process that slept until the changes it missed were pruned starts over, and so does an index of a
         # database that was restored to an earlier moment. After a change of model the old vectors go on being searched
         # while others are read.
         if generation is None or not page.is_complete or generation.model not in (model, *page.models.searched):

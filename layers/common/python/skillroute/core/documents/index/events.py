@@ -29,7 +29,7 @@ class Rebuild:
         self._started = clock()
 
     def completed(self, index: VectorIndex) -> None:
-        """Tell that the index is full. One that failed never is: whoever made it logs why."""
+        """Report that the index is full. One that failed never is: its builder logs why."""
         tell_rebuilt(index, round((self._clock() - self._started) * 1000))
 
 

@@ -126,7 +126,7 @@ class QdrantIndex(PointIndex):
                         self._set_up(collection, name)
                 yield name
         except IndexUnavailable:
-            # Whoever rebuilds the data may drop a collection under a living process, so look again next time.
+            # A rebuild of the data may drop a collection under a living process, so look again next time.
             self._ready.discard(collection)
             raise
 

@@ -2,8 +2,8 @@
 
 What is on the server is a generation: collections of one model that were filled once and follow the change feed since.
 Searches use the newest that is whole, and say so when the feed goes beyond what it has seen. They never fill: a new
-generation is filled beside the one that is searched, page by page, by whoever has the time; where it stands is kept in
-PostgreSQL, so that a process that is killed costs a page (docs/adr/0034).
+generation is filled beside the one that is searched, page by page, by any writer or relay that has the time; where it
+stands is kept in PostgreSQL, so that a process that is killed costs a page (docs/adr/0034).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ CREATE TABLE mcp.tool_skill_assignments (
     CONSTRAINT tool_skill_assignments_source_known
         CHECK (source IN ('llm_auto', 'similarity', 'human_manual', 'human_override'))
 );
--- A skill's members of one owner, surest first; also serves the count. (A tool's skills start from the unique key.)
+-- A skill's members of one owner, highest confidence first; also serves the count. (A tool's skills start from the unique key.)
 CREATE INDEX tool_skill_assignments_skill
     ON mcp.tool_skill_assignments (skill_key, owner, confidence DESC, tool_id);
 -- No tool has two primary skills.
@@ -83,7 +83,7 @@ CREATE UNIQUE INDEX tool_skill_assignments_one_primary ON mcp.tool_skill_assignm
 CREATE INDEX tool_skill_assignments_by_people ON mcp.tool_skill_assignments (skill_key, owner, tool_id)
     WHERE source IN ('human_manual', 'human_override');
 
--- Whoever writes a row says whose tool it is by naming the tool.
+-- A row belongs to the organisation of its tool.
 CREATE FUNCTION mcp.set_owner() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -13,7 +13,7 @@ CREATE TABLE mcp.index_changes (
 CREATE INDEX index_changes_xid ON mcp.index_changes (xid);
 CREATE INDEX index_changes_deleted ON mcp.index_changes (changed_at) WHERE is_deleted;
 
--- One row: the model of the stored vectors, and the epoch that tells every index to read everything anew.
+-- One row: the model of the stored vectors, and the epoch that tells every index to read everything again.
 CREATE TABLE mcp.index_state (
     only_row            boolean PRIMARY KEY DEFAULT true,
     epoch               uuid NOT NULL DEFAULT gen_random_uuid(),

@@ -10,7 +10,7 @@ CREATE TABLE mcp.outbox (
     -- Whose tool or skill it is; '' for a global one. Organisations take turns at publishing (docs/adr/0028), and with a
     -- null among them no walk through an index would meet them all.
     org_id       text NOT NULL DEFAULT '',
-    -- Grows with every change, over rows that went and came again too: whoever did the work removes the version that it
+    -- Grows with every change, over rows that went and came again too: a worker removes the version that it
     -- had seen, and a change that came in between stays.
     version      bigint NOT NULL DEFAULT nextval('mcp.outbox_version'),
     created_at   timestamptz NOT NULL DEFAULT now(),

@@ -30,7 +30,7 @@ SELECT embedding_model, embedding_dimension, previous_model, previous_dimension,
 FROM mcp.index_state
 
 -- name: claim_model
--- The first vector ever written decides the model; whoever comes later sees it.
+-- The first vector ever written decides the model; later writers see it.
 UPDATE mcp.index_state SET embedding_model = :name, embedding_dimension = :dimension::int
 WHERE embedding_model IS NULL
 RETURNING true
@@ -99,7 +99,7 @@ SELECT count(*) FROM pruned
 -- plan: custom
 -- A dump that is restored into another server brings changes, and a mark of pruning, of that server's numbers. Those that
 -- this one has not reached yet can stand in no order with its own: they count as seen by all, and everything is read
--- anew, once. Nearly always there is none, and one look at the end of an index says so.
+-- again, once. Nearly always there is none, and one look at the end of an index says so.
 WITH renumbered AS (
     UPDATE mcp.index_changes SET xid = '0' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot()) RETURNING xid
 )

@@ -24,7 +24,7 @@ LEFT JOIN LATERAL (
 ) AS g ON true
 
 -- name: lock_generations
--- Until the transaction ends. Whoever finds it held goes on without waiting.
+-- Until the transaction ends. A process that finds it locked goes on without waiting.
 SELECT pg_try_advisory_xact_lock(hashtextextended('mcp.index_generations ' || :index_name::text, 0))
 
 -- name: index_generations

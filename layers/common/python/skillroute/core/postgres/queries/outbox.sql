@@ -71,7 +71,7 @@ FROM json_to_recordset(:rows::json) AS r (key text, version bigint)
 WHERE o.queue = :queue AND o.key = r.key AND o.version <> r.version
 
 -- name: note_failures
--- Work that changed since its message was sent starts anew, with none of its attempts used up: a failure at the last
+-- Work that changed since its message was sent starts again, with none of its attempts used up: a failure at the last
 -- receive is not its own, and it gets another message.
 UPDATE mcp.outbox o
 SET attempts = o.attempts + 1, last_error = r.reason,
@@ -82,11 +82,11 @@ WHERE o.queue = :queue AND o.key = r.key
 RETURNING o.key, r.is_last AND o.dead_at IS NULL
 
 -- name: publish_stale
--- Messages that should long have been done: the queue lost them, or whoever received them was killed each time. That is
+-- Messages that should long have been done: the queue lost them, or their receivers were killed each time. That is
 -- an attempt too; work that used up all of them is given up.
 UPDATE mcp.outbox o
 SET published_at = NULL, attempts = o.attempts + 1,
-    last_error = coalesce(o.last_error, 'no answer: its message was lost, or whoever received it was killed'),
+    last_error = coalesce(o.last_error, 'no answer: its message was lost, or its receiver was killed'),
     dead_at = CASE WHEN o.attempts + 1 >= :most::int THEN now() END
 WHERE (o.queue, o.key) IN (
     SELECT queue, key FROM mcp.outbox

@@ -27,7 +27,7 @@ SELECT EXISTS (
     WHERE r.rolname = :user::text AND pg_has_role(r.oid, g.oid, 'MEMBER'))
 
 -- name: login_statements
--- What makes a login, a statement a row. Whoever is in rds_iam logs in with tokens alone, so a login with a password is
+-- What makes a login, a statement a row. A member of rds_iam logs in with tokens alone, so a login with a password is
 -- not in it.
 SELECT statement
 FROM (
