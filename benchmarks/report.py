@@ -23,7 +23,8 @@ _FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
 
 Written by `benchmarks/report.py`; do not edit. What each figure means and how to measure it
-again: `benchmarks/README.md`. Times are wall clock. PostgreSQL, server and load client share the cores of the machine that is named.
+again: `benchmarks/README.md`. Times are wall clock. PostgreSQL, server and load client share the cores of the machine
+that is named.
 """
 
 

@@ -1,8 +1,8 @@
 """Who may do what in the database: two groups, and the logins that join them (docs/adr/0031).
 
 The schema belongs to the role that migrates. The group `<database>_writer` reads and writes rows, `<database>_reader`
-reads them. Roles are the server's, not a database's, so their names begin with the database's. `migrate` makes the groups,
-gives them their rights, and makes the logins that it is given; all of it may be repeated.
+reads them. Roles are the server's, not a database's, so their names begin with the database's. `migrate` makes the
+groups, gives them their rights, and makes the logins that it is given; all of it may be repeated.
 """
 
 from __future__ import annotations
