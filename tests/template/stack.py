@@ -16,6 +16,7 @@ from typing import Any
 
 import boto3
 from samtranslator.parser.parser import Parser
+from samtranslator.translator import translator as translator_module
 from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
@@ -58,6 +59,12 @@ def translated(template: Json, parameters: Mapping[str, str]) -> Json:
     translator = Translator({}, Parser(), boto_session=_session())
     result: Json = translator.translate(template, parameter_values=dict(parameters))
     return result
+
+
+# A quarter of a translation is the validation of SAM's own policy templates, which are the same each time.
+translator_module.make_policy_template_for_function_plugin = cache(
+    translator_module.make_policy_template_for_function_plugin
+)
 
 
 @cache

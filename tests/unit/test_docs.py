@@ -92,9 +92,7 @@ def test_the_readme_names_what_an_idle_deployment_costs() -> None:
     rest = sum(float(amount) for service, amount in rows if service not in {"Aurora", "Interface"})
     assert len(rows) == 9
     assert idle == str(round(sum(float(amount) for _, amount in rows)))
-    assert re.search(
-        rf"some {round(rest)} dollars a\s+month.+ some {idle} together", text(ROOT / "README.md"), re.DOTALL
-    )
+    assert re.search(rf"about {round(rest)} dollars\s+a month.+ about {idle} with", text(ROOT / "README.md"), re.DOTALL)
 
 
 def costs() -> str:

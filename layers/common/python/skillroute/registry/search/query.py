@@ -101,6 +101,6 @@ def keywords(text: str) -> tuple[str, ...]:
 
 
 def _telling_words(text: str, left_out: Set[str]) -> list[str]:
-    """Return the words of a text, each once, but those that are too short or among `unsaid`."""
+    """Return the words of a text, each once, but those that are too short or in `left_out`."""
     words = (word for word in _NOT_A_WORD.split(text.lower()) if len(word) >= MIN_KEYWORD and word not in left_out)
     return list(dict.fromkeys(word[:MAX_KEYWORD] for word in words))
