@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.errors import DatabaseUnavailable, IndexTimeout, IndexUnavailable
 from skillroute.core.observability import Metric, counts
 
@@ -68,6 +69,29 @@ def test_an_engine_that_answers_no_search_three_times_in_a_row_is_replaced(
     seen(replica)
     replica.wait_for_rebuild()
     assert search(replica) == 2
+    assert [index.closed for index in embedded.indexes] == [True, False]
+
+
+READS: dict[str, Callable[[LentIndex], object]] = {
+    "match": lambda index: index.match(TOOLS, where=ALL, limit=5),
+    "payloads": lambda index: index.payloads(TOOLS, ["1"]),
+    "count": lambda index: index.count(TOOLS, where=ALL),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_an_engine_that_searches_but_cannot_read_is_replaced(
+    embedded: World, replica: EmbeddedReplica, name: str
+) -> None:
+    embedded.indexes[0].read_faults[name] = IndexUnavailable("a payload cannot be read")
+    for _ in range(3):
+        assert search(replica) == 1
+        with replica.current() as index, pytest.raises(IndexUnavailable):
+            READS[name](index)
+    search(replica)
+    replica.wait_for_rebuild()
+    with replica.current() as index:
+        assert READS[name](index)
     assert [index.closed for index in embedded.indexes] == [True, False]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -42,6 +42,7 @@ class WatchedIndex:
         self.is_shared = False  # by several replicas of a server
         self.fault: Exception | None = None
         self.search_fault: Exception | None = None
+        self.read_faults: dict[str, Exception] = {}  # of `match`, `payloads` and `count`, by name
         self.upserts: list[str] = []
         self.deletes: list[str] = []
         self.vectors: list[tuple[float, ...]] = []
@@ -59,6 +60,23 @@ class WatchedIndex:
         if self.search_fault is not None:
             raise self.search_fault
         return self._inner.search(*args, **options)
+
+    def match(self, *args: Any, **options: Any) -> list[str]:
+        self._fail("match")
+        return self._inner.match(*args, **options)
+
+    def payloads(self, *args: Any) -> dict[str, Mapping[str, Any]]:
+        self._fail("payloads")
+        return self._inner.payloads(*args)
+
+    def count(self, *args: Any, **options: Any) -> int:
+        self._fail("count")
+        return self._inner.count(*args, **options)
+
+    def _fail(self, name: str) -> None:
+        assert not self.closed
+        if name in self.read_faults:
+            raise self.read_faults[name]
 
     def delete(self, collection: Collection, keys: Sequence[str]) -> None:
         assert not self.closed

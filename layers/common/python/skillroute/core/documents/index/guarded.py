@@ -15,14 +15,14 @@ from skillroute.core.errors import IndexTimeout, IndexUnavailable
 MOST_FAILURES = 3
 """So many in a row, and an engine is not trusted to recover."""
 
-_Work = Literal["write", "search"]
+_Work = Literal["write", "search", "match", "payloads", "count"]
 
 
 class GuardedIndex:
     """A `VectorIndex` that counts how often its engine failed in a row.
 
-    Writes and searches are counted apart, and so are collections: one file that is damaged fails again and again
-    between calls that succeed. An engine that is merely slow has not failed.
+    Each kind of work is counted apart, and so are collections: one file that is damaged fails again and again between
+    calls that succeed. An engine that is merely slow has not failed.
 
     Attributes
     ----------
@@ -76,15 +76,18 @@ class GuardedIndex:
 
     def match(self, collection: Collection, *, where: IndexFilter, limit: int) -> list[str]:
         """Pass on to the engine."""
-        return self.inner.match(collection, where=where, limit=limit)
+        with self._tried("match", collection):
+            return self.inner.match(collection, where=where, limit=limit)
 
     def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Pass on to the engine."""
-        return self.inner.payloads(collection, keys)
+        with self._tried("payloads", collection):
+            return self.inner.payloads(collection, keys)
 
     def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
         """Pass on to the engine."""
-        return self.inner.count(collection, where=where)
+        with self._tried("count", collection):
+            return self.inner.count(collection, where=where)
 
     def close(self) -> None:
         """Pass on to the engine."""
