@@ -11,9 +11,11 @@ from skillroute.core.documents.embed import BATCH
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.refused import RefusedTexts
 from skillroute.core.embedding.views import HARMLESS
+from skillroute.core.errors import TextRefused
 from skillroute.mail.model import MailKind
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.registry.model import EntityKind
+from skillroute.skills.answers import SkillOut
 
 from tests.builders import System, item, of_org
 from tests.component.mail.office import message
@@ -165,8 +167,11 @@ def test_what_is_refused_is_said_though_there_was_no_time_for_the_rest(picky: Sy
 
 
 def test_a_skill_whose_description_is_refused_is_stored_and_found_by_its_words(picky: System) -> None:
-    picky.create("s", description="Poison and antidotes.")
+    created = picky.create("s", description="Poison and antidotes.")
     assert len(stored(picky)) == 1
+    # AND the answer says so, as that of every later read does
+    answer = SkillOut.of(created)
+    assert (answer.is_embedded, answer.refusal) == (False, TextRefused.public_message)
     picky.embedder.away = True
     [skill], _ = picky.parts.tool_search.skills("antidotes", LAPTOP)
     assert skill.id == "s"
@@ -177,8 +182,9 @@ def test_a_skill_that_is_given_a_refused_description_is_not_found_by_its_former_
     picky.create("s")
     picky.change("s", description="Poison and antidotes.")
     assert (len(stored(picky)), picky.vector("s")) == (1, None)
-    picky.change("s", description="Antidotes.")
+    changed = SkillOut.of(picky.change("s", description="Antidotes."))
     assert (stored(picky), picky.vector("s") is not None) == ({}, True)
+    assert (changed.is_embedded, changed.refusal) == (True, None)
 
 
 # The relay

@@ -616,9 +616,14 @@ def test_br_005_at_the_third_at_once_from_several_processes_one_skill_is_created
 def test_br_005_when_the_skill_exists_already_it_stays_for_people(system: System, log: LogRecords) -> None:
     system.create("video")
     ids = suggested(system, "a", "b", "c")
+    # AND when the relay tries again, each minute, nothing is embedded for it and nobody is warned
+    system.parts.relay()
+    system.embedder.calls.clear()
+    system.parts.relay()
     assert [system.assigned(tool_id) for tool_id in ids] == [{}] * 3
     assert len(system.suggestions()) == 3
-    assert log.having("suggestion not approved by itself")
+    assert system.embedder.texts == []
+    assert log.having("suggestion not approved by itself") == []
 
 
 def test_br_005_a_person_who_assigned_one_of_the_three_meanwhile_is_not_overruled(system: System) -> None:

@@ -158,7 +158,7 @@ def test_what_is_broken_is_found_and_named(
 def test_an_assignment_of_a_tool_that_changed_hands_at_a_prompt_is_found_and_mended(system: System) -> None:
     system.sql("UPDATE mcp.tools SET org_id = 'acme' WHERE id = 1")
     rule = "an assignment belongs to whom its tool does"
-    assert [found for found in findings(system) if found[0] == rule] == [(rule, "1", "mail"), (rule, "1", "maps")]
+    assert {found for found in findings(system) if found[0] == rule} == {(rule, "1", "mail"), (rule, "1", "maps")}
     system.sql(f"UPDATE {ASSIGNED} SET owner = owner")
     assert [found for found in findings(system) if found[0] == rule] == []
 

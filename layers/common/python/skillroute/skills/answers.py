@@ -7,6 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from skillroute.core.errors import TextRefused
 from skillroute.skills.classification import Decision, Outcome
 from skillroute.skills.model import Assignment, AssignmentSource, IdentifiedSkill, SkillFields
 from skillroute.skills.review import Reviewed
@@ -59,6 +60,14 @@ class SkillOut(_Out):
     org_id: str | None
     tool_count: int = Field(description="Its active tools that the caller sees, counted at this moment.")
     is_active: bool
+    is_embedded: bool = Field(
+        description="Whether it is found by meaning as it is now; false: its vector waits, or see `refusal`."
+    )
+    refusal: Annotated[
+        str | None, BeforeValidator(lambda is_refused: TextRefused.public_message if is_refused else None)
+    ] = Field(
+        validation_alias="is_refused", description="Why it has no vector, when the embedding model refuses its text."
+    )
     created_at: datetime
     updated_at: datetime
 

@@ -76,7 +76,17 @@ class AssignmentSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill category as it is stored (skill-contract BR-001)."""
+    """A skill category as it is stored (skill-contract BR-001).
+
+    Attributes
+    ----------
+    tool_count : int
+        Its active tools that the caller sees.
+    is_embedded : bool
+        It has a vector of what it says now.
+    is_refused : bool
+        It has none because the embedding model refuses its texts.
+    """
 
     id: str
     name: str
@@ -87,6 +97,8 @@ class Skill:
     org_id: str | None
     is_active: bool
     tool_count: int
+    is_embedded: bool
+    is_refused: bool
     created_at: datetime
     updated_at: datetime
 

@@ -16,8 +16,9 @@ RETURNING key
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
        (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
-       c.created_at, c.updated_at
+       v.has_vector, v.is_refused, c.created_at, c.updated_at
 FROM mcp.skills_seen_by(:org_id::text) c
+CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 WHERE c.id = :id::text AND c.key IN (:id::text, :id::text || '/' || :org_id::text)
 
 -- name: list_skills
@@ -25,7 +26,7 @@ WHERE c.id = :id::text AND c.key IN (:id::text, :id::text || '/' || :org_id::tex
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
        (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
-       c.created_at, c.updated_at
+       v.has_vector, v.is_refused, c.created_at, c.updated_at
 FROM (
     SELECT * FROM mcp.skills_seen_by(:org_id::text)
     WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
@@ -33,6 +34,7 @@ FROM (
     ORDER BY name, id
     LIMIT :limit::int OFFSET :offset::bigint
 ) c
+CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 ORDER BY c.name, c.id
 
 -- name: count_listed_skills

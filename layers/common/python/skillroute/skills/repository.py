@@ -145,8 +145,8 @@ def _columns(skill: NewSkill) -> dict[str, Any]:
 
 
 def _to_skill(row: list[Any]) -> Skill:
-    (id_, owner, name, description, keywords, examples, parent_domain, is_active, tool_count, created_at,
-     updated_at) = row  # fmt: skip
+    (id_, owner, name, description, keywords, examples, parent_domain, is_active, tool_count, is_embedded, is_refused,
+     created_at, updated_at) = row  # fmt: skip
     return Skill(
         id=id_,
         name=name,
@@ -157,6 +157,8 @@ def _to_skill(row: list[Any]) -> Skill:
         org_id=owner,
         is_active=is_active,
         tool_count=tool_count,
+        is_embedded=is_embedded,
+        is_refused=is_refused,
         created_at=created_at,
         updated_at=updated_at,
     )

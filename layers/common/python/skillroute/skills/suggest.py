@@ -103,10 +103,12 @@ class SuggestSkills:
             if not same:
                 return
             first = self._database.read(lambda session: SuggestionRepository(session).get(same[0][0], org_id))
-            if first is None:
+            skill_id = skill_id_of(name)
+            # A skill that is there already has room for these tools: whether they fit is for people to decide.
+            if first is None or self._database.read(lambda session: SkillRepository(session).get(skill_id, org_id)):
                 return
             new = NewSkill(
-                id=skill_id_of(name),
+                id=skill_id,
                 org_id=org_id,
                 name=first.suggested_name,
                 description=enough(first.suggested_description, first.suggested_name),
