@@ -82,7 +82,9 @@ class ItemOut(BaseModel):
     tags: list[str]
     metadata: JsonObject
     is_active: bool = Field(description="False while its server is disabled: no search finds it.")
-    is_embedded: bool = Field(description="False while the item waits for its vector; it is found by words meanwhile.")
+    is_embedded: bool = Field(
+        description="False while it has no vector, because it waits or the model refuses its text; its words find it."
+    )
     skill_ids: list[str]
     primary_skill_id: str | None
     content_hash: str

@@ -174,7 +174,9 @@ class MessageOut(BaseModel):
     ack_required: bool
     created_ts: int = Field(description="Microseconds since the epoch.")
     acknowledged: dict[str, datetime] = Field(description="Who has taken note, and when.")
-    is_embedded: bool = Field(description="False while it waits for its vector; it is found by its words meanwhile.")
+    is_embedded: bool = Field(
+        description="False while it has no vector, because it waits or the model refuses its text; its words find it."
+    )
     updated_at: datetime
 
     @classmethod

@@ -107,7 +107,9 @@ class _EntityOut(BaseModel):
     description: str
     tags: list[str]
     is_enabled: bool
-    is_embedded: bool = Field(description="False while it waits for its vector; it is found by its words meanwhile.")
+    is_embedded: bool = Field(
+        description="False while it has no vector, because it waits or the model refuses its text; its words find it."
+    )
     created_at: datetime
     updated_at: datetime
 

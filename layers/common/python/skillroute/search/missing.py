@@ -22,7 +22,7 @@ class MissingVectors:
     def look(self, run: SearchRun, index: LentIndex, query: str, collection: Collection, *wheres: IndexFilter) -> None:
         """Let an answer that is empty say so when words would have found what has no vector.
 
-        What words find is what the caller may see, so nothing is told of others (decision 30). Raises
+        What words find is what the caller may see, so it reveals nothing of others (decision 30). Raises
         `IndexUnavailable`.
         """
         if run.search_mode != "semantic":

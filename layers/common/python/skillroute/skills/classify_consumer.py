@@ -46,7 +46,7 @@ def _failures(keys: Sequence[str], results: Mapping[int, object]) -> dict[str, s
     for key in keys:
         result = results.get(int(key))
         if result is None:
-            reasons[key] = "the classification told nothing of it"
+            reasons[key] = "the classifier returned no result for it"
         elif isinstance(result, DependencyUnavailable):
             reasons[key] = str(result)
     return reasons
