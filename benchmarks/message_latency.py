@@ -61,7 +61,7 @@ _SAMPLED = 2000  # messages that queries are taken from
 _COMMON_WORDS = 20
 _WARMUP_S = 1.0
 _BATCH = 500
-_FTS5 = {"SKILLROUTE_SEARCH_ENGINE": "fts5"}
+_POSTGRES = {"SKILLROUTE_SEARCH_ENGINE": "fts5"}
 
 Row = dict[str, Any]
 Bodies = list[Row]
@@ -132,7 +132,7 @@ def _deep(parts: Parts, common: Sequence[str], passed: int) -> Bodies:
     return bodies
 
 
-def fts5_queries(kinds: dict[str, Bodies]) -> dict[str, Bodies]:
+def postgres_queries(kinds: dict[str, Bodies]) -> dict[str, Bodies]:
     """Return the requests that are put to PostgreSQL too; cursors are the engine's own, so none with one."""
     names = ("lexical", "lexical, common", "lexical, filters", "lexical, recency")
     return {name.replace("lexical", "fts5"): kinds[name] for name in names}
@@ -231,17 +231,17 @@ def main() -> None:
     with filled(args) as url:
         parts = Parts(SearchSettings(database_url=url))
         kinds = kinds_of_queries(args, parts)
-        common, fts5 = kinds["lexical, common"], fts5_queries(kinds)
+        common, by_postgres = kinds["lexical, common"], postgres_queries(kinds)
         if args.kinds:
-            kinds, fts5 = ({k: v for k, v in each.items() if k in args.kinds} for each in (kinds, fts5))
-        full_text = MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="fts5")
-        rows = in_process(parts.message_search, kinds, args.seconds) + in_process(full_text, fts5, args.seconds)
+            kinds, by_postgres = ({k: v for k, v in each.items() if k in args.kinds} for each in (kinds, by_postgres))
+        full_text = MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="postgres")
+        rows = in_process(parts.message_search, kinds, args.seconds) + in_process(full_text, by_postgres, args.seconds)
         parts.close()
         with serving(url, *server_options(args)) as server:
             build = index_build(server, common)
             rows += over_http(server, kinds, args.seconds)
-        with serving(url, *server_options(args), environment=_FTS5) as server:
-            rows += over_http(server, fts5, args.seconds)
+        with serving(url, *server_options(args), environment=_POSTGRES) as server:
+            rows += over_http(server, by_postgres, args.seconds)
     results: Row = {"messages": args.messages, "embedded": EMBEDDED, "rows": rows, "index": build}
     shown = [{n: " / ".join(f"{ms:.1f}" for ms in v.values()) if "ms" in n else v for n, v in r.items()} for r in rows]
     print_table(f"{args.messages} messages; milliseconds as p50 / p95 / p99", shown)

@@ -157,7 +157,7 @@ def rankings(parts: Parts) -> dict[str, Rank]:
     usual, counted = search(), search(weigh=counted_weight())
     return {
         "lexical": _ranks(usual, "lexical", "tantivy"),
-        "fts5": _ranks(search("fts5"), "lexical", "fts5"),
+        "fts5": _ranks(search("postgres"), "lexical", "fts5"),
         "semantic": _ranks(usual, "semantic", "hybrid"),
         "hybrid": _ranks(usual, "hybrid", "hybrid"),
         "hybrid, rrf_k 10": _ranks(usual, "hybrid", "hybrid", rrf_k=10),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skillroute_local.postgres import EmbeddedPostgres
 
 _REPOSITORY = Path(__file__).parents[2]
-_FTS5 = {"SKILLROUTE_SEARCH_ENGINE": "fts5"}
+_POSTGRES = {"SKILLROUTE_SEARCH_ENGINE": "fts5"}
 _SHADOW = {"SKILLROUTE_SEARCH_ENGINE": "shadow", "SKILLROUTE_SEARCH_SHADOW_TIMEOUT_S": "5"}
 _GONE = {
     "SKILLROUTE_QDRANT_URL": "http://127.0.0.1:9",
@@ -92,19 +92,19 @@ class Servers:
 
     Attributes
     ----------
-    fts5, shadow : Bare
+    postgres, shadow : Bare
         With an index and a model, by their setting.
-    fts5_bereft, shadow_bereft : Bare
+    postgres_bereft, shadow_bereft : Bare
         With neither.
     without_index : Bare
         No setting, and no index.
     index_folder : Path
-        Where `fts5` keeps the index that it does not ask.
+        Where `postgres` keeps the index that it does not ask.
     """
 
-    fts5: Bare
+    postgres: Bare
     shadow: Bare
-    fts5_bereft: Bare
+    postgres_bereft: Bare
     shadow_bereft: Bare
     without_index: Bare
     index_folder: Path
@@ -123,15 +123,15 @@ def servers(
 
         try:
             servers = Servers(
-                fts5=start(**HASHING, **_FTS5, SKILLROUTE_INDEX_DIR=str(folder)),
+                postgres=start(**HASHING, **_POSTGRES, SKILLROUTE_INDEX_DIR=str(folder)),
                 shadow=start(**HASHING, **_SHADOW, SKILLROUTE_LOG_LEVEL="INFO"),
-                fts5_bereft=start(**_GONE, **_FTS5),
+                postgres_bereft=start(**_GONE, **_POSTGRES),
                 shadow_bereft=start(**_GONE, **_SHADOW),
                 without_index=start(**HASHING, SKILLROUTE_QDRANT_URL=_GONE["SKILLROUTE_QDRANT_URL"]),
                 index_folder=folder,
             )
-            load_corpus(servers.fts5.ready().http)
-            for each in (servers.shadow, servers.fts5_bereft, servers.shadow_bereft, servers.without_index):
+            load_corpus(servers.postgres.ready().http)
+            for each in (servers.shadow, servers.postgres_bereft, servers.shadow_bereft, servers.without_index):
                 each.ready()
             yield servers
         finally:
@@ -141,7 +141,7 @@ def servers(
 class TestFullText:
     def test_answers_the_same_without_index_and_model(self, servers: Servers) -> None:
         # GIVEN a server that has all, and one over the same database that has neither index nor model
-        whole, bereft = servers.fts5, servers.fts5_bereft
+        whole, bereft = servers.postgres, servers.postgres_bereft
 
         # THEN each judged query is answered alike, how it came about as well
         before = {}
@@ -165,7 +165,7 @@ class TestFullText:
         for query in QUERIES[::SHARE]:
             wanted, found = (
                 search_mail(each.http, query, explain=True, mode="lexical")
-                for each in (servers.fts5, servers.without_index)
+                for each in (servers.postgres, servers.without_index)
             )
             assert found["results"] == wanted["results"]
             assert (found["mode"], found["engine"]) == ("lexical", "fts5")
@@ -179,7 +179,7 @@ class TestTheShadow:
         compared = []
         for query, request in zip(QUERIES, itertools.cycle(REQUESTS), strict=False):
             asked = {"text": query, "explain": True, **request}
-            answer, plain = (without_timing(raw(each, **asked)) for each in (shadowed, servers.fts5))
+            answer, plain = (without_timing(raw(each, **asked)) for each in (shadowed, servers.postgres))
             compared.append(answer["explain"].pop("shadow"))
             assert answer == plain
         logged = [json.loads(line) for line in shadowed.output.splitlines() if "search.shadow.comparison" in line]
@@ -193,8 +193,8 @@ class TestTheShadow:
             if len(answer["results"]) < COMPARED:
                 assert answer["explain"]["shadow"]["overlap_jaccard"] == 1.0
 
-        assert_same_pages(servers.fts5, shadowed, QUERIES[::SHARE])
+        assert_same_pages(servers.postgres, shadowed, QUERIES[::SHARE])
 
     def test_that_cannot_be_asked_changes_nothing(self, servers: Servers) -> None:
-        assert_same_pages(servers.fts5, servers.shadow_bereft, QUERIES[:: 2 * SHARE])
+        assert_same_pages(servers.postgres, servers.shadow_bereft, QUERIES[:: 2 * SHARE])
         assert "shadow" not in search_mail(servers.shadow_bereft.http, QUERIES[0], explain=True)["explain"]

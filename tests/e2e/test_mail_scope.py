@@ -93,10 +93,10 @@ def known(worlds: Worlds) -> Known:
         for text, mode in itertools.product(("ledger", "quicksilver apples"), ("lexical", "semantic", "hybrid")):
             answer = search_mail(operator, text, mode=mode, limit=40, explain=True)
             for hit in answer["results"][:: 1 if SOAK else 4]:
-                for engine in (None, answer["engine"]):
-                    cursors.add(Cursor(hit["raw_score"], hit["id"], engine).token())
+                token = Cursor(hit["raw_score"], hit["id"]).token()
+                cursors |= {token, f"{token}:e{answer['engine']}"}
                 cursors.add(Cursor(-float(hit["created_ts"]), hit["id"]).token())
-                cursors.add(Cursor(1.0, hit["id"], "fts5").token())
+                cursors.add(Cursor(1.0, hit["id"], "postgres").token())
         return Known(
             ids=(*sorted({id_ for each in kinds.values() for id_ in each.values()}), NEVER),
             products=(*kinds["product"].values(), NEVER),

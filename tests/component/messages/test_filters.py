@@ -16,10 +16,10 @@ from tests.component.messages.mailbox import Mailbox
 Where = dict[str, Any]
 
 
-@pytest.fixture(params=["tantivy", "fts5", "listing"])
+@pytest.fixture(params=["bm25", "postgres", "listing"])
 def ask(request: pytest.FixtureRequest, mailbox_with: MakeMailbox) -> tuple[Mailbox, str]:
     """A mailbox, and the text that finds everything in it."""
-    mailbox = mailbox_with(search_engine="fts5" if request.param == "fts5" else None)
+    mailbox = mailbox_with(search_engine="fts5" if request.param == "postgres" else None)
     return mailbox, "" if request.param == "listing" else "water"
 
 

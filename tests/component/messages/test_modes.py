@@ -229,7 +229,7 @@ class TestFallingBack:
 
 class TestSettings:
     @pytest.mark.parametrize("mode", MODES)
-    def test_fts5_serves_every_mode_with_index_and_model_down(
+    def test_postgresql_serves_every_mode_with_index_and_model_down(
         self, filled: Mailbox, mailbox_with: MakeMailbox, mode: str
     ) -> None:
         forced = mailbox_with(search_engine="fts5")

@@ -30,7 +30,7 @@ def shadowed(mailbox: Mailbox, replica: IndexReplica | None = None, timeout_s: f
 
 def forced(mailbox: Mailbox) -> MessageSearch:
     parts = mailbox.system.parts
-    return MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="fts5")
+    return MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="postgres")
 
 
 def plain(search: MessageSearch, **request: Any) -> bytes:
@@ -146,7 +146,7 @@ def test_without_a_thread_there_is_no_shadow(filled: Mailbox, log: LogRecords, m
 def test_the_other_settings_ask_no_shadow(filled: Mailbox) -> None:
     replica = BrokenReplica(IndexUnavailable("broken"))
     parts = filled.system.parts
-    for setting in ("fts5", None, "tantivy", "hybrid"):
+    for setting in ("postgres", None, "bm25", "hybrid"):
         search = MessageSearch(replica, parts.query_embedder, parts.database, setting=setting)  # type: ignore[arg-type]
         answer = search(MessageSearchRequest(text="water", explain=True), LAPTOP)
         assert answer.explain is not None

@@ -103,8 +103,9 @@ def test_redaction_is_active_when_anything_is_replaced() -> None:
 @pytest.mark.parametrize(
     ("value", "setting"),
     [
-        (None, None), ("", None), ("  ", None), ("fts5", "fts5"), (" FTS5 ", "fts5"), ("tantivy", "tantivy"),
+        (None, None), ("", None), ("  ", None), ("fts5", "postgres"), (" FTS5 ", "postgres"), ("tantivy", "bm25"),
         ("shadow", "shadow"), ("hybrid", "hybrid"), ("lexical", None), ("elastic", None), ("fts5,shadow", None),
+        ("postgres", None), ("bm25", None),
     ],
 )  # fmt: skip
 def test_an_unknown_setting_counts_as_unset(value: str | None, setting: str | None) -> None:

@@ -15,38 +15,38 @@ SETTINGS: tuple[EngineSetting | None, ...] = (*get_args(EngineSetting), None)
 
 # asked for, what is away -> what runs, who orders, whose absence is the reason
 ROWS: list[tuple[Mode, str, Mode, str, Part | None]] = [
-    ("lexical", "", "lexical", "tantivy", None),
-    ("lexical", "model", "lexical", "tantivy", None),
-    ("lexical", "reranker", "lexical", "tantivy", None),
-    ("lexical", "model reranker", "lexical", "tantivy", None),
-    ("lexical", "index", "lexical", "fts5", "index"),
-    ("lexical", "index model", "lexical", "fts5", "index"),
-    ("lexical", "index reranker", "lexical", "fts5", "index"),
-    ("lexical", "index model reranker", "lexical", "fts5", "index"),
+    ("lexical", "", "lexical", "bm25", None),
+    ("lexical", "model", "lexical", "bm25", None),
+    ("lexical", "reranker", "lexical", "bm25", None),
+    ("lexical", "model reranker", "lexical", "bm25", None),
+    ("lexical", "index", "lexical", "postgres", "index"),
+    ("lexical", "index model", "lexical", "postgres", "index"),
+    ("lexical", "index reranker", "lexical", "postgres", "index"),
+    ("lexical", "index model reranker", "lexical", "postgres", "index"),
     ("semantic", "", "semantic", "hybrid", None),
     ("semantic", "reranker", "semantic", "hybrid", None),
-    ("semantic", "model", "lexical", "tantivy", "model"),
-    ("semantic", "model reranker", "lexical", "tantivy", "model"),
-    ("semantic", "index", "lexical", "fts5", "index"),
-    ("semantic", "index model", "lexical", "fts5", "index"),
-    ("semantic", "index reranker", "lexical", "fts5", "index"),
-    ("semantic", "index model reranker", "lexical", "fts5", "index"),
+    ("semantic", "model", "lexical", "bm25", "model"),
+    ("semantic", "model reranker", "lexical", "bm25", "model"),
+    ("semantic", "index", "lexical", "postgres", "index"),
+    ("semantic", "index model", "lexical", "postgres", "index"),
+    ("semantic", "index reranker", "lexical", "postgres", "index"),
+    ("semantic", "index model reranker", "lexical", "postgres", "index"),
     ("hybrid", "", "hybrid", "hybrid", None),
     ("hybrid", "reranker", "hybrid", "hybrid", None),
-    ("hybrid", "model", "lexical", "tantivy", "model"),
-    ("hybrid", "model reranker", "lexical", "tantivy", "model"),
-    ("hybrid", "index", "lexical", "fts5", "index"),
-    ("hybrid", "index model", "lexical", "fts5", "index"),
-    ("hybrid", "index reranker", "lexical", "fts5", "index"),
-    ("hybrid", "index model reranker", "lexical", "fts5", "index"),
+    ("hybrid", "model", "lexical", "bm25", "model"),
+    ("hybrid", "model reranker", "lexical", "bm25", "model"),
+    ("hybrid", "index", "lexical", "postgres", "index"),
+    ("hybrid", "index model", "lexical", "postgres", "index"),
+    ("hybrid", "index reranker", "lexical", "postgres", "index"),
+    ("hybrid", "index model reranker", "lexical", "postgres", "index"),
     ("hybrid_rerank", "", "hybrid_rerank", "hybrid", None),
     ("hybrid_rerank", "reranker", "hybrid", "hybrid", "reranker"),
-    ("hybrid_rerank", "model", "lexical", "tantivy", "model"),
-    ("hybrid_rerank", "model reranker", "lexical", "tantivy", "model"),
-    ("hybrid_rerank", "index", "lexical", "fts5", "index"),
-    ("hybrid_rerank", "index model", "lexical", "fts5", "index"),
-    ("hybrid_rerank", "index reranker", "lexical", "fts5", "index"),
-    ("hybrid_rerank", "index model reranker", "lexical", "fts5", "index"),
+    ("hybrid_rerank", "model", "lexical", "bm25", "model"),
+    ("hybrid_rerank", "model reranker", "lexical", "bm25", "model"),
+    ("hybrid_rerank", "index", "lexical", "postgres", "index"),
+    ("hybrid_rerank", "index model", "lexical", "postgres", "index"),
+    ("hybrid_rerank", "index reranker", "lexical", "postgres", "index"),
+    ("hybrid_rerank", "index model reranker", "lexical", "postgres", "index"),
 ]
 REASONS: dict[Part, DowngradeReason] = {
     "index": "engine_error",
@@ -62,7 +62,7 @@ def test_the_rows_are_all_that_there_can_be() -> None:
     assert len(ROWS) == len(every)
 
 
-@pytest.mark.parametrize("setting", ["tantivy", "hybrid", None])
+@pytest.mark.parametrize("setting", ["bm25", "hybrid", None])
 @pytest.mark.parametrize(("mode", "away", "runs", "engine", "why"), ROWS)
 def test_what_is_there_decides(
     mode: Mode, away: str, runs: Mode, engine: str, why: Part | None, setting: EngineSetting | None
@@ -75,14 +75,14 @@ def test_what_is_there_decides(
     assert chosen.reason == (None if why is None else REASONS[why])
 
 
-@pytest.mark.parametrize("setting", ["fts5", "shadow"])
+@pytest.mark.parametrize("setting", ["postgres", "shadow"])
 @pytest.mark.parametrize(("mode", "away"), [row[:2] for row in ROWS])
 def test_the_kill_switch_and_the_shadow_serve_every_mode_by_full_text(
     mode: Mode, away: str, setting: EngineSetting
 ) -> None:
     missing = {part: REASONS[part] for part in PARTS if part in away.split()}
 
-    assert plan(mode, setting, missing) == Plan("lexical", "fts5", "kill_switch")
+    assert plan(mode, setting, missing) == Plan("lexical", "postgres", "kill_switch")
 
 
 @pytest.mark.parametrize("reason", get_args(DowngradeReason))
@@ -100,7 +100,7 @@ def test_a_mode_that_is_named_stays(mode: Mode, setting: EngineSetting | None) -
 
 @pytest.mark.parametrize(
     ("setting", "mode"),
-    [("fts5", "lexical"), ("tantivy", "lexical"), ("shadow", "lexical"), ("hybrid", "hybrid"), (None, "lexical")],
+    [("postgres", "lexical"), ("bm25", "lexical"), ("shadow", "lexical"), ("hybrid", "hybrid"), (None, "lexical")],
 )
 def test_the_setting_hybrid_changes_the_mode_of_queries_that_name_none(
     setting: EngineSetting | None, mode: Mode
@@ -111,8 +111,9 @@ def test_the_setting_hybrid_changes_the_mode_of_queries_that_name_none(
 @pytest.mark.parametrize(
     ("said", "setting"),
     [
-        ("fts5", "fts5"), ("TANTIVY", "tantivy"), (" shadow ", "shadow"), ("hybrid", "hybrid"),
+        ("fts5", "postgres"), ("TANTIVY", "bm25"), (" shadow ", "shadow"), ("hybrid", "hybrid"),
         ("", None), (None, None), ("elastic", None), ("semantic", None),
+        ("postgres", None), ("bm25", None),
     ],
 )  # fmt: skip
 def test_an_unknown_setting_counts_as_unset(said: str | None, setting: EngineSetting | None) -> None:

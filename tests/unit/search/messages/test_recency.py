@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search import recency
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.fuse import RawScores
 from skillroute.mail.search.lexical import Words
-from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
+from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method
 from skillroute.mail.search.page import Page, time_of
 from skillroute.mail.search.recency import by_recency
 
@@ -30,7 +31,7 @@ def small_pool() -> Iterator[None]:
 class Shelf:
     """A `LexicalEngine`, and the times, over documents: a time, and a figure where one matches."""
 
-    name: SearchEngine = "fts5"
+    name: LexicalEngineName = "postgres"
     method: Method = "text_match"
 
     def __init__(self, documents: Sequence[tuple[int, float | None]]) -> None:
@@ -88,7 +89,7 @@ def test_it_is_the_same_page_with_the_same_scores(
         patch.setattr(recency, "WINDOWS", windows)
         while True:
             words = Words(shelf, WHERE)
-            page = by_recency(words, request, cursor, 0, "fts5", shelf)  # type: ignore[arg-type]
+            page = by_recency(words, request, cursor, 0, "postgres", shelf)  # type: ignore[arg-type]
 
             assert shown(page, shelf) == straightforward(words, shelf, request, cursor)
             assert (page.end is None) == (len(page.matches) < limit)
@@ -103,7 +104,7 @@ def test_a_page_does_not_read_all_that_matches(monkeypatch: pytest.MonkeyPatch) 
     words = Words(shelf, WHERE)
     shelf.read = 0
 
-    page = by_recency(words, MessageSearchRequest(limit=20), None, 5, "fts5", shelf)  # type: ignore[arg-type]
+    page = by_recency(words, MessageSearchRequest(limit=20), None, 5, "postgres", shelf)  # type: ignore[arg-type]
 
     assert [match.id for match in page.matches] == list(range(1995, 1975, -1))
     assert shelf.read == 30

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search import page
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.fuse import RawScores, Scale
 from skillroute.mail.search.lexical import Words
-from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method, SearchEngine
+from skillroute.mail.search.model import MailFilter, MessageSearchRequest, Method
 
 POOL = 6
 WHERE = MailFilter("message", None)
@@ -28,7 +29,7 @@ def small_pool() -> Iterator[None]:
 class Shelf:
     """A `LexicalEngine` over figures by id."""
 
-    name: SearchEngine = "fts5"
+    name: LexicalEngineName = "postgres"
     method: Method = "text_match"
 
     def __init__(self, figures: dict[int, float]) -> None:
@@ -49,7 +50,7 @@ class Shelf:
 def turn(shelf: Shelf, limit: int, token: str | None) -> tuple[list[int], str | None]:
     """Return the ids of a page, and the cursor to the next."""
     request = MessageSearchRequest(limit=limit)
-    found = page.by_relevance(Words(shelf, WHERE), request, Cursor.parse(token), 0, "fts5")
+    found = page.by_relevance(Words(shelf, WHERE), request, Cursor.parse(token), 0, "postgres")
     return [match.id for match in found.matches], None if found.end is None else found.end.token()
 
 
@@ -101,7 +102,7 @@ def test_a_minimum_above_0_never_needs_all() -> None:
     shelf = Shelf({id_: float(id_) for id_ in range(20)})
     request = MessageSearchRequest(limit=1000, min_score=0.4)
 
-    found = page.by_relevance(Words(shelf, WHERE), request, None, 0, "fts5")
+    found = page.by_relevance(Words(shelf, WHERE), request, None, 0, "postgres")
 
     assert [match.id for match in found.matches] == [19, 18, 17, 16]
     assert shelf.asked_for_all == 0
@@ -115,7 +116,7 @@ def test_limit_and_cursor_change_no_score() -> None:
         token, seen = None, {}
         while True:
             words = Words(shelf, WHERE)
-            found = page.by_relevance(words, MessageSearchRequest(limit=limit), Cursor.parse(token), 0, "fts5")
+            found = page.by_relevance(words, MessageSearchRequest(limit=limit), Cursor.parse(token), 0, "postgres")
             seen |= {match.id: match.score for match in found.matches}
             if found.end is None:
                 break
@@ -208,7 +209,7 @@ def test_a_minimum_score_finds_all_where_the_pool_has_no_place_for_all_that_are_
     shelf, seen, token = Shelf(dict.fromkeys(range(15), 1.0)), list[int](), None
     while True:
         request = MessageSearchRequest(limit=4, min_score=0.5)
-        found = page.by_relevance(Words(shelf, WHERE), request, Cursor.parse(token), 0, "fts5")
+        found = page.by_relevance(Words(shelf, WHERE), request, Cursor.parse(token), 0, "postgres")
         seen += [match.id for match in found.matches]
         if found.end is None:
             break

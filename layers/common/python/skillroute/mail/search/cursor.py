@@ -6,9 +6,13 @@ import math
 import re
 import struct
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-CursorEngine = Literal["fts5", "tantivy", "hybrid"]
+from skillroute.core.documents.lexical_engines import ENGINES, WIRE_NAMES, LexicalEngineName, WireName
+
+CursorEngine = Literal[LexicalEngineName, "hybrid"]
+WireEngine = Literal[WireName, "hybrid"]
+"""What answers, tokens and events call a `CursorEngine`."""
 
 _TOKEN = re.compile(r"s([0-9a-f]{16}):i(-?[0-9]{1,19})(?::e([a-z0-9]+))?", re.ASCII)
 
@@ -23,7 +27,7 @@ class Cursor:
         What the last result was ordered by: the engine's own score (docs/adr/0021); ``-created_ts`` under recency.
     id : int
         The last result's.
-    engine : str or None
+    engine : CursorEngine or None
         Who ordered; None goes with every engine.
     """
 
@@ -36,11 +40,11 @@ class Cursor:
 
         Examples
         --------
-        >>> Cursor(1.0, 7, "tantivy").token()
+        >>> Cursor(1.0, 7, "bm25").token()
         's3ff0000000000000:i7:etantivy'
         """
         score = self.score + 0.0  # -0.0 is written as 0.0
-        engine = "" if self.engine is None else f":e{self.engine}"
+        engine = "" if self.engine is None else f":e{wire_engine(self.engine)}"
         return f"s{struct.pack('>d', score).hex()}:i{self.id}{engine}"
 
     @classmethod
@@ -55,8 +59,7 @@ class Cursor:
         found = None if token is None else _TOKEN.fullmatch(token)
         if found is None:
             return None
-        engines: tuple[CursorEngine, ...] = get_args(CursorEngine)
-        engine = next((known for known in engines if known == found[3]), None)
+        engine = None if found[3] is None else _engine(found[3])
         if engine is None and found[3] is not None:
             return None
         [score] = struct.unpack(">d", bytes.fromhex(found[1]))
@@ -64,3 +67,18 @@ class Cursor:
         if not math.isfinite(score) or not -(2**63) <= id_ < 2**63:
             return None
         return cls(score + 0.0, id_, engine)
+
+
+def wire_engine(engine: CursorEngine) -> WireEngine:
+    """Return what the contract calls an engine.
+
+    Examples
+    --------
+    >>> wire_engine("bm25"), wire_engine("hybrid")
+    ('tantivy', 'hybrid')
+    """
+    return "hybrid" if engine == "hybrid" else WIRE_NAMES[engine]
+
+
+def _engine(wire_name: str) -> CursorEngine | None:
+    return "hybrid" if wire_name == "hybrid" else ENGINES.get(wire_name)

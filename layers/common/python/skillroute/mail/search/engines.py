@@ -79,10 +79,10 @@ class Engines:
     def listed(self, run: MessageRun) -> Served:
         """List what passes the filters."""
         with run.stage("lexical"):
-            cursor, where = run.cursor("fts5"), run.scope.searched
+            cursor, where = run.cursor("postgres"), run.scope.searched
             found = self._database.read(lambda session: page.listing(session, run.request, where, cursor, run.offset))
         denied = self._denied(run, {"lexical": self._all_listed})
-        return Served("filter_only", Plan("lexical", "fts5"), found, denied)
+        return Served("filter_only", Plan("lexical", "postgres"), found, denied)
 
     def searched(self, run: MessageRun, plan: Plan, terms: Mapping[str, float]) -> Served:
         """Search as planned.
@@ -92,7 +92,7 @@ class Engines:
         EmbeddingUnavailable, IndexUnavailable
             A part that the plan needs failed. Without the reranker the search goes on.
         """
-        if plan.engine == "fts5":
+        if plan.engine == "postgres":
             return self._by_full_text(run, plan, terms)
         with self._index.lease(run.watch, run.budget) as index:
             run.index_state = "ready"

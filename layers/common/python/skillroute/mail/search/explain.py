@@ -8,7 +8,7 @@ from skillroute.core.answer_size import MOST_ON_THE_WAY, SEARCH_BYTES, on_the_wa
 from skillroute.core.observability import Metric, count, event, observe_ms
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.timing import Stopwatch
-from skillroute.mail.search.cursor import Cursor
+from skillroute.mail.search.cursor import Cursor, wire_engine
 from skillroute.mail.search.engines import Served
 from skillroute.mail.search.model import Explain, MessageResult, MessageSearchResponse, Mode, Timing
 from skillroute.mail.search.outcome import SearchOutcome
@@ -28,7 +28,7 @@ def outcome(run: MessageRun, served: Served, database: Database) -> SearchOutcom
         results=results,
         next_cursor=None if end is None else end.token(),
         mode=actual,
-        engine=None if plan is None else plan.engine,
+        engine=None if plan is None else wire_engine(plan.engine),
         explain=_explain(run, served, redacted, sql) if run.request.explain else None,
     )
     answer = SearchOutcome(
@@ -52,7 +52,7 @@ def _loaded(run: MessageRun, served: Served, database: Database) -> tuple[list[M
     """Return the results, how many of them are redacted, the statement that found them, and where the page ended."""
     scope, request = run.scope, run.request
     ids = [match.id for match in served.page.matches]
-    asked = served.plan is not None and served.plan.engine == "fts5"
+    asked = served.plan is not None and served.plan.engine == "postgres"
     wants_sql = request.explain and run.caller.is_operator and asked
     if not ids and not wants_sql:
         return [], 0, "", served.page.end
@@ -133,7 +133,7 @@ def _explain(run: MessageRun, served: Served, redacted: int, sql: str) -> Explai
         cursor_invalidated=run.invalidated is not None,
         requested_mode=run.requested,
         actual_mode=_actual(run, served),
-        engine=None if plan is None else plan.engine,
+        engine=None if plan is None else wire_engine(plan.engine),
         downgrade_reason=None if plan is None else plan.reason,
         # Microseconds reveal what a search passed over; what callers measure themselves is blurred by the network.
         timing=_timing(run.watch) if run.caller.is_operator else None,
@@ -174,6 +174,6 @@ def _tell(run: MessageRun, served: Served, answer: SearchOutcome) -> None:
         event(
             "search.cursor.invalidated",
             Metric.SEARCH_CURSOR_INVALIDATED,
-            cursor_engine=run.invalidated,
+            cursor_engine=wire_engine(run.invalidated),
             current_engine=answer.response.engine,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.errors import StatementRejected
 from skillroute.core.observability import logger
@@ -16,7 +17,7 @@ from skillroute.mail.search import model as message_search
 from skillroute.mail.search.cursor import Cursor
 from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.fuse import Match, RawScores, Scale
-from skillroute.mail.search.model import MailFilter, Method, SearchEngine
+from skillroute.mail.search.model import MailFilter, Method
 from skillroute.mail.search_repository import MailSearchRepository
 
 _MARK = 2.0**-512
@@ -28,7 +29,7 @@ class LexicalEngine(Protocol):
     """Finds what has any of the terms, the best first, ties by id."""
 
     @property
-    def name(self) -> SearchEngine: ...
+    def name(self) -> LexicalEngineName: ...
 
     @property
     def method(self) -> Method:
@@ -45,9 +46,9 @@ class LexicalEngine(Protocol):
 
 
 class IndexWords:
-    """`LexicalEngine` of the role `tantivy`: BM25 in the vector index."""
+    """`LexicalEngine` of BM25 in the vector index."""
 
-    name: SearchEngine = "tantivy"
+    name: LexicalEngineName = "bm25"
     method: Method = "text_match"
 
     def __init__(self, index: VectorIndex, terms: Mapping[str, float]) -> None:
@@ -69,9 +70,9 @@ class IndexWords:
 
 
 class FullText:
-    """`LexicalEngine` of the role `fts5`: PostgreSQL's full text, and ILIKE for what that refuses."""
+    """`LexicalEngine` of PostgreSQL's full text, and of ILIKE for what that refuses."""
 
-    name: SearchEngine = "fts5"
+    name: LexicalEngineName = "postgres"
 
     def __init__(self, database: Database, terms: Sequence[str]) -> None:
         self._database = database

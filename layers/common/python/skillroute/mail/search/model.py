@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from skillroute.core.answer_size import SEARCH_BYTES
+from skillroute.core.documents.lexical_engines import ENGINES, LexicalEngineName, WireName
 from skillroute.mail.model import DocKind, Importance
-from skillroute.mail.search.cursor import CursorEngine
+from skillroute.mail.search.cursor import WireEngine
 from skillroute.mail.text import folded, storable
 
-SearchEngine = Literal["fts5", "tantivy"]
-"""The lexical engines by their roles: PostgreSQL's full text, and BM25 in the vector index."""
-
 Mode = Literal["lexical", "semantic", "hybrid", "hybrid_rerank"]
-EngineSetting = Literal["fts5", "tantivy", "shadow", "hybrid"]
+EngineSetting = Literal[LexicalEngineName, "shadow", "hybrid"]
 Ranking = Literal["relevance", "recency"]
 Direction = Literal["inbox", "outbox"]
 Method = Literal["text_match", "like_fallback", "filter_only", "empty"]
@@ -52,10 +50,10 @@ def engine_setting(value: str | None) -> EngineSetting | None:
     Examples
     --------
     >>> engine_setting("fts5"), engine_setting("elastic")
-    ('fts5', None)
+    ('postgres', None)
     """
-    known: tuple[EngineSetting, ...] = get_args(EngineSetting)
-    return next((setting for setting in known if setting == (value or "").strip().lower()), None)
+    known: dict[str, EngineSetting] = {**ENGINES, "shadow": "shadow", "hybrid": "hybrid"}
+    return known.get((value or "").strip().lower())
 
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -244,8 +242,8 @@ class Timing(_Out):
 class ShadowComparison(_Out):
     """How the answers of the two lexical engines differ, over the first results."""
 
-    serving_engine: SearchEngine
-    shadow_engine: SearchEngine
+    serving_engine: WireName
+    shadow_engine: WireName
     overlap_jaccard: float
     ndcg_at_10: float = Field(description="Of the shadow's list against the serving top 10, binary gain.")
     mrr_delta: float = Field(description="Reciprocal rank of the serving list's first in the shadow's, minus 1.")
@@ -269,7 +267,7 @@ class Explain(_Out):
     cursor_invalidated: bool
     requested_mode: Mode | None = None
     actual_mode: Mode | None = None
-    engine: CursorEngine | None = None
+    engine: WireEngine | None = None
     downgrade_reason: DowngradeReason | None = None
     timing: Timing | None = None
     shadow: ShadowComparison | None = None
@@ -281,7 +279,7 @@ class MessageSearchResponse(_Out):
     results: list[MessageResult]
     next_cursor: str | None = None
     mode: Mode = Field(description="What was served, which may be less than what was asked for.")
-    engine: CursorEngine | None = Field(None, description="Who ordered; none when nothing was searched.")
+    engine: WireEngine | None = Field(None, description="Who ordered; none when nothing was searched.")
     explain: Explain | None = None
 
     def to_json(self) -> bytes:

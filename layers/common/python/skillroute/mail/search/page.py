@@ -82,7 +82,7 @@ def listing(
 
     def place(number: int) -> Cursor:
         last_id, last_ts = rows[number - 1]
-        return Cursor(-float(last_ts) if newest else 1.0, last_id, "fts5")
+        return Cursor(-float(last_ts) if newest else 1.0, last_id, "postgres")
 
     return Page(matches, place(request.limit) if len(matches) == request.limit else None, place)
 

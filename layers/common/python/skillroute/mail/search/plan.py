@@ -22,7 +22,7 @@ class Plan:
     ----------
     mode : Mode
         As it is served.
-    engine : "fts5", "tantivy" or "hybrid"
+    engine : "postgres", "bm25" or "hybrid"
         Who orders.
     reason : DowngradeReason or None
         Why it is less than what was asked for, or another engine than the usual one.
@@ -37,8 +37,8 @@ _Row = tuple[frozenset[EngineSetting | None], frozenset[Mode], tuple[Part, ...],
 
 _ANY: frozenset[Mode] = frozenset({"lexical", "semantic", "hybrid", "hybrid_rerank"})
 _WITH_MODEL = _ANY - {"lexical"}
-_FORCED: frozenset[EngineSetting | None] = frozenset({"fts5", "shadow"})
-_FREE: frozenset[EngineSetting | None] = frozenset({"tantivy", "hybrid", None})
+_FORCED: frozenset[EngineSetting | None] = frozenset({"postgres", "shadow"})
+_FREE: frozenset[EngineSetting | None] = frozenset({"bm25", "hybrid", None})
 
 
 def _only(mode: Mode) -> frozenset[Mode]:
@@ -49,14 +49,14 @@ def _only(mode: Mode) -> frozenset[Mode]:
 # missed: with several away, the first says why.
 _TABLE: tuple[_Row, ...] = (
     # setting  asked for                needs                            runs             ordered by
-    (_FORCED, _ANY,                    (),                              "lexical",       "fts5"),
+    (_FORCED, _ANY,                    (),                              "lexical",       "postgres"),
     (_FREE,   _only("hybrid_rerank"),  ("index", "model", "reranker"),  "hybrid_rerank", "hybrid"),
     (_FREE,   _only("hybrid_rerank"),  ("index", "model"),              "hybrid",        "hybrid"),
     (_FREE,   _only("hybrid"),         ("index", "model"),              "hybrid",        "hybrid"),
     (_FREE,   _only("semantic"),       ("index", "model"),              "semantic",      "hybrid"),
-    (_FREE,   _only("lexical"),        ("index",),                      "lexical",       "tantivy"),
-    (_FREE,   _WITH_MODEL,             ("index",),                      "lexical",       "tantivy"),
-    (_FREE,   _ANY,                    (),                              "lexical",       "fts5"),
+    (_FREE,   _only("lexical"),        ("index",),                      "lexical",       "bm25"),
+    (_FREE,   _WITH_MODEL,             ("index",),                      "lexical",       "bm25"),
+    (_FREE,   _ANY,                    (),                              "lexical",       "postgres"),
 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class MessageSearch:
     database : Database
     reranker : Reranker or None
         Without one `hybrid_rerank` is served as `hybrid`.
-    setting : "fts5", "tantivy", "shadow", "hybrid" or None
+    setting : "postgres", "bm25", "shadow", "hybrid" or None
         What the deployment says of engines; None goes by what is there.
     shadow_timeout_s : float
         The most that an answer waits for the shadow's.
@@ -113,7 +113,7 @@ class MessageSearch:
         terms = query_terms(run.request.text)
         if not terms:
             return Served("text_match", None, _NOTHING)
-        if self._setting in ("fts5", "shadow"):
+        if self._setting in ("postgres", "shadow"):
             run.index_state = "bypassed"
         if run.scope.unscoped.passes_nothing:
             # As if it had been searched: what cannot be seen takes no time either.

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 
+from skillroute.core.documents.lexical_engines import WIRE_NAMES
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.observability import Metric, event, logger
 from skillroute.mail.search.lexical import IndexWords, Words
@@ -87,8 +88,8 @@ def compare(serving: Sequence[int], shadow: Sequence[int]) -> ShadowComparison:
     served, shadowed = set(serving), set(shadow)
     together = served | shadowed
     return ShadowComparison(
-        serving_engine="fts5",
-        shadow_engine="tantivy",
+        serving_engine=WIRE_NAMES["postgres"],
+        shadow_engine=WIRE_NAMES["bm25"],
         overlap_jaccard=len(served & shadowed) / len(together) if together else 1.0,
         ndcg_at_10=_ndcg(serving[:10], shadow[:10]),
         mrr_delta=_reciprocal_rank(serving, shadow) - 1.0,

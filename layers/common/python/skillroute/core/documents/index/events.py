@@ -6,13 +6,14 @@ import time
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.index.port import VectorIndex, counts
+from skillroute.core.documents.lexical_engines import WIRE_NAMES
 from skillroute.core.documents.model import Models
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.observability import Metric, event
 
-ENGINE = "tantivy"
-"""The wire name of the index's role, whichever engine plays it."""
+ENGINE = WIRE_NAMES["bm25"]
+"""What events call the index, whichever engine keeps it."""
 
 NO_MODEL = EmbeddingModel("none", 1)
 
