@@ -43,6 +43,7 @@ from skillroute_local.gateway import http_event, signed_by
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
 _TOOLS = 1000
+_ROLE = "arn:aws:iam::123456789012:role/agent-gateway"  # the one that signed the events
 _SHOWN_IMPORTS = 8
 
 # What the first event finds: two tools that nobody has classified, the skill of the events not made yet.
@@ -125,6 +126,7 @@ def surroundings() -> Iterator[tuple[dict[str, str], dict[str, str], Any]]:
         )
         variables = {
             "SKILLROUTE_AUTH": "iam",
+            "SKILLROUTE_IAM_ADMINS": _ROLE,
             "SKILLROUTE_DATABASE_URL": f"{url}?sslmode=disable",
             "AWS_REGION": "eu-central-1",
             "AWS_DEFAULT_REGION": "eu-central-1",
@@ -168,9 +170,7 @@ def secret_of(url: str) -> Iterator[dict[str, str]]:
 def events(folder: Path) -> Path:
     """Lay the events of the cases into a folder: those that are kept, and one that is not."""
     target = shutil.copytree(ROOT / "events", folder / "events")
-    built_event = http_event(
-        "GET /api/v1/tools/1/skills", None, signed_by("arn:aws:iam::123456789012:role/agent-gateway")
-    )
+    built_event = http_event("GET /api/v1/tools/1/skills", None, signed_by(_ROLE))
     (target / "tool_skills_get.json").write_text(json.dumps(built_event), encoding="utf-8")
     return target
 
