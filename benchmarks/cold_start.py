@@ -190,7 +190,7 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
     with surroundings() as (environment, with_secret, sql), progress() as bar:
         asked = events(folder)
         given = Containers(image(), environment, asked, on_host_network=on_host_network)
-        told = Containers(image(), with_secret, asked, on_host_network=on_host_network)
+        on_secret = Containers(image(), with_secret, asked, on_host_network=on_host_network)
 
         def run(
             function: Function, event: str, *options: str, containers: Containers = given
@@ -208,7 +208,7 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
                 times = [run(started, case.event)[0] for _ in range(args.runs)]
                 results[variant].append(measured(case, started, times))
             most = variants.get("compiled_runtime", function)
-            times = [run(most, case.event, containers=told)[0] for _ in range(args.runs)]
+            times = [run(most, case.event, containers=on_secret)[0] for _ in range(args.runs)]
             results["secret"].append(measured(case, most, times))
             results["imports"].append(import_row(case, run(function, case.event, "--imports")[1]))
     return results
