@@ -23,6 +23,12 @@ _LEAST_S = 0.25
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
+def left_ms(context: Any) -> float | None:
+    """Return the milliseconds that Lambda gives an invocation yet; None where no Lambda counts (a laptop)."""
+    remaining_ms = getattr(context, "get_remaining_time_in_millis", None)
+    return None if remaining_ms is None else float(remaining_ms())
+
+
 @contextmanager
 def ending_with(context: Any) -> Iterator[None]:
     """Limit the waits in this block to a Lambda invocation.
@@ -32,8 +38,8 @@ def ending_with(context: Any) -> Iterator[None]:
     context : object
         Lambda's context. Where it does not know the time left (None, a laptop), there is no limit.
     """
-    left_ms = getattr(context, "get_remaining_time_in_millis", None)
-    token = _deadline.set(None if left_ms is None else Deadline(left_ms() / 1000.0 - _ANSWER_S))
+    left = left_ms(context)
+    token = _deadline.set(None if left is None else Deadline(left / 1000.0 - _ANSWER_S))
     try:
         yield
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from skillroute.core.time_left import ending_with
+from skillroute.core.time_left import ending_with, left_ms
 
 _CONTEXT = "aws.context"
 """Where Mangum puts Lambda's context; callers cannot."""
@@ -22,8 +22,6 @@ class TimeLimit:
             await self._app(scope, receive, send)
 
 
-def left_ms(request: Request) -> float | None:
-    """Return the milliseconds that Lambda gives this invocation yet; None where no Lambda counts."""
-    context = request.scope.get(_CONTEXT)
-    remaining_ms = getattr(context, "get_remaining_time_in_millis", None)
-    return None if remaining_ms is None else float(remaining_ms())
+def left_ms_of(request: Request) -> float | None:
+    """Return the milliseconds that Lambda gives the invocation of a request yet; None where no Lambda counts."""
+    return left_ms(request.scope.get(_CONTEXT))

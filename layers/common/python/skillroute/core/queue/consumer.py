@@ -11,7 +11,7 @@ from skillroute.core.observability import logger
 from skillroute.core.queue.failed_work import FailedWork
 from skillroute.core.queue.messages import key_of
 from skillroute.core.queue.work import QueueName
-from skillroute.core.time_left import ending_with
+from skillroute.core.time_left import ending_with, left_ms
 
 Consumer = Callable[[Mapping[str, Any], Any], dict[str, Any]]
 """Takes Lambda's event and context."""
@@ -121,8 +121,8 @@ def consumer(
 
 def is_late(context: Any) -> bool:
     """Return whether too little time is left of the invocation to begin something; never where it is not known."""
-    remaining = getattr(context, "get_remaining_time_in_millis", None)
-    return remaining is not None and remaining() < _RESERVE_MS
+    left = left_ms(context)
+    return left is not None and left < _RESERVE_MS
 
 
 def one_by_one(keys: Sequence[str], context: Any, attempt: Callable[[str], str | None]) -> dict[str, str]:

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from skillroute.core.http.time_limit import left_ms
+from skillroute.core.http.time_limit import left_ms_of
 from skillroute.mail.search.budget import Budget
 
 
 async def _budget_of(request: Request) -> Budget:
-    return Budget(left_ms(request))
+    return Budget(left_ms_of(request))
 
 
 InvocationBudget = Annotated[Budget, Depends(_budget_of)]
