@@ -1,4 +1,100 @@
--- The skill service: work that waits for a queue, who classified what, and suggestions that people decide.
+-- Items and skills as documents; and the skill service: work that waits for a queue, who classified what, and suggestions
+-- that people decide.
+
+-- Items as documents.
+CREATE FUNCTION mcp.mcp_unified_search_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT t.id::text, t.org_id, t.is_active, jsonb_build_object(
+        'db_id', t.id, 'type', t.type, 'name', t.name, 'name_key', t.name_key, 'description', t.description,
+        'server', t.server, 'org_id', coalesce(t.org_id, ''), 'content_hash', t.content_hash,
+        'skill_keys', coalesce(to_jsonb(t.skill_keys), '[]'), 'primary_skill_key', t.primary_skill_key)
+    FROM mcp.items_with_skills t WHERE t.id = ANY (keys::bigint[])
+$$;
+CREATE TRIGGER tools_updated AFTER UPDATE ON mcp.tools
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'id');
+CREATE TRIGGER tools_deleted AFTER DELETE ON mcp.tools
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_rows('mcp_unified_search', 'id');
+CREATE TRIGGER tools_truncated AFTER TRUNCATE ON mcp.tools
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_unified_search');
+
+CREATE FUNCTION mcp.project_all_items() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.project_documents('mcp_unified_search', (SELECT array_agg(id::text) FROM mcp.tools));
+    UPDATE mcp.index_state SET epoch = gen_random_uuid(), pruned_to = '0';
+    RETURN NULL;
+END $$;
+
+-- An assignment changes the tool, which names its skills; how many tools a skill has is counted when it is asked for.
+CREATE TRIGGER assignments_inserted AFTER INSERT ON mcp.tool_skill_assignments
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
+CREATE TRIGGER assignments_updated AFTER UPDATE ON mcp.tool_skill_assignments
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
+CREATE TRIGGER assignments_deleted AFTER DELETE ON mcp.tool_skill_assignments
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_changed_rows('mcp_unified_search', 'tool_id');
+CREATE TRIGGER assignments_truncated AFTER TRUNCATE ON mcp.tool_skill_assignments
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_all_items();
+
+-- Skills as documents, with the organisations that have a skill of their own by the id of a global one, which they do not
+-- see therefore.
+CREATE FUNCTION mcp.mcp_skills_documents(keys text[])
+RETURNS TABLE (key text, org_id text, is_searchable boolean, payload jsonb)
+LANGUAGE sql STABLE AS $$
+    SELECT c.key, c.org_id, c.is_active, jsonb_build_object(
+        'name', c.name, 'description', c.description, 'org_id', coalesce(c.org_id, ''),
+        'hidden_from', to_jsonb(ARRAY(
+            SELECT own.org_id FROM mcp.skill_categories own
+            WHERE c.org_id IS NULL AND own.id = c.id AND own.org_id IS NOT NULL AND own.deleted_at IS NULL ORDER BY 1)))
+    FROM mcp.skill_categories c WHERE c.key = ANY (keys) AND c.deleted_at IS NULL
+$$;
+
+-- A skill that comes or goes. One of an organisation's own stands in the place of a global one of the same id, which says
+-- so in the index, and so changes as well. A deleted one is no document any more.
+CREATE FUNCTION mcp.project_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+DECLARE
+    gone text[] := ARRAY(SELECT key FROM changed WHERE TG_OP = 'DELETE' OR deleted_at IS NOT NULL);
+BEGIN
+    PERFORM mcp.project_documents('mcp_skills', (
+        SELECT array_agg(c.key) FROM (
+            SELECT key FROM changed
+            UNION
+            SELECT g.key FROM changed JOIN mcp.skill_categories g ON g.key = changed.id WHERE changed.org_id IS NOT NULL
+        ) AS c));
+    DELETE FROM mcp.documents d WHERE d.collection = 'mcp_skills' AND d.key = ANY (gone);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER skills_inserted AFTER INSERT ON mcp.skill_categories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_updated AFTER UPDATE ON mcp.skill_categories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_deleted AFTER DELETE ON mcp.skill_categories
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_skills();
+CREATE TRIGGER skills_truncated AFTER TRUNCATE ON mcp.skill_categories
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_skills');
+
+-- A tool names its active skills, so a skill that is switched off or on changes its tools as well.
+CREATE FUNCTION mcp.project_tools_of_skills() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM mcp.project_documents('mcp_unified_search', (
+        SELECT array_agg(DISTINCT a.tool_id::text)
+        FROM before JOIN after USING (key) JOIN mcp.tool_skill_assignments a ON a.skill_key = after.key
+        WHERE before.is_active <> after.is_active));
+    RETURN NULL;
+END $$;
+-- Triggers of one event fire in the order of their names, and everyone has to lock rows in the same order: the feed's
+-- skills, the feed's tools, the outbox. Else the aggregation of a skill, which writes its row in the feed and then takes
+-- its work off, meets a new description that goes the other way round, and PostgreSQL ends one of them after a second.
+CREATE TRIGGER skills_updated_tools AFTER UPDATE ON mcp.skill_categories
+    REFERENCING OLD TABLE AS before NEW TABLE AS after
+    FOR EACH STATEMENT EXECUTE FUNCTION mcp.project_tools_of_skills();
 
 -- One row for each tool that waits to be classified and each skill that waits to be aggregated, written in the
 -- transaction that made it necessary, and removed in the one that did it. However often something changes meanwhile,
