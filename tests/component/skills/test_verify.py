@@ -103,9 +103,9 @@ def test_of_a_sound_catalogue_everything_is_counted_and_nothing_found(system: Sy
                 f"UPDATE {ASSIGNED} SET is_primary = false WHERE tool_id = 1;"
                 f"UPDATE {ASSIGNED} SET is_primary = true WHERE tool_id = 1 AND skill_key = 'maps'"
             ),
-            "the primary skill is the surest",
+            "the primary skill has the highest confidence",
             "1",
-            "maps is less sure than mail",
+            "maps has a lower confidence than mail",
         ),
         (
             in_rows("UPDATE mcp.skill_categories SET deleted_at = now(), is_active = false WHERE id = 'maps'"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.documents.checks import Finding
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
@@ -72,6 +73,10 @@ class MailDocuments:
         """Return which of these documents have other words than these texts, whose hash is stored."""
         rows = [{"id": id_, **_searched(text)} for id_, text in texts]
         return {row[0] for row in self._run("mail_with_other_words", rows=json.dumps(rows))}
+
+    def broken_rules(self, limit: int) -> list[Finding]:
+        """Return rows that break a rule, all seen in one snapshot."""
+        return [Finding(*row) for row in self._run("broken_mail_rules", limit=limit)]
 
     def set_texts(self, texts: Sequence[tuple[int, SearchText, str]]) -> None:
         """Store what documents are found by, where their hash is still this one."""

@@ -338,3 +338,37 @@ UPDATE mcp.mail_documents d SET search_vector = r.search_vector::tsvector, text_
 FROM json_to_recordset(:rows::json) AS r (id bigint, old_hash text, search_vector text, text_hash text)
 WHERE d.id = r.id AND d.text_hash = r.old_hash
 RETURNING d.id
+
+-- name: broken_mail_rules
+-- Each row is a rule, what breaks it, and how.
+SELECT 'a mail document is of a message, an agent or a project', d.id::text, 'there is none of its id'
+FROM mcp.mail_documents d
+LEFT JOIN mcp.mail_messages m ON m.id = d.id
+LEFT JOIN mcp.mail_agents a ON a.id = d.id
+LEFT JOIN mcp.mail_projects p ON p.id = d.id
+WHERE CASE d.kind WHEN 'message' THEN m.id WHEN 'agent' THEN a.id ELSE p.id END IS NULL
+UNION ALL
+-- Who may find a document, and by which names: searches look at these copies alone.
+SELECT 'mail is filtered by what was written', d.id::text, 'its organisation, projects or agents are others'
+FROM mcp.mail_documents d
+LEFT JOIN mcp.mail_messages m ON m.id = d.id
+LEFT JOIN mcp.mail_agents s ON s.id = m.sender_id
+LEFT JOIN mcp.mail_agents a ON a.id = d.id
+LEFT JOIN mcp.mail_projects p ON p.id = d.id
+CROSS JOIN LATERAL (
+    SELECT CASE d.kind
+               WHEN 'message' THEN ARRAY[m.project_id]
+               WHEN 'project' THEN ARRAY[p.id]
+               ELSE ARRAY(SELECT k.project_id FROM mcp.mail_memberships k WHERE k.agent_id = d.id ORDER BY 1)
+           END AS project_ids,
+           ARRAY(
+               SELECT r.name_key FROM mcp.mail_recipients o JOIN mcp.mail_agents r ON r.id = o.agent_id
+               WHERE o.message_id = d.id ORDER BY 1
+           ) AS recipient_keys
+) w
+WHERE num_nonnulls(m.id, a.id, p.id) = 1
+  AND (d.org_id IS DISTINCT FROM coalesce(m.org_id, a.org_id, p.org_id)
+       OR ARRAY(SELECT unnest(d.project_ids) ORDER BY 1) <> w.project_ids
+       OR d.sender_key IS DISTINCT FROM s.name_key
+       OR ARRAY(SELECT unnest(d.recipient_keys) ORDER BY 1) <> w.recipient_keys)
+LIMIT :limit::int

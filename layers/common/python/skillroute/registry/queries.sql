@@ -122,7 +122,6 @@ JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_a
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C"
 
-
 -- name: delete_stale_words
 DELETE FROM mcp.registry_words w
 USING json_to_recordset(:rows::json) AS r (place smallint, tool_id bigint)
@@ -140,3 +139,44 @@ ON CONFLICT ON CONSTRAINT registry_words_key DO NOTHING
 SELECT entity_id, place, tool_id, words FROM mcp.registry_words
 WHERE entity_id = ANY (:ids::bigint[])
 ORDER BY entity_id, place, tool_id
+
+-- name: broken_registry_rules
+-- Each row is a rule, what breaks it, and how.
+-- A search by words looks at these copies alone to know who may find an entity.
+SELECT 'words belong to whom their server or agent does', e.id::text, count(*) || ' rows of words do not'
+FROM mcp.registry_words w
+JOIN mcp.registry_entities e ON e.id = w.entity_id
+WHERE (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (e.org_id, e.kind, e.is_enabled)
+GROUP BY e.id
+UNION ALL
+SELECT 'no item of a disabled server is searched', t.id::text, 'it is active'
+FROM mcp.registry_entities e
+JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.org_id IS NOT DISTINCT FROM e.org_id
+WHERE e.kind = 'server' AND NOT e.is_enabled AND t.is_active
+LIMIT :limit::int
+
+-- name: mend_words
+-- The entities are locked first, in the order that all lock them, so that none is enabled or disabled meanwhile.
+WITH locked AS MATERIALIZED (
+    SELECT e.id, e.org_id, e.kind, e.is_enabled FROM mcp.registry_entities e
+    WHERE EXISTS (
+        SELECT FROM mcp.registry_words w
+        WHERE w.entity_id = e.id AND (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (e.org_id, e.kind, e.is_enabled))
+    ORDER BY e.path COLLATE "C", e.id
+    FOR UPDATE
+)
+UPDATE mcp.registry_words w
+SET org_id = locked.org_id, kind = locked.kind, is_enabled = locked.is_enabled
+FROM locked
+WHERE w.entity_id = locked.id
+  AND (w.org_id, w.kind, w.is_enabled) IS DISTINCT FROM (locked.org_id, locked.kind, locked.is_enabled)
+
+-- name: mend_items
+-- Servers are locked before their items, and these by id, as by everybody.
+WITH disabled AS MATERIALIZED (
+    SELECT e.path, e.org_id FROM mcp.registry_entities e
+    WHERE e.kind = 'server' AND NOT e.is_enabled
+    ORDER BY e.path COLLATE "C", e.id
+    FOR UPDATE
+)
+SELECT mcp.set_items_active(org_id, path, false) FROM disabled

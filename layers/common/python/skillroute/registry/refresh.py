@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.checks import CheckRepository, Finding
+from skillroute.core.documents.checks import MOST_FINDINGS, Finding
 from skillroute.core.documents.embed import Embedded, embed_committed
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
@@ -37,8 +37,9 @@ def refresh(session: Session, entity_ids: Sequence[int]) -> None:
 
 
 def check_entities(database: Database) -> list[Finding]:
-    """Return the entities that are not found by what they say. Raises `DatabaseUnavailable`."""
-    return [
+    """Return what breaks a rule, and the entities that are not found by what they say. Raises `DatabaseUnavailable`."""
+    found = database.read(lambda session: RegistryRepository(session).broken_rules(MOST_FINDINGS))
+    return found + [
         Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
         for page in pages(database)
         # At one moment: what they say and what they are found by change in one transaction.
@@ -52,8 +53,8 @@ def refresh_all(database: Database) -> None:
         wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
         if wrong:
             database.transact(lambda session, ids=wrong: _refresh_locked(session, ids))  # type: ignore[misc]
-    database.transact(lambda session: CheckRepository(session).mend_words())
-    database.transact(lambda session: CheckRepository(session).mend_items())
+    database.transact(lambda session: RegistryRepository(session).mend_words())
+    database.transact(lambda session: RegistryRepository(session).mend_items())
 
 
 def pages(database: Database) -> Iterator[list[int]]:

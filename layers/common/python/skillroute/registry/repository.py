@@ -11,6 +11,7 @@ from typing import Any
 from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
+from skillroute.core.documents.checks import Finding
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.postgres.converters import array
 from skillroute.core.postgres.database import Session
@@ -224,6 +225,18 @@ class RegistryRepository:
         for entity_id, place, tool_id, words in self._run("entity_words", ids=list(entity_ids)):
             found.setdefault(entity_id, []).append(PlacedWords(Place(place), tool_id, words))
         return found
+
+    def broken_rules(self, limit: int) -> list[Finding]:
+        """Return rows that break a rule, all seen in one snapshot."""
+        return [Finding(*row) for row in self._run("broken_registry_rules", limit=limit)]
+
+    def mend_words(self) -> None:
+        """Make the words of every server and agent belong to whom it belongs to, and be found when it is."""
+        self._run("mend_words")
+
+    def mend_items(self) -> None:
+        """Take the items of every disabled server out of searches."""
+        self._run("mend_items")
 
     def keyword_search(
         self,

@@ -106,3 +106,75 @@ SELECT key FROM mcp.skill_categories WHERE key = :key AND deleted_at IS NULL FOR
 
 -- name: count_skills
 SELECT count(*) FROM mcp.skill_categories WHERE is_active
+
+-- name: stored_skill_embedding
+-- None for a skill whose aggregation still waits: it may be behind.
+SELECT coalesce(v.derived, v.embedding) FROM mcp.document_vectors v
+WHERE v.collection = 'mcp_skills' AND v.key = :key AND (v.model, v.dimension) = (:model::text, :dimension::int)
+  AND coalesce(v.derived, v.embedding) IS NOT NULL
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'aggregate' AND o.key = v.key)
+
+-- name: broken_skill_rules
+-- Each row is a rule, what breaks it, and how. All of it is seen in one snapshot.
+SELECT 'one primary skill for each assigned tool', tool_id::text, count(*) FILTER (WHERE is_primary) || ' primary skills'
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id
+HAVING count(*) FILTER (WHERE is_primary) <> 1
+UNION ALL
+SELECT 'the primary skill has the highest confidence', p.tool_id::text, p.skill_key || ' has a lower confidence than ' || a.skill_key
+FROM mcp.tool_skill_assignments p
+JOIN mcp.tool_skill_assignments a ON a.tool_id = p.tool_id AND a.confidence > p.confidence
+WHERE p.is_primary
+UNION ALL
+SELECT 'no tool is in a skill twice', tool_id::text, skill_key
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id, skill_key
+HAVING count(*) > 1
+UNION ALL
+SELECT 'assignments are of tools and skills that exist', a.tool_id::text, a.skill_key
+FROM mcp.tool_skill_assignments a
+LEFT JOIN mcp.tools t ON t.id = a.tool_id
+LEFT JOIN mcp.skill_categories c ON c.key = a.skill_key AND c.deleted_at IS NULL
+WHERE t.id IS NULL OR c.key IS NULL
+UNION ALL
+-- What an organisation sees of a skill starts from these copies.
+SELECT 'an assignment belongs to whom its tool does', a.tool_id::text, a.skill_key
+FROM mcp.tool_skill_assignments a
+JOIN mcp.tools t ON t.id = a.tool_id
+WHERE a.owner <> coalesce(t.org_id, '')
+UNION ALL
+SELECT 'a tool has five skills at most', tool_id::text, count(*) || ' skills'
+FROM mcp.tool_skill_assignments
+GROUP BY tool_id
+HAVING count(*) > 5
+UNION ALL
+SELECT 'a classifier gives three skills at most', tool_id::text, count(*) || ' skills'
+FROM mcp.tool_skill_assignments
+WHERE source NOT IN ('human_manual', 'human_override')
+GROUP BY tool_id
+HAVING count(*) > 3
+UNION ALL
+-- Of each owner: an organisation that has filled a global skill sees more when global tools are put into it later.
+SELECT 'a skill has 10,000 tools at most', skill_key, count(*) || ' tools'
+FROM mcp.tool_skill_assignments
+GROUP BY skill_key, owner
+HAVING count(*) > 10000
+UNION ALL
+SELECT 'a tool with skills has no open suggestion', s.source_tool_id::text, 'suggestion ' || s.id
+FROM mcp.skill_suggestions s
+WHERE s.status = 'pending' AND s.kind = 'new_skill'
+  AND EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = s.source_tool_id)
+UNION ALL
+SELECT 'every tool is decided on or waits', t.id::text, 'it waits nowhere'
+FROM mcp.tools t
+WHERE NOT EXISTS (SELECT FROM mcp.tool_classifications r WHERE r.tool_id = t.id)
+  AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = t.id)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = t.id::text)
+UNION ALL
+SELECT 'a tool that fits no skill has a suggestion', r.tool_id::text, 'none was ever made'
+FROM mcp.tool_classifications r
+WHERE r.classifier <> 'human'
+  AND NOT EXISTS (SELECT FROM mcp.tool_skill_assignments a WHERE a.tool_id = r.tool_id)
+  AND NOT EXISTS (SELECT FROM mcp.skill_suggestions s WHERE s.source_tool_id = r.tool_id)
+  AND NOT EXISTS (SELECT FROM mcp.outbox o WHERE o.queue = 'classify' AND o.key = r.tool_id::text)
+LIMIT :limit::int

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from skillroute.core.documents.checks import Finding
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
@@ -105,6 +106,10 @@ class SkillRepository:
         """Return what a skill is found by; None while its aggregation waits."""
         rows = self._run("stored_skill_embedding", key=skill_key, model=model.name, dimension=model.dimension)
         return from_bytes(rows[0][0]) if rows else None
+
+    def broken_rules(self, limit: int) -> list[Finding]:
+        """Return rows that break a rule, all seen in one snapshot."""
+        return [Finding(*row) for row in self._run("broken_skill_rules", limit=limit)]
 
     def lock(self, skill_key: SkillKey) -> bool:
         """Lock a skill to the end of the transaction; False when there is none."""

@@ -1,10 +1,10 @@
-"""Checking that skills are found by what their tools are."""
+"""Checking the rules of skills, and that skills are found by what their tools are."""
 
 from __future__ import annotations
 
 import math
 
-from skillroute.core.documents.checks import Finding
+from skillroute.core.documents.checks import MOST_FINDINGS, Finding
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
@@ -16,17 +16,17 @@ _TOLERANCE = 1e-4  # float32 and another order of summing; a member more or less
 
 
 class CheckSkills:
-    """Computes the vectors of skills again, and compares them with what is stored."""
+    """Checks the rules of skills and assignments, and compares the vectors of skills with what they should be."""
 
     def __init__(self, aggregate: AggregateSkill) -> None:
         self._aggregate = aggregate
 
     def __call__(self, database: Database) -> list[Finding]:
-        """Return the skills whose vector is another one. Raises `DatabaseUnavailable`."""
+        """Return what breaks a rule, and the skills whose vector is another one. Raises `DatabaseUnavailable`."""
+        found = database.read(lambda session: SkillRepository(session).broken_rules(MOST_FINDINGS))
         model = database.read(lambda session: IndexStateRepository(session).models().current)
         if model is None:
-            return []
-        found = []
+            return found
         for key in database.read(lambda session: SkillRepository(session).keys()):
             # At one moment, so that no aggregation comes between the two.
             finding = database.snapshot(

@@ -7,14 +7,13 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.checks import CheckRepository, Finding
+from skillroute.core.documents.checks import MOST_FINDINGS, CheckRepository, Finding
 from skillroute.core.documents.index.port import LentIndex, VectorIndex
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.documents.upkeep import stale_documents
 from skillroute.core.postgres.database import Database
 
-MOST_FINDINGS = 1000
 _EVERYTHING = 10_000_000
 _PAGE = 500
 _VECTORS = 2000  # an index gives no vector back, so each costs a search of 1 ms; of more items a part is tried
@@ -36,7 +35,7 @@ class VerifyReport:
 
 
 class Verify:
-    """Checks the rules that rows keep, what slices check of theirs, and that the index says what PostgreSQL does.
+    """Checks the rules that slices keep in their rows, and that the index says what PostgreSQL does.
 
     What is written while it runs is looked at again before it counts as a finding, and what is written at every look
     is none. While the index is being rebuilt, the new one is waited for.
@@ -76,8 +75,7 @@ class Verify:
         ------
         DatabaseUnavailable, IndexUnavailable
         """
-        findings = self._database.read(lambda session: CheckRepository(session).broken_rules(MOST_FINDINGS))
-        findings += [finding for check in self._checks for finding in check(self._database)]
+        findings = [finding for check in self._checks for finding in check(self._database)]
         findings += [
             Finding(
                 f"a document of {collection.value} is what its row says", key, "its organisation or payload differs"

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field, create_model
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.documents.checks import MOST_FINDINGS
 from skillroute.core.documents.model import COUNTED_AS
-from skillroute.core.documents.verify import MOST_FINDINGS, Verify
+from skillroute.core.documents.verify import Verify
 from skillroute.core.errors import Forbidden
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import ERRORS
