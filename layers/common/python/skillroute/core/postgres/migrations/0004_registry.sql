@@ -86,7 +86,7 @@ CREATE TRIGGER registry_truncated AFTER TRUNCATE ON mcp.registry_entities
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_registry');
 
 -- A server's state is that of the items of its organisation that name it: tools, prompts and resources are inactive, and
--- in no search, while their server is disabled (docs/adr/0026). Triggers see to it, whoever writes either. Writers hold
+-- in no search, while their server is disabled (docs/adr/0026). Triggers see to it, whoever writes either. Writers lock
 -- the server first (lock_servers), so of an item that is written and a server that is disabled at once, the second sees
 -- the first.
 
@@ -108,16 +108,16 @@ END $$;
 CREATE TRIGGER tools_born AFTER INSERT ON mcp.tools
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.deactivate_new_items();
 
--- Locked by id before they are written, as by everybody who holds more than one.
+-- Locked by id before they are written, as by everybody who locks more than one.
 CREATE FUNCTION mcp.set_items_active(of_org text, of_path text, active boolean) RETURNS void
 LANGUAGE sql AS $$
-    WITH held AS MATERIALIZED (
+    WITH locked AS MATERIALIZED (
         SELECT id FROM mcp.tools
         WHERE server = substr(of_path, 2) AND org_id IS NOT DISTINCT FROM of_org AND is_active <> active
         ORDER BY id
         FOR NO KEY UPDATE
     )
-    UPDATE mcp.tools t SET is_active = active FROM held WHERE t.id = held.id
+    UPDATE mcp.tools t SET is_active = active FROM locked WHERE t.id = locked.id
 $$;
 
 CREATE FUNCTION mcp.follow_server() RETURNS trigger

@@ -57,26 +57,26 @@ SELECT mcp.lock_documents(:collection, :keys::text[])
 -- Or why there is none, where the text is still the one that they were made of, and the model one that is in use. A
 -- refusal leaves a vector alone that somebody else got of the same text.
 -- Documents that somebody else has locked are left out and returned: writers lock documents in several steps, and who
--- held one while waiting for another would deadlock with them.
+-- locked one while waiting for another would deadlock with them.
 WITH r AS (
     SELECT * FROM json_to_recordset(:rows::json) AS r (id text, text_hash text, embedding text, refusal text)
-), held AS MATERIALIZED (
+), locked AS MATERIALIZED (
     SELECT d.key, d.text_hash FROM mcp.documents d
     WHERE d.collection = :collection AND d.key IN (SELECT r.id FROM r)
     ORDER BY d.key
     FOR NO KEY UPDATE SKIP LOCKED
 ), put AS (
     INSERT INTO mcp.document_vectors AS v (collection, key, model, dimension, text_hash, embedding, refusal)
-    SELECT :collection, held.key, :model::text, :dimension::int, held.text_hash, decode(r.embedding, 'hex'), r.refusal
-    FROM held JOIN r ON r.id = held.key AND r.text_hash = held.text_hash
+    SELECT :collection, locked.key, :model::text, :dimension::int, locked.text_hash, decode(r.embedding, 'hex'), r.refusal
+    FROM locked JOIN r ON r.id = locked.key AND r.text_hash = locked.text_hash
     JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (:model::text, :dimension::int)
-    ORDER BY held.key
+    ORDER BY locked.key
     ON CONFLICT (collection, key, model, dimension) DO UPDATE SET
         text_hash = excluded.text_hash, embedding = excluded.embedding, refusal = excluded.refusal
     WHERE excluded.embedding IS NOT NULL OR v.embedding IS NULL OR v.text_hash <> excluded.text_hash
 )
 SELECT d.key FROM r JOIN mcp.documents d ON d.collection = :collection AND d.key = r.id
-WHERE d.key NOT IN (SELECT held.key FROM held)
+WHERE d.key NOT IN (SELECT locked.key FROM locked)
 
 -- name: refused_texts
 -- With what people know them by.
@@ -95,7 +95,7 @@ JOIN mcp.models_in_use() m ON (m.model, m.dimension) = (v.model, v.dimension)
 WHERE v.refusal IS NOT NULL
 
 -- name: retry_refused_texts
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT d.collection, d.key FROM mcp.documents d
     WHERE (:collection::text IS NULL OR d.collection = :collection) AND (:keys::text[] IS NULL OR d.key = ANY (:keys::text[]))
       AND EXISTS (SELECT FROM mcp.document_vectors v
@@ -104,8 +104,8 @@ WITH held AS MATERIALIZED (
     FOR NO KEY UPDATE
 )
 UPDATE mcp.document_vectors v SET refusal = NULL
-FROM held
-WHERE v.collection = held.collection AND v.key = held.key AND v.refusal IS NOT NULL
+FROM locked
+WHERE v.collection = locked.collection AND v.key = locked.key AND v.refusal IS NOT NULL
 RETURNING v.key
 
 -- name: documents_without_vector

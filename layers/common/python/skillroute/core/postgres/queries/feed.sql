@@ -20,12 +20,12 @@ SELECT (SELECT count(*) FROM mcp.index_changes
         WHERE xid = ANY (string_to_array(split_part(:position::text, ':', 3), ',')::xid8[]))
 
 -- name: locked_models
--- Held until the transaction ends, so that a reindex cannot change them meanwhile.
+-- Locked until the transaction ends, so that a reindex cannot change them meanwhile.
 SELECT embedding_model, embedding_dimension, previous_model, previous_dimension, next_model, next_dimension
 FROM mcp.index_state FOR SHARE
 
 -- name: models
--- The same for a look that holds nothing.
+-- The same for a look that locks nothing.
 SELECT embedding_model, embedding_dimension, previous_model, previous_dimension, next_model, next_dimension
 FROM mcp.index_state
 
