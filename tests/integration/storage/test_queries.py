@@ -14,6 +14,11 @@ from tests.integration.storage.rows import connected
 
 PACKAGE = Path(skillroute.__file__).parent
 
+# A condition of the caller's organisation, as the functions `mcp.*_seen_by` have it.
+_OWN_OR_GLOBAL = re.compile(r"\borg_id\s*(?:=|IN)\s*\(?:org_id|:org_id(?:::text)?\s*=")
+# Of exactly one organisation, in two branches, since "is not distinct from" finds no use for an index.
+_BY_HAND = ["item_states", "message_states", "upsert_items"]
+
 
 def test_every_statement_is_used_by_the_code() -> None:
     code = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
@@ -45,6 +50,21 @@ def test_every_statement_prepares(database_url: str) -> None:
     with connected(database_url) as sql:
         for name in queries.names():
             sql._native.prepare(queries.statement(name)).close()
+
+
+def test_what_a_caller_sees_is_spelled_in_one_place() -> None:
+    """Reads start from a function `mcp.*_seen_by`, so that none of them can leave the condition out."""
+    assert [name for name in queries.names() if _OWN_OR_GLOBAL.search(queries.statement(name))] == _BY_HAND
+
+
+def test_postgresql_sees_through_what_a_caller_sees(database_url: str) -> None:
+    """Else such a read would be of a whole table, whatever it asks for."""
+    with connected(database_url) as sql:
+        functions = [row[0] for row in sql("SELECT proname FROM pg_proc WHERE proname LIKE '%seen_by'")]
+        assert len(functions) > 5
+        for function in functions:
+            plan = "\n".join(row[0] for row in sql(f"EXPLAIN SELECT FROM mcp.{function}('acme')"))
+            assert "Function Scan" not in plan, plan
 
 
 def test_an_unknown_name_is_a_mistake_of_ours() -> None:

@@ -62,9 +62,9 @@ SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, 
        t.tags, t.metadata, t.content_hash, t.is_active,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
-FROM mcp.tools t
+FROM mcp.items_seen_by(:org_id::text) t
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
-WHERE t.id = :id::bigint AND (t.org_id IS NULL OR t.org_id = :org_id::text)
+WHERE t.id = :id::bigint
 
 -- name: list_items
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
@@ -77,9 +77,8 @@ FROM (
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
         + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER by_id AS upto
     FROM (
-        SELECT t.* FROM mcp.tools t
-        WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
-          AND (:type::text IS NULL OR t.type = :type::text)
+        SELECT t.* FROM mcp.items_seen_by(:org_id::text) t
+        WHERE (:type::text IS NULL OR t.type = :type::text)
           AND (:server::text IS NULL OR t.server = :server::text)
           AND (:name::text IS NULL OR t.name = :name::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
@@ -99,9 +98,8 @@ ORDER BY t.id
 
 -- name: count_items
 SELECT count(*)
-FROM mcp.tools t
-WHERE (t.org_id IS NULL OR t.org_id = :org_id::text)
-  AND (:type::text IS NULL OR t.type = :type::text)
+FROM mcp.items_seen_by(:org_id::text) t
+WHERE (:type::text IS NULL OR t.type = :type::text)
   AND (:server::text IS NULL OR t.server = :server::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))

@@ -160,9 +160,8 @@ FROM (
     SELECT page.*, row_number() OVER by_key AS nth, sum(octet_length(description)) OVER by_key AS upto
     FROM (
         SELECT p.*, count(*) OVER () AS total
-        FROM mcp.mail_projects p
-        WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
-          AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
+        FROM mcp.mail_projects_seen_by(:org_id::text) p
+        WHERE (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
           AND (:allowed::bigint[] IS NULL OR p.id = ANY (:allowed::bigint[]))
         ORDER BY p.key COLLATE "C", p.id
         LIMIT :limit::int OFFSET :offset::bigint
@@ -182,16 +181,15 @@ FROM (
                OVER by_key AS upto
     FROM (
         SELECT p.*, coalesce(l.ids, '{}') AS ids, coalesce(l.keys, '{}') AS keys, count(*) OVER () AS total
-        FROM mcp.mail_products p
+        FROM mcp.mail_products_seen_by(:org_id::text) p
         LEFT JOIN LATERAL (
             SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids,
                    array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
             FROM mcp.mail_product_projects k
-            JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
+            JOIN mcp.mail_projects_seen_by(:org_id::text) j ON j.id = k.project_id
             WHERE k.product_id = p.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
         ) l ON true
-        WHERE (p.org_id IS NULL OR p.org_id = :org_id::text)
-          AND (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
+        WHERE (:id::bigint IS NULL OR p.id = :id::bigint) AND (:key::text IS NULL OR p.key = :key::text)
           AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
         ORDER BY p.key COLLATE "C", p.id
         LIMIT :limit::int OFFSET :offset::bigint
@@ -211,16 +209,15 @@ FROM (
                + 20 * cardinality(ids)) OVER by_name AS upto
     FROM (
         SELECT a.*, coalesce(l.ids, '{}') AS ids, coalesce(l.keys, '{}') AS keys, count(*) OVER () AS total
-        FROM mcp.mail_agents a
+        FROM mcp.mail_agents_seen_by(:org_id::text) a
         LEFT JOIN LATERAL (
             SELECT array_agg(j.id ORDER BY j.key COLLATE "C", j.id) AS ids,
                    array_agg(j.key ORDER BY j.key COLLATE "C", j.id) AS keys
             FROM mcp.mail_memberships k
-            JOIN mcp.mail_projects j ON j.id = k.project_id AND (j.org_id IS NULL OR j.org_id = :org_id::text)
+            JOIN mcp.mail_projects_seen_by(:org_id::text) j ON j.id = k.project_id
             WHERE k.agent_id = a.id AND (:allowed::bigint[] IS NULL OR j.id = ANY (:allowed::bigint[]))
         ) l ON true
-        WHERE (a.org_id IS NULL OR a.org_id = :org_id::text)
-          AND (:id::bigint IS NULL OR a.id = :id::bigint) AND (:name_key::text IS NULL OR a.name_key = :name_key::text)
+        WHERE (:id::bigint IS NULL OR a.id = :id::bigint) AND (:name_key::text IS NULL OR a.name_key = :name_key::text)
           AND (:project_id::bigint IS NULL OR :project_id::bigint = ANY (l.ids))
           AND (:allowed::bigint[] IS NULL OR l.ids IS NOT NULL)
         ORDER BY a.name_key COLLATE "C", a.id
@@ -241,12 +238,11 @@ FROM (
            sum(octet_length(m.subject) + octet_length(m.body) + 2 * octet_length(array_to_string(d.recipient_keys, ',')))
                OVER newest AS upto
     FROM (
-        SELECT d.id, d.created_ts, d.recipient_keys FROM mcp.mail_documents d
-        WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
+        SELECT d.id, d.created_ts, d.recipient_keys FROM mcp.mail_seen_by(:org_id::text) d
+        WHERE d.kind = 'message'
           AND (:id::bigint IS NULL OR d.id = :id::bigint)
           AND (:key::text IS NULL OR d.id = ANY (ARRAY(
-            SELECT m.id FROM mcp.mail_messages m
-            WHERE m.key = :key::text AND (m.org_id IS NULL OR m.org_id = :org_id::text))))
+            SELECT m.id FROM mcp.mail_messages_seen_by(:org_id::text) m WHERE m.key = :key::text)))
           AND (:allowed::bigint[] IS NULL OR d.project_ids && :allowed::bigint[])
           AND (:project_id::bigint IS NULL OR d.project_ids @> ARRAY[:project_id::bigint])
           AND (:thread_id::text IS NULL OR d.thread_id = :thread_id::text)
@@ -274,11 +270,10 @@ ORDER BY d.created_ts DESC, d.id
 
 -- name: count_messages
 -- plan: custom
-SELECT count(*) FROM mcp.mail_documents d
-WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
+SELECT count(*) FROM mcp.mail_seen_by(:org_id::text) d
+WHERE d.kind = 'message'
   AND (:key::text IS NULL OR d.id = ANY (ARRAY(
-    SELECT m.id FROM mcp.mail_messages m
-    WHERE m.key = :key::text AND (m.org_id IS NULL OR m.org_id = :org_id::text))))
+    SELECT m.id FROM mcp.mail_messages_seen_by(:org_id::text) m WHERE m.key = :key::text)))
   AND (:allowed::bigint[] IS NULL OR d.project_ids && :allowed::bigint[])
   AND (:project_id::bigint IS NULL OR d.project_ids @> ARRAY[:project_id::bigint])
   AND (:thread_id::text IS NULL OR d.thread_id = :thread_id::text)
@@ -290,23 +285,24 @@ WHERE d.kind = 'message' AND (d.org_id IS NULL OR d.org_id = :org_id::text)
 -- name: projects_of_agent
 -- Agents of one name are one agent to a caller who sees both, the global one and the organisation's own.
 SELECT DISTINCT m.project_id
-FROM mcp.mail_agents a
+FROM mcp.mail_agents_seen_by(:org_id::text) a
 JOIN mcp.mail_memberships m ON m.agent_id = a.id
-WHERE a.name_key = :name_key AND (a.org_id IS NULL OR a.org_id = :org_id::text)
+WHERE a.name_key = :name_key
 ORDER BY 1
 
 -- name: has_other_members
 -- Of every organisation: a global project has members of many.
 SELECT EXISTS (
-    SELECT FROM mcp.mail_memberships m JOIN mcp.mail_agents a ON a.id = m.agent_id
+    SELECT FROM mcp.mail_memberships m
     WHERE m.project_id = :id::bigint
-      AND NOT coalesce(a.name_key = :name_key::text AND (a.org_id IS NULL OR a.org_id = :org_id::text), false))
+      AND m.agent_id <> ALL (ARRAY(
+        SELECT a.id FROM mcp.mail_agents_seen_by(:org_id::text) a WHERE a.name_key = :name_key::text)))
 
 -- name: projects_of_product
 SELECT l.project_id
-FROM mcp.mail_products p
+FROM mcp.mail_products_seen_by(:org_id::text) p
 JOIN mcp.mail_product_projects l ON l.product_id = p.id
-WHERE p.id = :id::bigint AND (p.org_id IS NULL OR p.org_id = :org_id::text)
+WHERE p.id = :id::bigint
 ORDER BY 1
 
 -- name: count_mail_documents

@@ -55,8 +55,8 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
        (SELECT count(*) FROM mcp.tools t
         WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
-FROM mcp.registry_entities e
-WHERE e.id = :id::bigint AND e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+FROM mcp.entities_seen_by(:org_id::text) e
+WHERE e.id = :id::bigint AND e.kind = :kind
 
 -- name: list_entities
 -- Cut by rows, then by bytes, as `list_items` is.
@@ -69,8 +69,8 @@ FROM (
     SELECT id, row_number() OVER by_path AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER by_path AS upto
     FROM (
-        SELECT e.* FROM mcp.registry_entities e
-        WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+        SELECT e.* FROM mcp.entities_seen_by(:org_id::text) e
+        WHERE e.kind = :kind
           AND (:path::text IS NULL OR e.path = :path::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
           AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
@@ -84,8 +84,8 @@ WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
 ORDER BY e.path, e.id
 
 -- name: count_entities
-SELECT count(*) FROM mcp.registry_entities e
-WHERE e.kind = :kind AND (e.org_id IS NULL OR e.org_id = :org_id::text)
+SELECT count(*) FROM mcp.entities_seen_by(:org_id::text) e
+WHERE e.kind = :kind
   AND (:path::text IS NULL OR e.path = :path::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
   AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)

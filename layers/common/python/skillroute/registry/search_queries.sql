@@ -11,9 +11,8 @@ WITH found AS (
     FROM unnest(:words::text[], :trigrams::text[]) AS k (word, trigrams)
     CROSS JOIN LATERAL (
         SELECT w.entity_id, w.place, w.kind
-        FROM mcp.registry_words w
+        FROM mcp.words_seen_by(:org_id::text) w
         WHERE mcp.trigrams(w.org_id, w.words) @> k.trigrams::text[] AND strpos(w.words, k.word) > 0
-          AND (w.org_id IS NULL OR w.org_id = :org_id::text)
           AND (w.is_enabled OR :include_disabled::boolean)
           AND (:kind::text IS NULL OR w.kind = :kind::text)
     ) AS w
@@ -53,8 +52,8 @@ WHERE :limit::int IS NULL OR nth <= :limit::int OR name_key = ANY (:names::text[
 -- name: tagged_entities
 -- What has the tags, by path: for a query that says nothing else to look for.
 SELECT e.id, e.path, e.name
-FROM mcp.registry_entities e
-WHERE (e.org_id IS NULL OR e.org_id = :org_id::text) AND (e.is_enabled OR :include_disabled::boolean)
+FROM mcp.entities_seen_by(:org_id::text) e
+WHERE (e.is_enabled OR :include_disabled::boolean)
   AND e.kind = :kind::text AND e.tag_keys @> :tags::text[]
 ORDER BY e.path COLLATE "C", e.id
 LIMIT :limit::int

@@ -71,9 +71,10 @@ WHERE key = :key AND deleted_at IS NULL
 RETURNING key
 
 -- name: is_deleted_skill
+-- By its key, the caller's own or the global one: `skills_seen_by` has no deleted ones.
 SELECT EXISTS (
-    SELECT FROM mcp.skill_categories WHERE id = :id::text AND key IN (:id::text, :id::text || '/' || :org_id::text) AND deleted_at IS NOT NULL
-      AND (org_id IS NULL OR org_id = :org_id::text))
+    SELECT FROM mcp.skill_categories
+    WHERE id = :id::text AND key IN (:id::text, :id::text || '/' || :org_id::text) AND deleted_at IS NOT NULL)
 
 -- name: member_embeddings
 -- plan: custom
@@ -121,7 +122,8 @@ FROM mcp.tool_skill_assignments
 GROUP BY tool_id
 HAVING count(*) FILTER (WHERE is_primary) <> 1
 UNION ALL
-SELECT 'the primary skill has the highest confidence', p.tool_id::text, p.skill_key || ' has a lower confidence than ' || a.skill_key
+SELECT 'the primary skill has the highest confidence', p.tool_id::text,
+       p.skill_key || ' has a lower confidence than ' || a.skill_key
 FROM mcp.tool_skill_assignments p
 JOIN mcp.tool_skill_assignments a ON a.tool_id = p.tool_id AND a.confidence > p.confidence
 WHERE p.is_primary

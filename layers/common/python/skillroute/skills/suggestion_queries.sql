@@ -39,8 +39,8 @@ WHERE status = 'pending' AND kind = 'description' AND target_skill_key = :skill_
 -- name: get_suggestion
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
        reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
-FROM mcp.skill_suggestions
-WHERE id = :id::bigint AND (org_id IS NULL OR org_id = :org_id::text)
+FROM mcp.suggestions_seen_by(:org_id::text)
+WHERE id = :id::bigint
 
 -- name: lock_suggestion
 -- With it the open ones of its name, which are decided together: two that decide on one name wait for each other in the
@@ -58,14 +58,14 @@ FOR UPDATE OF s
 -- name: list_suggestions
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
        reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
-FROM mcp.skill_suggestions
-WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
+FROM mcp.suggestions_seen_by(:org_id::text)
+WHERE (:status::text IS NULL OR status = :status::text)
 ORDER BY id
 LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_suggestions
-SELECT count(*) FROM mcp.skill_suggestions
-WHERE (org_id IS NULL OR org_id = :org_id::text) AND (:status::text IS NULL OR status = :status::text)
+SELECT count(*) FROM mcp.suggestions_seen_by(:org_id::text)
+WHERE (:status::text IS NULL OR status = :status::text)
 
 -- name: same_suggestions
 -- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without locks: a

@@ -128,6 +128,18 @@ CREATE UNIQUE INDEX skill_suggestions_one_for_a_tool ON mcp.skill_suggestions (s
 CREATE UNIQUE INDEX skill_suggestions_one_description ON mcp.skill_suggestions (target_skill_key)
     WHERE status = 'pending' AND kind = 'description';
 
+-- The items and suggestions that a caller sees: those of its organisation, and the global ones. Every read of what a caller
+-- may see starts from here, or from the function of its kind; so no statement can leave the condition out of its own.
+-- (One plain SELECT, so that the planner sees through it, and safe in parallel, as the table itself is.)
+CREATE FUNCTION mcp.items_seen_by(caller text) RETURNS SETOF mcp.tools
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT t.* FROM mcp.tools t WHERE t.org_id IS NULL OR t.org_id = caller
+$$;
+CREATE FUNCTION mcp.suggestions_seen_by(caller text) RETURNS SETOF mcp.skill_suggestions
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT s.* FROM mcp.skill_suggestions s WHERE s.org_id IS NULL OR s.org_id = caller
+$$;
+
 -- The skills that a caller sees: those of its organisation, and the global ones but those whose id it has given to a
 -- skill of its own, which stands in their place everywhere. Every read that starts from ids starts from here.
 -- (One plain SELECT, so that the planner sees through it.)

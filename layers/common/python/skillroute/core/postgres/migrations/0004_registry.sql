@@ -58,6 +58,16 @@ CREATE INDEX registry_words_tool_id ON mcp.registry_words (tool_id) WHERE tool_i
 CREATE INDEX registry_words_trigrams ON mcp.registry_words USING gin (mcp.trigrams(org_id, words))
     WITH (gin_pending_list_limit = 128);
 
+-- The entities, and the words of them, that a caller sees (as `items_seen_by`).
+CREATE FUNCTION mcp.entities_seen_by(caller text) RETURNS SETOF mcp.registry_entities
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT e.* FROM mcp.registry_entities e WHERE e.org_id IS NULL OR e.org_id = caller
+$$;
+CREATE FUNCTION mcp.words_seen_by(caller text) RETURNS SETOF mcp.registry_words
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT w.* FROM mcp.registry_words w WHERE w.org_id IS NULL OR w.org_id = caller
+$$;
+
 CREATE FUNCTION mcp.enable_registry_words() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN

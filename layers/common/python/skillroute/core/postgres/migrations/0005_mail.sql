@@ -139,6 +139,28 @@ CREATE TRIGGER mail_deleted AFTER DELETE ON mcp.mail_documents
 CREATE TRIGGER mail_truncated AFTER TRUNCATE ON mcp.mail_documents
     FOR EACH STATEMENT EXECUTE FUNCTION mcp.delete_documents_of_table('mcp_mail');
 
+-- The mail that a caller sees (as `items_seen_by`): what is searched of it, and what was written.
+CREATE FUNCTION mcp.mail_seen_by(caller text) RETURNS SETOF mcp.mail_documents
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT d.* FROM mcp.mail_documents d WHERE d.org_id IS NULL OR d.org_id = caller
+$$;
+CREATE FUNCTION mcp.mail_projects_seen_by(caller text) RETURNS SETOF mcp.mail_projects
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT p.* FROM mcp.mail_projects p WHERE p.org_id IS NULL OR p.org_id = caller
+$$;
+CREATE FUNCTION mcp.mail_products_seen_by(caller text) RETURNS SETOF mcp.mail_products
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT p.* FROM mcp.mail_products p WHERE p.org_id IS NULL OR p.org_id = caller
+$$;
+CREATE FUNCTION mcp.mail_agents_seen_by(caller text) RETURNS SETOF mcp.mail_agents
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT a.* FROM mcp.mail_agents a WHERE a.org_id IS NULL OR a.org_id = caller
+$$;
+CREATE FUNCTION mcp.mail_messages_seen_by(caller text) RETURNS SETOF mcp.mail_messages
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT m.* FROM mcp.mail_messages m WHERE m.org_id IS NULL OR m.org_id = caller
+$$;
+
 -- The conditions of a search, in one place: PostgreSQL puts the body of this function into each statement that calls it.
 -- Null is no condition.
 CREATE FUNCTION mcp.mail_passing(
@@ -146,9 +168,8 @@ CREATE FUNCTION mcp.mail_passing(
     of_party text, in_thread text, wants_ack boolean, from_ts bigint, to_ts bigint
 ) RETURNS SETOF mcp.mail_documents
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT d.* FROM mcp.mail_documents d
+    SELECT d.* FROM mcp.mail_seen_by(caller_org) d
     WHERE d.kind = kind_
-      AND (d.org_id IS NULL OR d.org_id = caller_org)
       AND (of_projects IS NULL OR d.project_ids && of_projects)
       AND (of_importance IS NULL OR d.importance = ANY (of_importance))
       AND (from_sender IS NULL OR d.sender_key = from_sender)
