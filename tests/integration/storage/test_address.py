@@ -134,7 +134,7 @@ def test_authorities_of_a_secret_are_trusted_beside_the_known_ones() -> None:
 
 def test_a_secret_that_cannot_be_read_is_an_unreachable_database() -> None:
     with pytest.raises(DatabaseUnavailable, match="PostgreSQL cannot be reached: secret arn:x cannot be read"):
-        Pool(SecretAddress(Away())).read(lambda connection: connection.run("count_skills"))
+        Pool(SecretAddress(Away())).read(lambda connection: connection.run("count_skills_of", org_id=None))
 
 
 @pytest.fixture

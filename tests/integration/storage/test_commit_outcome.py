@@ -98,7 +98,7 @@ class TestTransact:
 
     def test_a_transaction_that_wrote_nothing_is_no_exception(self, behind: Pool, proxy: FaultyProxy) -> None:
         proxy.lose_commits(LostCommit.STORED_AND_RESET)
-        assert behind.transact(lambda connection: connection.run("count_skills")) == [[0]]
+        assert behind.transact(lambda connection: connection.run("count_skills_of", org_id=None)) == [[0]]
 
     def test_a_commit_that_the_server_refuses_is_no_lost_one(self, behind: Pool, sql: Sql) -> None:
         # GIVEN a constraint that is checked at the end

@@ -29,7 +29,7 @@ def sql(database_url: str) -> Iterator[Sql]:
 
 
 def count_skills(connection: Connection) -> int:
-    count: int = connection.run("count_skills")[0][0]
+    count: int = connection.run("count_skills_of", org_id=None)[0][0]
     return count
 
 
@@ -164,7 +164,7 @@ class TestOutage:
             connection.script(f"INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '{len(runs)}')")
             if len(runs) == 1:
                 terminate_all(sql)
-                connection.run("count_skills")
+                connection.run("count_skills_of", org_id=None)
 
         pool.transact(work)
         assert runs == [0, 1]
@@ -364,7 +364,7 @@ class TestPool:
     def test_a_lent_connection_that_broke_is_not_kept(self, pool: Pool, sql: Sql) -> None:
         with pytest.raises(DatabaseUnavailable), pool.borrowed() as connection:
             terminate_all(sql)
-            connection.run("count_skills")
+            connection.run("count_skills_of", org_id=None)
         assert pool._idle == []
 
     @pytest.mark.parametrize("unit", ["read", "transact"])

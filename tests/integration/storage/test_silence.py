@@ -87,7 +87,7 @@ class Reading:
 
     def __call__(self, connection: Connection) -> int:
         self.runs += 1
-        count: int = connection.run("count_skills")[0][0]
+        count: int = connection.run("count_skills_of", org_id=None)[0][0]
         return count
 
 

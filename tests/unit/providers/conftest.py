@@ -9,11 +9,11 @@ from typing import Any
 import botocore.loaders
 import botocore.session
 import pytest
-from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.core.embedding.bedrock import BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.openai import OpenAIEmbedder
 
-from tests.unit.providers.stubs import FakeTime, StubServer, bedrock_answer, openai_answer
+from tests.unit.providers.stubs import TITAN_V2, FakeTime, StubServer, bedrock_answer, openai_answer
 
 MODEL_DIR = Path(__file__).parents[3] / "layers" / "inference" / "models" / "all-minilm-l6-v2"
 

@@ -15,6 +15,8 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.retry import Retry
 
+TITAN_V2 = "amazon.titan-embed-text-v2:0"
+
 
 @dataclass(frozen=True)
 class Request:

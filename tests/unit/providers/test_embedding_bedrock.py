@@ -7,11 +7,11 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from skillroute.core.embedding.bedrock import TITAN_V2, BedrockEmbedder
+from skillroute.core.embedding.bedrock import BedrockEmbedder
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable, TextRefused
 
-from tests.unit.providers.stubs import Answer, FakeTime, StubServer, bedrock_error
+from tests.unit.providers.stubs import TITAN_V2, Answer, FakeTime, StubServer, bedrock_error
 
 Make = Callable[..., BedrockEmbedder]
 

@@ -105,9 +105,6 @@ SELECT key FROM mcp.skill_categories WHERE deleted_at IS NULL ORDER BY key
 -- name: lock_skill
 SELECT key FROM mcp.skill_categories WHERE key = :key AND deleted_at IS NULL FOR NO KEY UPDATE
 
--- name: count_skills
-SELECT count(*) FROM mcp.skill_categories WHERE is_active
-
 -- name: stored_skill_embedding
 -- None for a skill whose aggregation still waits: it may be behind.
 SELECT coalesce(v.derived, v.embedding) FROM mcp.document_vectors v

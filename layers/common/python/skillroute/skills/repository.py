@@ -93,11 +93,6 @@ class SkillRepository:
         rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
         return [_to_skill(row) for row in rows], total
 
-    def count(self) -> int:
-        """Return how many skills are active."""
-        count: int = self._run("count_skills")[0][0]
-        return count
-
     def keys(self) -> list[SkillKey]:
         """Return the keys of all skills."""
         return [SkillKey(row[0]) for row in self._run("skill_keys")]

@@ -22,12 +22,7 @@ class MailParts(CoreParts):
     def sync_mail(self) -> SyncMail:
         from skillroute.mail.sync import SyncMail
 
-        return SyncMail(
-            self.database,
-            self.document_embedder,
-            after_commit=self.after_commit,
-            timeout_s=self.settings.batch_timeout_s,
-        )
+        return SyncMail(self.database, self.document_embedder, **self.job)
 
     @cached_property
     def mail(self) -> Mail:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
@@ -205,6 +205,11 @@ class CoreParts:
             statement_timeout_s=30.0,
             locks=LockLimits(total_s=15.0),
         )
+
+    @cached_property
+    def job(self) -> dict[str, Any]:
+        """The options of jobs that embed (`EmbeddingJob`)."""
+        return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
 
     def after_commit(self) -> None:
         """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""

@@ -15,7 +15,6 @@ from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import fan_out
 from skillroute.core.retry import DEFAULT_RETRY, Retry
 
-TITAN_V2 = "amazon.titan-embed-text-v2:0"
 _DIMENSIONS = (256, 512, 1024)
 _WORKERS = 8
 # botocore fixes timeouts when it makes the client, so they cannot follow the deadline as an HTTP client's can. Five

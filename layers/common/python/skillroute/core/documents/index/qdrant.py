@@ -149,7 +149,7 @@ class QdrantIndex(PointIndex):
         if not self._client.collection_exists(name):
             if not self._makes_collections:
                 raise IndexUnavailable(f"collection {name} is not on the server")
-            self._create(collection, name)
+            self._create(name)
         info = self._client.get_collection(name)
         self._check(name, info.config.params)
         for field in schema.KEYWORD_FIELDS[collection]:
@@ -174,7 +174,7 @@ class QdrantIndex(PointIndex):
                 "its model, and the next process that starts makes and fills them"
             )
 
-    def _create(self, collection: Collection, name: str) -> None:
+    def _create(self, name: str) -> None:
         from qdrant_client.http.exceptions import UnexpectedResponse  # noqa: PLC0415
 
         m = self._models

@@ -1,0 +1,37 @@
+"""The use cases over tools, prompts and resources, and their routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.wiring.registry import RegistryParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.catalogue.catalogue import Catalogue
+    from skillroute.catalogue.sync import SyncTools
+    from skillroute.core.http.auth import Access
+
+
+class CatalogueParts(RegistryParts):
+    """Writing, reading and deleting items, for which servers of the registry are locked and derived again."""
+
+    @cached_property
+    def sync_tools(self) -> SyncTools:
+        from skillroute.catalogue.sync import SyncTools
+
+        return SyncTools(self.database, self.document_embedder, self.servers, **self.job)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        from skillroute.catalogue.catalogue import Catalogue
+
+        return Catalogue(self.database, self.servers, after_commit=self.after_commit)
+
+    def catalogue_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes over tools, prompts and resources."""
+        from skillroute.catalogue.routes import catalog_router
+
+        return [catalog_router(self.sync_tools, self.catalogue, access)]

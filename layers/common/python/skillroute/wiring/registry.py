@@ -1,0 +1,67 @@
+"""The use cases over servers and agents, and their routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring.parts import CoreParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.catalogue.servers import ServersOfItems
+    from skillroute.core.http.auth import Access
+    from skillroute.registry.manage import Registry
+    from skillroute.registry.search.search import RegistrySearch
+    from skillroute.registry.sync import SyncRegistry
+
+
+class RegistryParts(CoreParts):
+    """Writing, reading, switching and searching servers and agents."""
+
+    @cached_property
+    def servers(self) -> ServersOfItems:
+        from skillroute.registry.servers import RegisteredServers
+
+        return RegisteredServers(self.database, self.document_embedder)
+
+    @cached_property
+    def sync_registry(self) -> SyncRegistry:
+        from skillroute.registry.sync import SyncRegistry
+
+        return SyncRegistry(self.database, self.document_embedder, **self.job)
+
+    @cached_property
+    def registry(self) -> Registry:
+        from skillroute.registry.manage import Registry
+
+        return Registry(self.database, after_commit=self.after_commit)
+
+    @cached_property
+    def registry_search(self) -> RegistrySearch:
+        from skillroute.registry.search.search import RegistrySearch
+
+        return RegistrySearch(
+            self.replica,
+            self.query_embedder,
+            self.database,
+            default_fusion=self.of(SearchSettings).registry_fusion,
+            threads=self.settings.database_pool_size,
+        )
+
+    def registry_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes over servers and agents."""
+        from skillroute.registry.routes import agent_router, server_router
+
+        return [
+            server_router(self.sync_registry, self.registry, access),
+            agent_router(self.sync_registry, self.registry, access),
+        ]
+
+    def registry_search_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes that search servers and agents."""
+        from skillroute.registry.search.routes import registry_search_router
+
+        return [registry_search_router(self.registry_search, access)]

@@ -1,0 +1,41 @@
+"""Tool search and its routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring.parts import CoreParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.core.http.auth import Access
+    from skillroute.search.search import ToolSearch
+
+
+class ToolSearchParts(CoreParts):
+    """Searching tools and skills."""
+
+    @cached_property
+    def tool_search(self) -> ToolSearch:
+        from skillroute.search.enrich import SchemaLoader
+        from skillroute.search.missing import MissingVectors
+        from skillroute.search.search import ToolSearch
+
+        settings = self.of(SearchSettings)
+        return ToolSearch(
+            self.replica,
+            self.query_embedder,
+            SchemaLoader(self.database, cache_size=settings.schema_cache_size),
+            MissingVectors(self.database),
+            default_ranking=settings.default_mode,
+            hybrid_skill_weight=settings.hybrid_skill_weight,
+        )
+
+    def tool_search_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes that search tools and skills."""
+        from skillroute.search.routes import search_router
+
+        return [search_router(self.tool_search, access)]

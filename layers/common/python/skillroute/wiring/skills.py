@@ -1,0 +1,111 @@
+"""The use cases over skills, and their routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.core.settings import ClassifierSettings
+from skillroute.wiring.parts import CoreParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.core.http.auth import Access
+    from skillroute.skills.assign import AssignSkills
+    from skillroute.skills.change import ChangeSkill
+    from skillroute.skills.classify import ClassifyTools
+    from skillroute.skills.create import CreateSkill, PrepareSkill
+    from skillroute.skills.describe import DescribeSkill
+    from skillroute.skills.read import ReadSkills
+    from skillroute.skills.review import ReviewSuggestions
+    from skillroute.skills.suggest import SuggestSkills
+
+
+class SkillParts(CoreParts):
+    """Writing and reading skills, assigning, classifying, suggesting and reviewing."""
+
+    @cached_property
+    def prepare_skill(self) -> PrepareSkill:
+        from skillroute.skills.create import PrepareSkill
+
+        return PrepareSkill(self.document_embedder, timeout_s=self.settings.query_timeout_s)
+
+    @cached_property
+    def create_skill(self) -> CreateSkill:
+        from skillroute.skills.create import CreateSkill
+
+        return CreateSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def change_skill(self) -> ChangeSkill:
+        from skillroute.skills.change import ChangeSkill
+
+        return ChangeSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def read_skills(self) -> ReadSkills:
+        from skillroute.skills.read import ReadSkills
+
+        return ReadSkills(self.database)
+
+    @cached_property
+    def assign_skills(self) -> AssignSkills:
+        from skillroute.skills.assign import AssignSkills
+
+        return AssignSkills(self.database, after_commit=self.after_commit)
+
+    @cached_property
+    def describe_skill(self) -> DescribeSkill:
+        from skillroute.skills.describe import DescribeSkill
+
+        timeout_s = self.of(ClassifierSettings).chat_timeout_s
+        return DescribeSkill(self.database, self.chat, self.notifier, timeout_s=timeout_s)
+
+    @cached_property
+    def suggest_skills(self) -> SuggestSkills:
+        from skillroute.skills.suggest import SuggestSkills
+
+        return SuggestSkills(
+            self.database,
+            self.prepare_skill,
+            self.notifier,
+            approve_after=self.settings.auto_approve_after,
+            after_commit=self.after_commit,
+        )
+
+    @cached_property
+    def review_suggestions(self) -> ReviewSuggestions:
+        from skillroute.skills.review import ReviewSuggestions
+
+        return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def classify_tools(self) -> ClassifyTools:
+        from skillroute.skills.classify import ClassifyTools
+        from skillroute.skills.profiles import SkillProfiles
+
+        return ClassifyTools(
+            self.database,
+            self.classifier,
+            SkillProfiles(self.database),
+            self.suggest_skills,
+            own_model=self.query_embedder.model,
+            after_commit=self.after_commit,
+            timeout_s=self.of(ClassifierSettings).chat_timeout_s,
+        )
+
+    def skill_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes over skills, suggestions and the skills of tools."""
+        from skillroute.skills.classification_routes import classification_router
+        from skillroute.skills.routes import skill_router
+        from skillroute.skills.suggestion_routes import suggestion_router
+        from skillroute.skills.tool_routes import tool_skill_router
+
+        return [
+            # Before the skills: /skills/suggestions is no skill.
+            suggestion_router(self.review_suggestions, access),
+            classification_router(self.classify_tools, self.describe_skill, access),
+            skill_router(self.create_skill, self.change_skill, self.read_skills, access),
+            tool_skill_router(self.assign_skills, access),
+        ]
