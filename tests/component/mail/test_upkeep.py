@@ -120,7 +120,7 @@ def test_a_reindex_mends_what_mail_is_found_by(office: Office, change: str) -> N
 def test_a_text_that_is_new_since_it_was_looked_at_is_not_overwritten_by_the_old_one(office: Office) -> None:
     id_ = office.message()
     office.system.sql(f"UPDATE mcp.mail_documents SET text_hash = 'old' WHERE id = {id_}")
-    [wrong] = refresh_mail.not_found_by_what_was_written(office.system.database)
+    [wrong] = refresh_mail.stale_mail(office.system.database)
     assert [(each, hash_) for each, _, hash_ in wrong] == [(id_, "old")]
     office.message(body="Newer.")
 

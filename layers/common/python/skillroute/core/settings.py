@@ -183,7 +183,7 @@ class WebSettings(_Settings):
         return self
 
     @model_validator(mode="after")
-    def _tokens_are_of_somebody_for_somebody(self) -> Self:
+    def _require_issuer_and_audience(self) -> Self:
         if self.auth == "jwt" and not (self.jwt_issuer and self.jwt_audiences):
             raise ValueError("SKILLROUTE_AUTH=jwt needs SKILLROUTE_JWT_ISSUER and SKILLROUTE_JWT_AUDIENCE")
         return self

@@ -18,7 +18,7 @@ NotFoundBy = tuple[int, SearchText, str]
 """The id of a document, what it should be found by, and the hash that is stored of what it is found by."""
 
 
-def not_found_by_what_was_written(database: Database, *, most: int | None = None) -> Iterator[list[NotFoundBy]]:
+def stale_mail(database: Database, *, most: int | None = None) -> Iterator[list[NotFoundBy]]:
     """Yield documents of all organisations that are searched by something else, by id, in pages of bounded size.
 
     Parameters
@@ -47,7 +47,7 @@ def check_mail(database: Database) -> list[Finding]:
     return found + [
         # What was written and what is searched of it are read in one statement, and written in one transaction.
         Finding("mail is found by what was written", str(id_), "its words or its text are others")
-        for page in not_found_by_what_was_written(database, most=_CHECKED)
+        for page in stale_mail(database, most=_CHECKED)
         for id_, _, _ in page
     ]
 
@@ -65,5 +65,5 @@ def _wrong(database: Database, page: Sequence[MailText]) -> list[NotFoundBy]:
 
 def refresh_mail(database: Database) -> None:
     """Derive again what mail is found by where it is something else, as it is after the rules for secrets changed."""
-    for wrong in not_found_by_what_was_written(database):
+    for wrong in stale_mail(database):
         database.transact(lambda session, texts=wrong: MailRepository(session).set_texts(texts))  # type: ignore[misc]

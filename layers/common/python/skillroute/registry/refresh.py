@@ -43,14 +43,14 @@ def check_entities(database: Database) -> list[Finding]:
         Finding("a server or agent is found by what it says", str(entity_id), "its words or its text are others")
         for page in pages(database)
         # At one moment: what they say and what they are found by change in one transaction.
-        for entity_id in database.snapshot(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
+        for entity_id in database.snapshot(lambda session, ids=page: stale_entities(session, ids))  # type: ignore[misc]
     ]
 
 
 def refresh_all(database: Database) -> None:
     """Derive again what entities are found by, of all that are not found by what they say."""
     for page in pages(database):
-        wrong = database.read(lambda session, ids=page: not_found_by_what_they_say(session, ids))  # type: ignore[misc]
+        wrong = database.read(lambda session, ids=page: stale_entities(session, ids))  # type: ignore[misc]
         if wrong:
             database.transact(lambda session, ids=wrong: _refresh_locked(session, ids))  # type: ignore[misc]
     database.transact(lambda session: RegistryRepository(session).mend_words())
@@ -70,7 +70,7 @@ def _refresh_locked(session: Session, entity_ids: Sequence[int]) -> None:
     refresh(session, entity_ids)
 
 
-def not_found_by_what_they_say(session: Session, entity_ids: Sequence[int]) -> list[int]:
+def stale_entities(session: Session, entity_ids: Sequence[int]) -> list[int]:
     """Return which of these entities are stored with other words, or with a text, than they should be."""
     if not entity_ids:
         return []

@@ -75,12 +75,12 @@ class SchemaLoader:
         missing = [id_ for id_, _ in wanted if id_ not in found]
         if missing:
             loaded = self._database.read(lambda session: ItemRepository(session).schemas(missing, room=room))
-            for id_, each in loaded.items():
-                if each.schemas is not None:
+            for id_, item in loaded.items():
+                if item.schemas is not None:
                     # Under the hash that came with it: the item may have changed since the index saw it.
-                    self._cache.put((id_, each.content_hash), each)
+                    self._cache.put((id_, item.content_hash), item)
             found |= loaded
         there = [id_ for id_, _ in wanted if id_ in found]
         upto = dict(zip(there, accumulate(found[id_].size for id_ in there), strict=True))
-        shown = {id_: each.schemas for id_, each in found.items() if each.schemas is not None and upto[id_] <= room}
+        shown = {id_: item.schemas for id_, item in found.items() if item.schemas is not None and upto[id_] <= room}
         return Schemas(shown, sum(found[id_].size for id_ in shown), frozenset(there) - shown.keys())

@@ -117,7 +117,7 @@ class LexicalRanking:
 
 
 def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
-    return list({each.key: each for one in found for each in one}.values())
+    return list({hit.key: hit for hits in found for hit in hits}.values())
 
 
 def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidate]:

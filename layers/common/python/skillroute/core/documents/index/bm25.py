@@ -2,8 +2,8 @@
 
 A document's vector holds the part of BM25 that a text alone decides (term frequency, saturated and set against its
 length), a query's how much each of its words says; the engine adds up the products. k1 = 1.2 and b = 0.75 are Lucene's.
-The weights of words are fixed (`domain.term_weights`), so a score depends on the two texts and on nothing else in the
-index (docs/adr/0025).
+The weights of words are fixed (`core/documents/term_weights.py`), so a score depends on the two texts and on nothing
+else in the index (docs/adr/0025).
 
 Chosen by recall@5 over three judged sets (text: name, split name, description; 1,500 queries each; qdrant-edge 0.9;
 words weighed by how many of the set's tools have them):

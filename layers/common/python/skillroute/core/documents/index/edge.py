@@ -7,7 +7,7 @@ built HNSW. Making a collection 140 ms and 33 MB, opening it again 20 ms.
 Every call holds the GIL for its whole run. That makes calls atomic among Python threads (eight of them writing,
 deleting and searching for six seconds: no error), so there is no lock here, and no gain from searching in two threads.
 
-Edge is imported at the top: `bootstrap` imports this module only where the embedded index is configured, and it costs
+Edge is imported at the top: the wiring imports this module only where the embedded index is configured, and it costs
 3 ms.
 """
 

@@ -69,7 +69,7 @@ def _close(index: VectorIndex) -> None:
 
 
 class EmbeddedReplica:
-    """`ports.IndexReplica` over an index in this process.
+    """`IndexReplica` over an index in this process.
 
     Parameters
     ----------

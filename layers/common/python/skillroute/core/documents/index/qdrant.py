@@ -106,14 +106,14 @@ class QdrantIndex(PointIndex):
     def exists(self) -> bool:
         """Whether all collections are there."""
         with self._translated("all"):
-            return all(self._client.collection_exists(f"{self._prefix}{each.value}") for each in Collection)
+            return all(self._client.collection_exists(f"{self._prefix}{collection.value}") for collection in Collection)
 
     def drop(self) -> None:
         """Remove all collections. Those that are not there are no error."""
         with self._translated("all"):
-            for each in Collection:
-                self._ready.discard(each)
-                self._client.delete_collection(f"{self._prefix}{each.value}")
+            for collection in Collection:
+                self._ready.discard(collection)
+                self._client.delete_collection(f"{self._prefix}{collection.value}")
 
     @contextmanager
     def _collection(self, collection: Collection) -> Iterator[str]:

@@ -58,7 +58,7 @@ _Step = Literal["worked", "done", "busy"]
 
 
 class SharedReplica:
-    """`ports.IndexReplica` over an index server.
+    """`IndexReplica` over an index server.
 
     Parameters
     ----------

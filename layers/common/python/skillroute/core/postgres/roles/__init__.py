@@ -105,7 +105,7 @@ def scram_verifier(password: str, salt: bytes | None = None) -> str:
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ITERATIONS)
     stored_key = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
     server_key = hmac.digest(salted, b"Server Key", "sha256")
-    salt_, stored, server = (base64.b64encode(each).decode() for each in (salt, stored_key, server_key))
+    salt_, stored, server = (base64.b64encode(part).decode() for part in (salt, stored_key, server_key))
     return f"SCRAM-SHA-256${_ITERATIONS}:{salt_}${stored}:{server}"
 
 
