@@ -18,8 +18,8 @@ from skillroute.core.errors import (
     StatementRejected,
 )
 from skillroute.core.postgres.database import Session
-from skillroute.registry.manage import Registry
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter, EntityKind
+from skillroute.registry.read import Registry
 from skillroute.registry.refresh import refresh
 from skillroute.registry.report import RegistryReport
 from skillroute.registry.repository import EntityWritten, RegistryRepository

@@ -21,8 +21,15 @@ from skillroute.core.postgres.database import Database, Session
 from skillroute.core.postgres.queries import statement
 from skillroute.registry.model import AgentSkill, EntityContent, EntityFilter
 from skillroute.registry.refresh import refresh
-from skillroute.registry.repository import LONGEST_SHOWN, KeywordHit, KeywordHits, RegistryRepository, RegistryScope
+from skillroute.registry.repository import RegistryRepository
 from skillroute.registry.search.model import BOOSTS
+from skillroute.registry.search_repository import (
+    LONGEST_SHOWN,
+    KeywordHit,
+    KeywordHits,
+    RegistryScope,
+    RegistrySearchRepository,
+)
 from skillroute.registry.text import EntityText, Place
 
 from tests.integration.storage.rows import EAST, MODEL, Sql, connected, item_row, waits_for_a_lock
@@ -73,7 +80,7 @@ def find_by_what_it_says(session: Session, entity_id: int) -> None:
 def search(
     database: Database, *keywords: str, scope: RegistryScope = EVERYTHING, limit: int | None = None
 ) -> KeywordHits:
-    return database.read(lambda session: RegistryRepository(session).keyword_search(keywords, scope, limit=limit))
+    return database.read(lambda session: RegistrySearchRepository(session).keyword_search(keywords, scope, limit=limit))
 
 
 def boosts(hits: KeywordHits) -> dict[str, float]:
@@ -294,7 +301,9 @@ class TestKeywordSearch:
         put(database, server("/y", "Please"))
         put(database, server("/z", "Docs please"), is_enabled=False)
         found = database.read(
-            lambda s: RegistryRepository(s).keyword_search(["docs"], EVERYTHING, limit=1, names=["docs please", "y"])
+            lambda s: RegistrySearchRepository(s).keyword_search(
+                ["docs"], EVERYTHING, limit=1, names=["docs please", "y"]
+            )
         )
         assert [hit.path for hit in found.hits] == ["/docs"]
         assert [(hit.id, hit.boost) for hit in found.named] == [(named, 3.0)]
@@ -307,13 +316,13 @@ class TestKeywordSearch:
         put(database, agent("/e", tags=("AI",)))
         put(database, server("/hidden", tags=("ai",)), org="acme")
         scope = RegistryScope(("server", "agent"), None, ("ai",))
-        hits = database.read(lambda s: RegistryRepository(s).tagged(scope, limit=2))
+        hits = database.read(lambda s: RegistrySearchRepository(s).tagged(scope, limit=2))
         assert [(hit.path, hit.boost) for hit in hits.hits] == [("/a", 0.0), ("/b", 0.0), ("/e", 0.0)]
 
     def test_boosts_of_given_entities_are_those_of_the_search_and_0_without_a_match(self, database: Database) -> None:
         found = put(database, server("/docs", "Docs"), tools={"docs": ""})
         other = put(database, agent("/other"))
-        hits = database.read(lambda s: RegistryRepository(s).boosts(["docs", "nothing"], [found, other, 999]))
+        hits = database.read(lambda s: RegistrySearchRepository(s).boosts(["docs", "nothing"], [found, other, 999]))
         assert {id_: hit.boost for id_, hit in hits.items()} == {found: 9.0, other: 0.0}
         assert replace(hits[found], coverage=0.0) == search(database, "docs", "nothing").hits[0]
 
@@ -327,7 +336,7 @@ class TestKeywordSearch:
         hits = self.by_coverage(database, keywords)
         # THEN
         assert {hit.id: hit.coverage for hit in hits} == pytest.approx(expected, abs=1e-9)
-        assert database.read(lambda s: RegistryRepository(s).boosts(keywords, [much, each])) == {
+        assert database.read(lambda s: RegistrySearchRepository(s).boosts(keywords, [much, each])) == {
             hit.id: hit for hit in hits
         }
         assert [hit.id for hit in self.by_coverage(database, keywords, limit=1)] == [each]
@@ -347,44 +356,49 @@ class TestKeywordSearch:
         self, database: Database, keywords: Sequence[str], limit: int | None = None
     ) -> Sequence[KeywordHit]:
         return database.read(
-            lambda s: RegistryRepository(s).keyword_search(keywords, EVERYTHING, limit=limit, by_coverage=True)
+            lambda s: RegistrySearchRepository(s).keyword_search(keywords, EVERYTHING, limit=limit, by_coverage=True)
         ).hits
 
     def test_tools_say_how_many_keywords_they_have(self, database: Database) -> None:
         first = put(database, server("/a"), tools={"query-docs": "of libraries", "other": ""})
         second = put(database, server("/b"), tools={"docs": ""})
-        tools = database.read(lambda s: RegistryRepository(s).tools_of(["docs", "libra", "query"], [first, second]))
+        tools = database.read(
+            lambda s: RegistrySearchRepository(s).tools_of(["docs", "libra", "query"], [first, second])
+        )
         assert [(tool.entity_id, tool.name, tool.keyword_count) for tool in tools] == [
             (first, "other", 0), (first, "query-docs", 3), (second, "docs", 1),
         ]  # fmt: skip
-        details = database.read(lambda s: RegistryRepository(s).tool_details([tools[1].id], room=100))
+        details = database.read(lambda s: RegistrySearchRepository(s).tool_details([tools[1].id], room=100))
         assert details[tools[1].id].description == "of libraries"
-        assert database.read(lambda s: RegistryRepository(s).found([first], room=100))[first].tool_count == 2
+        assert database.read(lambda s: RegistrySearchRepository(s).found([first], room=100))[first].tool_count == 2
 
     def test_what_has_no_room_is_not_sent(self, database: Database) -> None:
         documents = [{"x": "é" * n} for n in (10, 20, 400, 0)]
         ids = [put(database, agent(f"/a{n}", document=document)) for n, document in enumerate(documents)]
         order = [ids[1], ids[0], ids[2], ids[3]]
-        found = database.read(lambda s: RegistryRepository(s).found(ids, with_documents=order, room=100))
+        found = database.read(lambda s: RegistrySearchRepository(s).found(ids, with_documents=order, room=100))
         # THEN the first documents are there that have room together, and everything else of all
         assert [found[id_].content.document for id_ in order] == [documents[1], documents[0], {}, {}]
         assert [found[id_].content.path for id_ in ids] == ["/a0", "/a1", "/a2", "/a3"]
-        assert database.read(lambda s: RegistryRepository(s).found(ids, room=100))[ids[0]].content.document == {}
+        assert database.read(lambda s: RegistrySearchRepository(s).found(ids, room=100))[ids[0]].content.document == {}
 
         rows = [item_row(f"t{n}", input_schema={"x": "é" * n}, server="s") for n in (10, 20, 400, 0)]
         tools = [each.id for each in database.transact(lambda s: ItemRepository(s).upsert(None, None, rows)).values()]
-        details = database.read(lambda s: RegistryRepository(s).tool_details(tools, with_schemas=tools, room=100))
+        details = database.read(lambda s: RegistrySearchRepository(s).tool_details(tools, with_schemas=tools, room=100))
         assert 0 < sum(each.had_room for each in details.values()) < 4
         assert {each.had_room for each in details.values() if each.input_schema is None} == {False}
-        without = database.read(lambda s: RegistryRepository(s).tool_details(tools, room=100))
+        without = database.read(lambda s: RegistrySearchRepository(s).tool_details(tools, room=100))
         assert {(each.input_schema, each.had_room) for each in without.values()} == {(None, True)}
 
     def test_a_description_is_shown_up_to_a_length(self, database: Database) -> None:
         long = put(database, server("/a", description="é" * 30_000), tools={"t": "é" * 30_000, "u": "é" * 20_000})
         cut = "é" * LONGEST_SHOWN + "…"
-        assert database.read(lambda s: RegistryRepository(s).found([long], room=100))[long].content.description == cut
-        ids = [tool.id for tool in database.read(lambda s: RegistryRepository(s).tools_of([], [long]))]
-        details = database.read(lambda s: RegistryRepository(s).tool_details(ids, room=100))
+        assert (
+            database.read(lambda s: RegistrySearchRepository(s).found([long], room=100))[long].content.description
+            == cut
+        )
+        ids = [tool.id for tool in database.read(lambda s: RegistrySearchRepository(s).tools_of([], [long]))]
+        details = database.read(lambda s: RegistrySearchRepository(s).tool_details(ids, room=100))
         assert {each.description for each in details.values()} == {cut, "é" * LONGEST_SHOWN}
 
 
@@ -397,7 +411,7 @@ def test_an_organisation_of_any_name_finds_its_own_and_what_is_global(database: 
     assert boosts(search(database, "docs", "query", scope=mine)) == {"/own": 2.0, "/global": 2.0}
     assert boosts(search(database, "docs", "query")) == {"/global": 2.0}
     hits = database.read(
-        lambda s: RegistryRepository(s).keyword_search(["docs", "gone"], mine, limit=None, by_coverage=True)
+        lambda s: RegistrySearchRepository(s).keyword_search(["docs", "gone"], mine, limit=None, by_coverage=True)
     ).hits
     assert {hit.path: hit.coverage for hit in hits} == {"/own": 0.1, "/global": 0.1}
 

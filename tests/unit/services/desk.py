@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skillroute.catalogue.catalogue import Catalogue
+from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.sync import SyncReport, SyncTools
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.embed_missing import EmbedMissing

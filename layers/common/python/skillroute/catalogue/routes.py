@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from skillroute.catalogue.answers import ItemOut, UpsertBody, UpsertResponse
-from skillroute.catalogue.catalogue import Catalogue
 from skillroute.catalogue.model import ItemFilter, ItemType
+from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access

@@ -8,6 +8,7 @@ from skillroute.core.access import own
 from skillroute.core.caller import Caller
 from skillroute.core.errors import Conflict, InvalidInput, NotFound, StatementRejected
 from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.access import WriterRights
 from skillroute.mail.model import (
     MailKind,
     MessageFilter,
@@ -19,7 +20,6 @@ from skillroute.mail.model import (
     agent_key,
 )
 from skillroute.mail.repository import MailRepository
-from skillroute.mail.rights import WriterRights
 
 _OneOf = Callable[[MailRepository, int, str | None, Sequence[int] | None], Sequence[StoredMail]]
 

@@ -17,10 +17,10 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
+from skillroute.mail.access import WriterRights
 from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport
 from skillroute.mail.repository import MailRepository
-from skillroute.mail.rights import WriterRights
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
 from skillroute.mail.schemas import read_mail
 from skillroute.mail.write import write_mail

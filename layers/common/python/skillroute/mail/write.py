@@ -10,10 +10,10 @@ from skillroute.core.errors import InvalidInput
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Session
+from skillroute.mail.access import WriterRights, agent_of
 from skillroute.mail.documents import MailDocument, of_agent
 from skillroute.mail.model import MailAgent, MailContent, MailKind, Message, Product, Project, agent_key
 from skillroute.mail.repository import MailRepository, MailState, MessageRow
-from skillroute.mail.rights import WriterRights, agent_of
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
 from skillroute.mail.search_repository import MailSearchRepository
 

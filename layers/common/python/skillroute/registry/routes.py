@@ -19,8 +19,8 @@ from skillroute.registry.answers import (
     UpsertServersBody,
     UpsertServersResponse,
 )
-from skillroute.registry.manage import Registry
 from skillroute.registry.model import EntityFilter, EntityKind
+from skillroute.registry.read import Registry
 from skillroute.registry.sync import SyncRegistry
 
 ServerId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The server's id.")]

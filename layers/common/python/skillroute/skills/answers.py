@@ -1,4 +1,4 @@
-"""The request and answer models of the skill routes."""
+"""The answers of the skill routes."""
 
 from __future__ import annotations
 
@@ -9,32 +9,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.core.errors import TextRefused
 from skillroute.skills.classification import Decision, Outcome
-from skillroute.skills.model import Assignment, AssignmentSource, IdentifiedSkill, SkillFields
+from skillroute.skills.model import AssignmentSource
 from skillroute.skills.review import Reviewed
 from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
-
-
-class SkillCreate(IdentifiedSkill):
-    """A skill to be created."""
-
-
-class SkillPut(SkillFields):
-    """A skill written over whole: what is left out is emptied. Without `is_active` its state stays."""
-
-    is_active: bool | None = None
-
-
-class SkillPatch(BaseModel):
-    """The fields of a skill that are to change; `is_active` deactivates and reactivates it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: str | None = None
-    description: str | None = None
-    keywords: list[str] | None = None
-    examples: list[str] | None = None
-    parent_domain: str | None = None
-    is_active: bool | None = None
 
 
 class _Out(BaseModel):
@@ -96,39 +73,6 @@ class ToolSkillOut(_Out):
     source: AssignmentSource
     reasoning: str | None
     assigned_at: datetime
-
-
-class ManualAssignment(BaseModel):
-    """A skill that a person gives a tool."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
-    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
-    reasoning: Annotated[str, Field(max_length=1000)] | None = None
-
-    def assignment(self) -> Assignment:
-        """Return it as the use case takes it."""
-        return Assignment(self.skill_id, self.confidence, self.reasoning)
-
-
-class ManualAssignments(BaseModel):
-    """All skills that a tool is to have; none at all says that none fits."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    skills: list[ManualAssignment] = Field(max_length=100, description="At most five.")
-
-
-class ClassifyRequest(BaseModel):
-    """Which tool to classify. What it says is read from the catalogue."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    tool_id: Annotated[int, Field(ge=1, le=2**63 - 1)]
-    tool_name: str | None = Field(None, description="Checked against the catalogue when given.")
-    tool_description: str | None = Field(None, description="Accepted, and not used: the catalogue's is classified.")
-    force_reclassify: bool = Field(False, description="Also when nothing changed, or a person decided.")
 
 
 class ClassifiedSkill(BaseModel):
@@ -203,35 +147,6 @@ class SuggestionOut(_Out):
     review_reason: str | None
     created_at: datetime
     reviewed_at: datetime | None
-
-
-class SuggestionEdits(BaseModel):
-    """The fields that are to differ from the suggestion."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    id: str | None = None
-    name: str | None = None
-    description: str | None = None
-    keywords: list[str] | None = None
-    examples: list[str] | None = None
-    parent_domain: str | None = None
-
-
-class Rejection(BaseModel):
-    """Why a suggestion is rejected."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    reason: Annotated[str, Field(max_length=1000)] | None = None
-
-
-class Merge(BaseModel):
-    """The skill that a suggestion is merged into."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 
 
 class ReviewResponse(BaseModel):

@@ -11,9 +11,10 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import SkillId
-from skillroute.skills.answers import ClassifyRequest, ClassifyResponse, SuggestionOut
+from skillroute.skills.answers import ClassifyResponse, SuggestionOut
 from skillroute.skills.classify import ClassifyTools
 from skillroute.skills.describe import DescribeSkill
+from skillroute.skills.schemas import ClassifyRequest
 
 
 def classification_router(classify: ClassifyTools, describe: DescribeSkill, access: Access) -> APIRouter:

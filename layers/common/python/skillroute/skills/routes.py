@@ -11,11 +11,12 @@ from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
 from skillroute.core.text_fields import Text
-from skillroute.skills.answers import SkillCreate, SkillOut, SkillPatch, SkillPut, SkillToolOut
+from skillroute.skills.answers import SkillOut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill
 from skillroute.skills.model import NewSkill, SkillFilter
 from skillroute.skills.read import ReadSkills
+from skillroute.skills.schemas import SkillCreate, SkillPatch, SkillPut
 
 IsActive = Literal["true", "false", "all"]
 _IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}

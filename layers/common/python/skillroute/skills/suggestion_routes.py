@@ -10,8 +10,9 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
-from skillroute.skills.answers import Merge, Rejection, ReviewResponse, SuggestionEdits, SuggestionOut
+from skillroute.skills.answers import ReviewResponse, SuggestionOut
 from skillroute.skills.review import ReviewSuggestions
+from skillroute.skills.schemas import Merge, Rejection, SuggestionEdits
 from skillroute.skills.suggestions import SuggestionStatus
 
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]

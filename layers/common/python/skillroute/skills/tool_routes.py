@@ -10,8 +10,9 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import TOTAL_DOC, TOTAL_HEADER, ItemId
-from skillroute.skills.answers import ManualAssignments, ToolSkillOut
+from skillroute.skills.answers import ToolSkillOut
 from skillroute.skills.assign import AssignSkills
+from skillroute.skills.schemas import ManualAssignments
 
 
 def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:

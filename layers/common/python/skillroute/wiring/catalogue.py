@@ -10,7 +10,7 @@ from skillroute.wiring.registry import RegistryParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from skillroute.catalogue.catalogue import Catalogue
+    from skillroute.catalogue.read import Catalogue
     from skillroute.catalogue.sync import SyncTools
     from skillroute.core.http.auth import Access
 
@@ -26,7 +26,7 @@ class CatalogueParts(RegistryParts):
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        from skillroute.catalogue.catalogue import Catalogue
+        from skillroute.catalogue.read import Catalogue
 
         return Catalogue(self.database, self.servers, after_commit=self.after_commit)
 

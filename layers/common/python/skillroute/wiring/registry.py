@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from skillroute.catalogue.servers import ServersOfItems
     from skillroute.core.http.auth import Access
-    from skillroute.registry.manage import Registry
+    from skillroute.registry.read import Registry
     from skillroute.registry.search.search import RegistrySearch
     from skillroute.registry.sync import SyncRegistry
 
@@ -35,7 +35,7 @@ class RegistryParts(CoreParts):
 
     @cached_property
     def registry(self) -> Registry:
-        from skillroute.registry.manage import Registry
+        from skillroute.registry.read import Registry
 
         return Registry(self.database, after_commit=self.after_commit)
 

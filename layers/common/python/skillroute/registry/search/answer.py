@@ -12,7 +12,6 @@ from skillroute.core.observability import logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.search_run import SearchRun
 from skillroute.registry.model import Entity, EntityKind
-from skillroute.registry.repository import RegistryRepository, ToolDetails
 from skillroute.registry.search.candidates import Candidates
 from skillroute.registry.search.fit import Fitted, fitted
 from skillroute.registry.search.model import (
@@ -32,6 +31,7 @@ from skillroute.registry.search.model import (
 from skillroute.registry.search.plan import RegistryPlan
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
+from skillroute.registry.search_repository import RegistrySearchRepository, ToolDetails
 
 MATCHING_TOOLS = 10
 """The most tools that a server names."""
@@ -110,7 +110,7 @@ def load(database: Database, chosen: Chosen) -> Details:
     cards, schemas = [agent.id for agent in chosen.agents], [tool.scored.id for tool in chosen.tools]
 
     def read(session: Session) -> Details:
-        registry = RegistryRepository(session)
+        registry = RegistrySearchRepository(session)
         return Details(
             registry.found(sorted(entities), with_documents=cards, room=SEARCH_BYTES),
             registry.tool_details(sorted(tools), with_schemas=schemas, room=SEARCH_BYTES) if tools else {},

@@ -16,11 +16,11 @@ from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.postgres.database import Database
 from skillroute.registry.model import EntityKind
-from skillroute.registry.repository import KeywordHit, KeywordHits, RegistryRepository
 from skillroute.registry.search import scoring
 from skillroute.registry.search.model import TYPE_OF_KIND
 from skillroute.registry.search.plan import RegistryPlan
 from skillroute.registry.search.scoring import Score, Scored
+from skillroute.registry.search_repository import KeywordHit, KeywordHits, RegistrySearchRepository
 
 _ROUNDING = 1e-9
 
@@ -78,7 +78,7 @@ def read_keyword_hits(database: Database, plan: RegistryPlan) -> KeywordHits:
     if not query.keywords:
         return KeywordHits([], [], {})
     return database.read(
-        lambda session: RegistryRepository(session).keyword_search(
+        lambda session: RegistrySearchRepository(session).keyword_search(
             query.keywords,
             plan.scope,
             limit=None if plan.show_all else plan.nearest,
@@ -203,7 +203,9 @@ class HybridSearch:
 
     def _boosts(self, ids: Sequence[int]) -> dict[int, KeywordHit]:
         keywords = self._plan.query.keywords
-        return self._database.read(lambda session: RegistryRepository(session).boosts(keywords, ids)) if ids else {}
+        return (
+            self._database.read(lambda session: RegistrySearchRepository(session).boosts(keywords, ids)) if ids else {}
+        )
 
     def _without_keywords(self, ids: Sequence[int], kind: EntityKind) -> dict[int, KeywordHit]:
         payloads = self._index.payloads(Collection.REGISTRY, [str(id_) for id_ in ids])

@@ -9,11 +9,11 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.registry.model import EntityKind
-from skillroute.registry.repository import RegistryScope
 from skillroute.registry.search import query
 from skillroute.registry.search.model import MIN_CANDIDATES, TYPE_OF_KIND, Fusion, RegistrySearchRequest
 from skillroute.registry.search.query import ParsedQuery
 from skillroute.registry.search.scoring import Score
+from skillroute.registry.search_repository import RegistryScope
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.postgres.database import Database
 from skillroute.core.search_run import SearchRun
-from skillroute.registry.repository import KeywordHits, RegistryRepository, ToolHit
 from skillroute.registry.search import answer, tools
 from skillroute.registry.search.answer import Found
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
@@ -27,6 +26,7 @@ from skillroute.registry.search.model import Fusion, RegistrySearchRequest, Regi
 from skillroute.registry.search.plan import RegistryPlan, plan
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
+from skillroute.registry.search_repository import KeywordHits, RegistrySearchRepository, ToolHit
 
 T = TypeVar("T")
 
@@ -129,7 +129,9 @@ class RegistrySearch:
         if not query.keywords and query.tags:
             with run.watch.stage("keyword_search"):
                 return self._database.read(
-                    lambda session: RegistryRepository(session).tagged(search_plan.scope, limit=search_plan.nearest)
+                    lambda session: RegistrySearchRepository(session).tagged(
+                        search_plan.scope, limit=search_plan.nearest
+                    )
                 )
         if search_plan.fusion == "coverage":  # the best by boost are others
             return self._keyword_search(run, replace(search_plan, fusion="boost"))
@@ -167,10 +169,10 @@ class RegistrySearch:
         ids = [tool.id for tool in found if tool.id not in indexed]
         if not ids:
             return {}
-        return self._database.read(lambda session: RegistryRepository(session).inactive_vectors(ids, model))
+        return self._database.read(lambda session: RegistrySearchRepository(session).inactive_vectors(ids, model))
 
     def _tools_of(self, keywords: Sequence[str], server_ids: Sequence[int]) -> list[ToolHit]:
-        return self._database.read(lambda session: RegistryRepository(session).tools_of(keywords, server_ids))
+        return self._database.read(lambda session: RegistrySearchRepository(session).tools_of(keywords, server_ids))
 
     @contextmanager
     def _beside(self, read: Callable[[], T]) -> Iterator[Future[T]]:
