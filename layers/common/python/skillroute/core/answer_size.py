@@ -22,9 +22,8 @@ TEXT_BYTES = 2_000_000
 """The most that the descriptions among them have; if all of them were the longest possible, they would have 20 MB."""
 
 
-_to_json = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":")
-).encode  # made once: `json.dumps` makes one a call
+# Made once: `json.dumps` makes an encoder for each call.
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 MOST_ON_THE_WAY = 7
 """The most bytes that one byte of text becomes: a control character is \\u0001, with its backslash twice."""

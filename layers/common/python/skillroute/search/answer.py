@@ -51,6 +51,25 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Described:
+    """The descriptions of items as they are returned.
+
+    Attributes
+    ----------
+    texts : sequence of str
+        One for each item, in order.
+    is_cut : bool
+        Some had no room, and are cut.
+    room : int
+        The bytes that are left for schemas.
+    """
+
+    texts: Sequence[str]
+    is_cut: bool
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
 class Enriched:
     """The results as the API returns them, and what of them there was no room for (decision 36)."""
 
@@ -91,30 +110,28 @@ def tool_matches(hits: Sequence[Hit]) -> tuple[list[ToolMatch], bool]:
     return [ToolMatch.model_construct(**_tool_fields(hit, text)) for hit, text in zip(hits, texts, strict=True)], is_cut
 
 
-def room_for_schemas(hits: Sequence[Hit]) -> int:
-    """Return how many bytes the schemas of items may have, given what else is said of these."""
-    texts, _ = _descriptions(hits)
-    return SEARCH_BYTES - sum(map(size_of, texts)) - _BESIDE * len(hits)
-
-
-def enriched(hits: Sequence[Hit], loaded: Schemas) -> Enriched:
-    """Return what the API says of matched items; of those without schemas all three are null (decision 12)."""
+def described(hits: Sequence[Hit]) -> Described:
+    """Return the descriptions of items as they are returned, and the room that they leave for schemas."""
     texts, is_cut = _descriptions(hits)
-    shown = _that_fit(hits, loaded)
+    return Described(texts, is_cut, SEARCH_BYTES - sum(map(size_of, texts)) - _BESIDE * len(hits))
+
+
+def enriched(hits: Sequence[Hit], described: Described, loaded: Schemas) -> Enriched:
+    """Return what the API says of matched items; of those without schemas all three are null (decision 12)."""
+    shown = _that_fit(hits, described.room, loaded)
     # Straight from our own tables: validating schemas again would cost more than the search.
     tools = [
         EnrichedTool.model_construct(
             **_tool_fields(hit, text), **_schema_fields(shown.get(hit.payload["db_id"], _NO_SCHEMAS))
         )
-        for hit, text in zip(hits, texts, strict=True)
+        for hit, text in zip(hits, described.texts, strict=True)
     ]
     left_out = loaded.left_out | (loaded.by_id.keys() - shown.keys())
-    return Enriched(tools, [tool.id for tool in tools if tool.db_id in left_out], is_cut)
+    return Enriched(tools, [tool.id for tool in tools if tool.db_id in left_out], described.is_cut)
 
 
-def _that_fit(hits: Sequence[Hit], loaded: Schemas) -> Mapping[int, ItemSchemas]:
+def _that_fit(hits: Sequence[Hit], room: int, loaded: Schemas) -> Mapping[int, ItemSchemas]:
     """Return the schemas of the first hits, as many as fit on the way; what was loaded was measured as it is stored."""
-    room = room_for_schemas(hits)
     if 2 * loaded.size <= room:  # on the way no byte becomes more than two
         return loaded.by_id
     shown: dict[int, ItemSchemas] = {}

@@ -79,8 +79,9 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found()
-        loaded = self._load_schemas(run, found.hits) if request.include_schemas else Schemas({})
-        response = answer.response(run, request, found, answer.enriched(found.hits, loaded))
+        described = answer.described(found.hits)
+        loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
+        response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
         return response
@@ -207,11 +208,11 @@ class ToolSearch:
         skill_scores = {skill.key: skill.match.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 
-    def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit]) -> Schemas:
+    def _load_schemas(self, run: ToolSearchRun, hits: Sequence[Hit], room: int) -> Schemas:
         try:
             with run.watch.stage("schema_load"):
                 wanted = [(hit.payload["db_id"], hit.payload["content_hash"]) for hit in hits]
-                return self._schemas.load(wanted, room=answer.room_for_schemas(hits))
+                return self._schemas.load(wanted, room=room)
         except SkillrouteError as error:
             run.degrade("schema_load_failed", error)
             return Schemas({})
