@@ -1,11 +1,11 @@
 """Judged sets: tools, skills and queries with their right tools; loading, importing, and the measures.
 
-Measures, averaged over queries (R: the right tools of a query, of which there are |R|):
+Measures, averaged over queries (a query has needs, N of them; each is served by any one of its tools, mostly one):
 
-- recall@k: the share of R within the first k.
-- ndcg@k: binary gain, 1 / log2(rank + 1), over the ideal order of min(|R|, k) right tools.
+- recall@k: the share of needs that the first k serve.
+- ndcg@k: gain 1 for the first tool that serves a need, / log2(rank + 1), over the ideal order of min(N, k) tools.
 - mrr: 1 / rank of the first right tool within the first ten, else 0.
-- comp@5: 1 when all of R is within the first five, else 0.
+- comp@5: 1 when the first five serve every need, else 0.
 """
 
 from __future__ import annotations
@@ -33,15 +33,25 @@ _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
 _ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 
+_CATALOGUES = {
+    "docker-mcp-catalog": Path(__file__).with_name("requests") / "docker.jsonl",
+    "livemcp-catalog": Path(__file__).with_name("requests") / "livemcp.jsonl",
+}
+
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question and the ids of the tools that answer it."""
+    """A question, and for each of its needs the ids of the tools of which one is enough."""
 
     text: str
-    relevant: frozenset[str]
+    needs: tuple[frozenset[str], ...]
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """The ids of all tools that serve a need."""
+        return frozenset().union(*self.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +74,18 @@ def _lines(file: Path) -> list[Json]:
 
 
 def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_tools: int = 0) -> JudgedSet:
-    """Load ``examples`` or a folder of `data`. Limits of 0 take all; fewer tools keep all that the queries need."""
+    """Load ``examples`` or a folder of `data`; requests for the catalogues lie in ``requests`` beside this file.
+
+    Limits of 0 take all; fewer tools keep all that the queries need.
+    """
     folder = ROOT / "examples" if name == "examples" else data / name
     raw = _lines(folder / "tools.jsonl")
     tools = {
         tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in _ITEM_FIELDS if tool.get(k)}
         for tool in raw
     }
-    queries = [
-        Query(line["query"][:_LONGEST_QUERY], frozenset(line["relevant"])) for line in _lines(folder / "queries.jsonl")
-    ]
+    asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")
+    queries = [Query(line["query"][:_LONGEST_QUERY], _needs(line)) for line in asked]
     rng = random.Random(seed)
     if limit_queries and limit_queries < len(queries):
         queries = rng.sample(queries, limit_queries)
@@ -90,6 +102,11 @@ def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_
         skills, assignments = _category_skills(categories)
         return JudgedSet(name, tools, queries, skills, assignments, "category")
     return JudgedSet(name, tools, queries, (), {}, "k-means")
+
+
+def _needs(line: Json) -> tuple[frozenset[str], ...]:
+    """Return the needs of a judged request; without them each right tool is a need of its own."""
+    return tuple(frozenset(ids) for ids in line.get("needs") or [[id_] for id_ in dict.fromkeys(line["relevant"])])
 
 
 def _given_skills(folder: Path) -> tuple[list[NewSkill], dict[str, list[Assignment]]]:
@@ -179,20 +196,31 @@ def request(query: str, strategy: str, mode: str, thresholds: tuple[float, float
     )
 
 
-def measures(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float]:
+def measures(ranked: Sequence[str], needs: Sequence[frozenset[str]]) -> dict[str, float]:
     """Return the measures of one answer."""
-    hits = [id_ in relevant for id_ in ranked]
+    hits = _first_to_serve(ranked, needs)
     first = next((rank for rank, hit in enumerate(hits, 1) if hit), 0)
     return {
-        **{f"recall@{k}": sum(hits[:k]) / len(relevant) for k in (1, 5, 10)},
-        **{f"ndcg@{k}": _dcg(hits[:k]) / _dcg([True] * min(len(relevant), k)) for k in (5, 10)},
+        **{f"recall@{k}": sum(hits[:k]) / len(needs) for k in (1, 5, 10)},
+        **{f"ndcg@{k}": _dcg(hits[:k]) / _dcg([1] * min(len(needs), k)) for k in (5, 10)},
         "mrr": 1.0 / first if first else 0.0,
-        "comp@5": float(sum(hits[:5]) == len(relevant)),
+        "comp@5": float(sum(hits[:5]) == len(needs)),
     }
 
 
-def _dcg(hits: Sequence[bool]) -> float:
-    return sum(1.0 / math.log2(rank + 1) for rank, hit in enumerate(hits, 1) if hit)
+def _first_to_serve(ranked: Sequence[str], needs: Sequence[frozenset[str]]) -> list[int]:
+    """Return for each tool how many needs it is the first to serve."""
+    open_needs = list(needs)
+    hits = []
+    for id_ in ranked:
+        left = [need for need in open_needs if id_ not in need]
+        hits.append(len(open_needs) - len(left))
+        open_needs = left
+    return hits
+
+
+def _dcg(hits: Sequence[int]) -> float:
+    return sum(hit / math.log2(rank + 1) for rank, hit in enumerate(hits, 1))
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -210,7 +238,7 @@ def evaluate(
     rows = []
     for query in data.judged.queries:
         response = search.search(make(query.text), LAPTOP)
-        row = measures(data.ranked(response), query.relevant)
+        row = measures(data.ranked(response), query.needs)
         row["no_skill"] = float(response.metadata.fallback_reason is not None)
         row["empty"] = float(not response.tools)
         rows.append(row)

@@ -143,7 +143,7 @@ def _measured(
     for query in catalogue.queries:
         vector = _ENCODER.query(query.text)
         ids = [] if vector is None else shards.search(way, _plain(vector), weights, edge.Filter(must=[condition]), _TOP)
-        rows.append(measures([name_of[id_] for id_ in ids], query.relevant))
+        rows.append(measures([name_of[id_] for id_ in ids], query.needs))
     return rows
 
 

@@ -90,8 +90,8 @@ class Reweighed:
         return self._replica.is_ready
 
     @contextmanager
-    def current(self) -> Iterator[VectorIndex]:
-        with self._replica.current() as index:
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[VectorIndex]:
+        with self._replica.current(on_stale) as index:
             yield cast(VectorIndex, _ReweighedIndex(index, self._weigh))
 
     def status(self) -> IndexStatus:
