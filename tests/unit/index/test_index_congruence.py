@@ -44,6 +44,7 @@ filters = st.builds(
     st.dictionaries(st.sampled_from(["type", "org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=2),
     st.dictionaries(st.sampled_from(["type", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
     none_of=st.dictionaries(st.sampled_from(["org_id", "skill_keys"]), st.lists(values, max_size=2), max_size=1),
+    keys=st.none() | st.lists(keys, max_size=4),
 )
 operations = st.one_of(
     st.tuples(st.just("upsert"), collections, st.lists(records, max_size=6)),

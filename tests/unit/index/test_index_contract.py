@@ -288,6 +288,10 @@ class TestFilters:
             (none(type=["\ud800"]), "0123"),
             (none(type=["\ud800", "tool"]), "23"),
             (IndexFilter({"type": ["tool"]}, none_of={"server": ["a"]}), "1"),
+            (IndexFilter(keys=["2", "0", "9", "web-search"]), "02"),
+            (IndexFilter({"type": ["tool"]}, keys=["0", "3"]), "0"),
+            (IndexFilter(keys=["\ud800"]), ""),
+            (IndexFilter(keys=[]), ""),
         ],
     )
     def test_all_conditions_must_hold(self, index: VectorIndex, ask: Ask, where: IndexFilter, expected: str) -> None:

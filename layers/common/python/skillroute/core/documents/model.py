@@ -98,12 +98,15 @@ class IndexFilter:
         The field, a number, is in the range, both ends included; None is no bound.
     none_of : mapping of payload field to values
         The field, or any element of it when it is a list, equals none of the values. No values are no condition.
+    keys : sequence of keys, or None
+        The record is one of these. No keys match nothing, None is no condition.
     """
 
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     all_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     between: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    keys: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,11 @@ def _filter(conditions: Conditions) -> edge.Filter | None:
     )
 
 
-def _condition(name: str, values: list[str] | schema.Range) -> edge.FieldCondition:
+def _condition(
+    name: str, values: list[str] | schema.Range | schema.PointIds
+) -> edge.FieldCondition | edge.HasIdCondition:
+    if isinstance(values, schema.PointIds):
+        return edge.HasIdCondition(set(values.ids))
     if isinstance(values, list):
         # One value is looked up faster by itself: of a dense search of 10,000 points, a fifth.
         match = edge.MatchValue(values[0]) if len(values) == 1 else edge.MatchAny(values)

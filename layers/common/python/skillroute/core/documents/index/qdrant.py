@@ -274,8 +274,13 @@ class QdrantIndex(PointIndex):
         )
         return ready
 
-    def _condition(self, name: str, values: list[str] | schema.Range) -> models.FieldCondition:
+    def _condition(
+        self, name: str, values: list[str] | schema.Range | schema.PointIds
+    ) -> models.FieldCondition | models.HasIdCondition:
         m = self._models
+        if isinstance(values, schema.PointIds):
+            points: models.HasIdCondition = m.HasIdCondition(has_id=list(values.ids))
+            return points
         ready: models.FieldCondition = (
             m.FieldCondition(key=name, match=m.MatchAny(any=values))
             if isinstance(values, list)

@@ -56,9 +56,16 @@ class NoneOf:
     values: list[str]
 
 
-Conditions = Sequence[tuple[str, list[str] | Range | NoneOf]]
+@dataclass(frozen=True, slots=True)
+class PointIds:
+    """Points, of which a record must be one."""
+
+    ids: list[PointId]
+
+
+Conditions = Sequence[tuple[str, list[str] | Range | NoneOf | PointIds]]
 """A filter made ready for an engine: each field holds one of the values of a list, is in the range of a tuple, or holds
-none of some values."""
+none of some values; under the name "", which points it may be."""
 
 _NAMESPACE = uuid.UUID("7f1d3c0e-5b0a-5b52-9d0b-0c6f1a2e4d90")  # ours; changing it orphans every stored point
 _LARGEST_ID = 2**64 - 1
@@ -132,10 +139,15 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     keywords += [
         (name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values
     ]
-    if not all(values for _, values in keywords):
+    if not all(values for _, values in keywords) or (where.keys is not None and not where.keys):
         return None
     refused = [(name, [value for value in values if _encodable(value)]) for name, values in where.none_of.items()]
-    return [*keywords, *where.between.items(), *((name, NoneOf(values)) for name, values in refused if values)]
+    return [
+        *keywords,
+        *where.between.items(),
+        *((name, NoneOf(values)) for name, values in refused if values),
+        *([("", PointIds([point_id(key) for key in where.keys]))] if where.keys else ()),
+    ]
 
 
 def _encodable(value: str) -> bool:
