@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="fit the constants on everything, print them, and end")
     parser.add_argument("--skip-speed", action="store_true", help="do not time (a minute)")
     args = parser.parse_args()
-    embedder = OnnxEmbedder(SearchSettings(database_url="postgresql://nowhere").model_dir)
+    embedder = OnnxEmbedder(SearchSettings(database_url="postgresql://nowhere").onnx_dir)
     store = VectorStore(embedder, ROOT / ".bench" / "classification_vectors.npz")
     benchmark = Benchmark(example_measurements(store), field_measurements(args.data, store), args.seed)
     store.save()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import pytest
+from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
 from skillroute.core.settings import CatalogSettings, SearchSettings
 
@@ -116,6 +119,27 @@ def test_a_variable_that_is_set_to_nothing_is_not_set(environment: pytest.Monkey
             environment.setenv(f"SKILLROUTE_{name.upper()}", "")
     assert SearchSettings.load() == defaults
     assert defaults.qdrant_url is None
+
+
+def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # GIVEN no name, it is the published model; WHEN one is named, THEN it is that one's folder
+    assert SearchSettings.load().onnx_dir == models_dir() / DEFAULT_MODEL
+    for name in packaged_models():
+        environment.setenv("SKILLROUTE_EMBEDDING_MODEL", name)
+        assert (SearchSettings.load().onnx_dir / "model.json").is_file()
+    # WHEN nobody knows the name, THEN those that are there are named
+    environment.setenv("SKILLROUTE_EMBEDDING_MODEL", "tool-minilm")
+    with pytest.raises(ConfigurationError, match=r"SKILLROUTE_EMBEDDING_MODEL=tool-minilm .*all-minilm-l6-v2, "):
+        SearchSettings.load()
+    # WHEN a folder is given, THEN it is that one, whatever it is called
+    environment.setenv("SKILLROUTE_MODEL_DIR", str(tmp_path))
+    assert SearchSettings.load().onnx_dir == tmp_path
+
+
+def test_the_template_allows_the_packaged_models_and_no_others() -> None:
+    template = (models_dir().parents[2] / "template.yaml").read_text()
+    [allowed] = re.findall(r"Assert: !Contains \[\[(.*)\], !Ref EmbeddingModel\]", template)
+    assert [name.strip() for name in allowed.split(",")] == ['""', *packaged_models()]
 
 
 def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.embedding.packaged import packaged_models
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import LocalSettings
 from skillroute.mail.search.model import MessageSearchRequest
@@ -114,3 +115,28 @@ def test_what_is_written_by_either_is_found_by_both(filled: Parts, process: Proc
         answer = parts.tool_search.search(SearchRequest(query="counts sheep"), LAPTOP)
         assert {"by_the_old", "by_the_new"} <= {tool.name for tool in answer.tools}
         assert (answer.metadata.search_mode, answer.metadata.degraded) == ("semantic", [])
+
+
+def test_a_deployment_goes_over_from_one_packaged_model_to_another_by_its_name(database_url: str) -> None:
+    """With the models themselves: any process can embed queries for the vectors of either."""
+
+    def configured(model: str | None) -> Parts:
+        return Parts(LocalSettings(database_url=database_url, embedding_model=model))  # type: ignore[arg-type]
+
+    names = packaged_models()
+    assert len(names) > 1
+    before, after = configured(None), configured(names[-1])
+    try:
+        fill(before)
+        assert modes(before) == modes(after) == SERVED
+        after.reindex(lambda _: None)
+        for parts in (before, after):
+            assert modes(parts) == SERVED
+            parts.replica.wait_for_rebuild()  # type: ignore[attr-defined]
+            assert modes(parts) == SERVED
+        with before.replica.current() as of_before, after.replica.current() as of_after:
+            assert of_before.model.name.startswith(names[0])
+            assert of_after.model.name.startswith(names[-1])
+    finally:
+        before.close()
+        after.close()

@@ -13,15 +13,8 @@ from typing import Literal, Self
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
-
-_ON_LAMBDA = Path("/opt/models/all-minilm-l6-v2")
-_IN_REPOSITORY = Path(__file__).parents[4] / "inference" / "models" / "all-minilm-l6-v2"
-
-
-def _default_model_dir() -> Path:
-    """Return where the inference layer puts the model on Lambda, else where the repository keeps it."""
-    return _ON_LAMBDA if _ON_LAMBDA.exists() else _IN_REPOSITORY
 
 
 class _Settings(BaseSettings):
@@ -102,8 +95,8 @@ class EmbeddingSettings(_Settings):
     """Which model embeds. The search and the catalogue must use the same."""
 
     embedding_provider: Literal["onnx", "openai", "bedrock", "hashing"] = "onnx"
-    model_dir: Path = Field(default_factory=_default_model_dir)
-    embedding_model: str | None = Field(None, description="Model id for openai and bedrock.")
+    model_dir: Path | None = Field(None, description="Folder of a model of one's own for onnx, not a packaged one.")
+    embedding_model: str | None = Field(None, description="Model id for openai and bedrock, a packaged name for onnx.")
     embedding_dimension: int | None = Field(None, ge=1, le=8192)
     openai_base_url: str = "https://api.openai.com/v1"
     openai_api_key: SecretStr | None = None
@@ -125,6 +118,24 @@ class EmbeddingSettings(_Settings):
                 "SKILLROUTE_EMBEDDING_DIMENSION"
             )
         return self
+
+    @model_validator(mode="after")
+    def _packaged_model_is_here(self) -> Self:
+        # Functions that do not embed have no inference layer, and the same variables.
+        if self.embedding_provider != "onnx" or self.model_dir or not self.embedding_model:
+            return self
+        names = packaged_models()
+        if names and self.embedding_model not in names:
+            raise ValueError(
+                f"SKILLROUTE_EMBEDDING_MODEL={self.embedding_model} is no packaged model: give one of "
+                f"{', '.join(names)}, or the folder of another in SKILLROUTE_MODEL_DIR"
+            )
+        return self
+
+    @property
+    def onnx_dir(self) -> Path:
+        """The folder of the model that onnx runs."""
+        return self.model_dir or models_dir() / (self.embedding_model or DEFAULT_MODEL)
 
 
 class IndexSettings(_Settings):
@@ -295,7 +306,7 @@ class SearchSettings(CatalogSettings, RerankSettings):
     """Everything that the search function reads."""
 
     database_statement_timeout_s: float = Field(5.0, gt=0, le=300)
-    default_mode: Literal["semantic", "lexical"] = "semantic"
+    default_mode: Literal["semantic", "lexical", "hybrid"] = "semantic"
     registry_fusion: Literal["boost", "rrf", "coverage"] = Field(
         "boost", description="How registry searches that do not say so fuse their two halves (docs/adr/0017)."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import ConfigurationError, EmbeddingUnavailable
 from skillroute.core.notification.port import Notifier
@@ -21,7 +22,7 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     if provider == "onnx":
         from skillroute.core.embedding.onnx import OnnxEmbedder
 
-        return OnnxEmbedder(settings.model_dir)
+        return OnnxEmbedder(settings.onnx_dir)
     if provider == "hashing":
         from skillroute.core.embedding.hashing import HashingEmbedder
 
@@ -51,7 +52,8 @@ def make_embedder_of(settings: EmbeddingSettings, model: EmbeddingModel) -> Embe
     from skillroute.core.embedding.hashing import HashingEmbedder
     from skillroute.core.embedding.onnx import OnnxEmbedder
 
-    packaged = (HashingEmbedder(model.dimension), OnnxEmbedder(settings.model_dir))
+    folders = [settings.onnx_dir, *(models_dir() / name for name in packaged_models())]
+    packaged: list[Embedder] = [HashingEmbedder(model.dimension), *map(OnnxEmbedder, folders)]
     for embedder in packaged:
         try:
             if embedder.model == model:

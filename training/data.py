@@ -1,0 +1,152 @@
+"""The judged sets and the written requests: texts of tools as they are indexed, and queries.
+
+Which part of a set is held out is decided by a hash of its server, field or tool, so that it is the same in every run
+and for every set of requests about the same tools.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from skillroute.catalogue.text import ToolText, argument_descriptions, argument_names, embedding_views, lexical_text
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+REQUESTS = Path(__file__).with_name("requests")
+JUDGED = ROOT / "benchmarks" / "requests"
+HELD_OUT_SHARE = 0.12
+"""Of servers, fields or tools: what neither training nor tuning sees."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool's texts.
+
+    Attributes
+    ----------
+    views : the three texts whose vectors make the tool's vector
+    words : what BM25 counts words in
+    group : what is held out together: a server, a field, or the tool itself
+    """
+
+    id: str
+    name: str
+    server: str
+    group: str
+    views: tuple[str, str, str]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A request; of each need one of its tools is enough."""
+
+    text: str
+    kind: str
+    needs: tuple[tuple[str, ...], ...]
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """All tools that serve a need."""
+        return frozenset(id_ for need in self.needs for id_ in need)
+
+
+@dataclass(slots=True)
+class Pool:
+    """Tools that are searched together, and the requests for them."""
+
+    name: str
+    tools: dict[str, Tool] = field(default_factory=dict)
+    queries: list[Query] = field(default_factory=list)
+
+    def is_held_out(self, query: Query) -> bool:
+        """Return whether training may not see a request: one of its tools is held out."""
+        return any(held_out(self.name, self.tools[id_].group) for id_ in query.relevant)
+
+
+def held_out(pool: str, group: str) -> bool:
+    """Return whether a group of a pool's tools is held out."""
+    digest = hashlib.sha256(f"{pool}/{group}".encode()).digest()
+    return int.from_bytes(digest[:4]) / 2**32 < HELD_OUT_SHARE
+
+
+def lines(file: Path) -> list[Json]:
+    """Read a file of one JSON object a line."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def tool_of(raw: Json, group: str) -> Tool:
+    """Return a tool's texts as the catalogue makes them."""
+    schema = raw.get("input_schema")
+    text = ToolText(
+        raw["name"],
+        raw.get("description") or "",
+        argument_names(schema),
+        argument_descriptions(schema),
+        raw.get("server"),
+    )
+    return Tool(raw["id"], raw["name"], raw.get("server") or "", group, embedding_views(text), lexical_text(text))
+
+
+def _queries(raw: Iterable[Json], tools: dict[str, Tool]) -> list[Query]:
+    made = []
+    for line in raw:
+        needs = line.get("needs") or [[id_] for id_ in line["relevant"]]
+        if all(id_ in tools for need in needs for id_ in need):
+            made.append(Query(line["query"], line.get("kind", ""), tuple(tuple(need) for need in needs)))
+    return made
+
+
+def load_pool(name: str) -> Pool:
+    """Load a judged set, the requests written for training (``tool-requests``), or a catalogue with its requests."""
+    folder = DATA / name
+    raw = lines(folder / "tools.jsonl")
+    if name == "tool-requests":
+        for file in sorted(REQUESTS.glob("new-tools-*.jsonl")):
+            raw += lines(file)
+        # Written as web services are listed: the name alone says whose they are. Functions have no server: each is one.
+        tools = {line["id"]: tool_of(line, line.get("server") or line["id"]) for line in raw}
+        queries = lines(folder / "queries.jsonl")
+        for file in sorted([*REQUESTS.glob("new-queries-*.jsonl"), *REQUESTS.glob("tasks-*.jsonl")]):
+            queries += lines(file)
+    elif name.endswith("-catalog"):
+        tools = {line["id"]: tool_of(line, line["server"]) for line in raw}
+        file = JUDGED / f"{name.removesuffix('-catalog').removesuffix('-mcp')}.jsonl"
+        queries = lines(file) if file.exists() else []
+    else:
+        field_of = {line["id"]: (line.get("category") or line["id"]).partition("/")[0] for line in raw}
+        tools = {line["id"]: tool_of(line, field_of[line["id"]]) for line in raw}
+        queries = lines(folder / "queries.jsonl")
+    return Pool(name, tools, _queries(queries, tools))
+
+
+def training_pairs(pool: Pool, *, most_per_tool: int) -> list[tuple[str, str, frozenset[str]]]:
+    """Return (request, one of its tools, all of its tools) of what may be trained on; a tool has a limited number.
+
+    A request with several needs makes a pair for each.
+    """
+    count: dict[str, int] = {}
+    made = []
+    for query in sorted(pool.queries, key=lambda query: hashlib.sha256(query.text.encode()).digest()):
+        if pool.is_held_out(query):
+            continue
+        for need in query.needs:
+            if count.get(need[0], 0) < most_per_tool:
+                count[need[0]] = count.get(need[0], 0) + 1
+                made.append((query.text, need[0], query.relevant))
+    return made
+
+
+def servers_of(tools: Iterable[Tool]) -> dict[str, Sequence[str]]:
+    """Return the ids of each server's tools."""
+    servers: dict[str, list[str]] = {}
+    for tool in tools:
+        servers.setdefault(tool.server, []).append(tool.id)
+    return servers

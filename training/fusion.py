@@ -1,0 +1,331 @@
+"""Fit the weights of learned fusion for an embedding model, report what they find, and write them.
+
+    .venv/bin/python training/fusion.py --model all-minilm-l6-v2            # needs no torch
+
+Evidence is collected once for each model and judged set (--cache), with the program's own embedder, BM25 and texts; the
+features are those that the search computes. Weights are fitted on requests that the encoder's training may see, by the
+cross entropy of a request's right tools among its candidates, every set counting the same; a logistic curve on top
+makes probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
+catalogues. `--rotate` leaves each set out in turn instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from data import ROOT, Pool, Query, load_pool
+from skillroute.catalogue.names import name_key, possible_names
+from skillroute.core.documents.index.bm25 import Bm25Encoder
+from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.views import VIEW_WEIGHTS
+from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, features
+
+FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
+"""Sets that weights are fitted on, and how many requests of each, a third of them held out."""
+CATALOGUES = ("docker-mcp-catalog", "livemcp-catalog")
+CANDIDATES = 100
+LONGEST_QUERY = 1000
+WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The candidates of a set's requests, a row each, those of a request together.
+
+    Attributes
+    ----------
+    query : int [rows], which request
+    cosine, bm25 : float [rows]
+    is_named : bool [rows]
+    need : int [rows], the need that a candidate serves, -1 for none
+    words, weight, needs, held_out : [requests]
+    """
+
+    query: Array
+    cosine: Array
+    bm25: Array
+    is_named: Array
+    need: Array
+    words: Array
+    weight: Array
+    needs: Array
+    held_out: Array
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """Return the first row of each request and the first behind it."""
+        edges = np.searchsorted(self.query, np.arange(len(self.needs) + 1)).tolist()
+        return list(pairwise(edges))
+
+    def features(self) -> Array:
+        """Return the search's features of each candidate, float [rows, features]."""
+        rows: list[tuple[float, ...]] = []
+        for request, (first, last) in enumerate(self.bounds()):
+            evidence = [
+                Evidence(max(0.0, cosine), bm25)
+                for cosine, bm25 in zip(self.cosine[first:last].tolist(), self.bm25[first:last].tolist(), strict=True)
+            ]
+            rows += features(FusedRequest(int(self.words[request]), float(self.weight[request])), evidence)
+        return np.array(rows, np.float64).reshape(-1, len(FEATURES))
+
+
+def drawn(pool: Pool, most: int | None) -> list[Query]:
+    """Return requests of a pool, `most` of them where that is given, drawn by chance, a third of them held out."""
+    if most is None or len(pool.queries) <= most:
+        return pool.queries
+    rng = random.Random(5)
+    held_out = [query for query in pool.queries if pool.is_held_out(query)]
+    others = [query for query in pool.queries if not pool.is_held_out(query)]
+    chosen = rng.sample(held_out, min(len(held_out), most // 3))
+    return chosen + rng.sample(others, most - len(chosen))
+
+
+def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Judged:
+    """Return the candidates of requests: the nearest, those with the highest BM25, and those that are named."""
+    tools = list(pool.tools.values())
+    vectors = sum(
+        weight * _embedded(embedder, [tool.views[view] for tool in tools]) for view, weight in enumerate(VIEW_WEIGHTS)
+    )
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = _embedded(embedder, [query.text[:LONGEST_QUERY] for query in queries]) @ vectors.T
+    encoder = Bm25Encoder()
+    listed: dict[int, list[tuple[int, float]]] = {}
+    for place, tool in enumerate(tools):
+        document = encoder.document(tool.words)
+        for term, value in zip(document.indices, document.values, strict=True) if document else ():
+            listed.setdefault(term, []).append((place, value))
+    postings = {
+        term: (np.array([p for p, _ in found]), np.array([v for _, v in found])) for term, found in listed.items()
+    }
+    named: dict[str, list[int]] = {}
+    for place, tool in enumerate(tools):
+        named.setdefault(name_key(tool.name), []).append(place)
+    rows: list[tuple[float, ...]] = []
+    weights = []
+    for number, query in enumerate(queries):
+        text = query.text[:LONGEST_QUERY]
+        terms = encoder.query(text)
+        bm25 = np.zeros(len(tools))
+        for term, weight in zip(terms.indices, terms.values, strict=True) if terms else ():
+            if term in postings:
+                places, values = postings[term]
+                bm25[places] += weight * values
+        weights.append(sum(terms.values) if terms else 0.0)
+        by_name = {place for name in possible_names(text) for place in named.get(name, ())}
+        first_words = [place for place in _first(bm25) if bm25[place] > 0]
+        for place in sorted({*_first(cosines[number]), *first_words, *by_name}):
+            need = next((n for n, ids in enumerate(query.needs) if tools[place].id in ids), -1)
+            rows.append((number, cosines[number, place], bm25[place], place in by_name, need))
+    table = np.array(rows, np.float64)
+    return Judged(
+        *table.T,
+        words=np.array([len(query.text[:LONGEST_QUERY].split()) for query in queries]),
+        weight=np.array(weights),
+        needs=np.array([len(query.needs) for query in queries]),
+        held_out=np.array([pool.is_held_out(query) for query in queries]),
+    )
+
+
+def _embedded(embedder: OnnxEmbedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    distinct = list(dict.fromkeys(texts))
+    vectors = np.array(embedder.embed(distinct, timeout_s=3600), np.float32)
+    place = {text: index for index, text in enumerate(distinct)}
+    return vectors[[place[text] for text in texts]]
+
+
+def _first(scores: npt.NDArray[np.float64]) -> list[int]:
+    if len(scores) <= CANDIDATES:
+        return list(range(len(scores)))
+    return [int(place) for place in np.argpartition(-scores, CANDIDATES)[:CANDIDATES]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some requests of a set, with their features."""
+
+    judged: Judged
+    features: Array
+    chosen: Array
+
+
+def fit(parts: Sequence[Part], *, steps: int = 400, rate: float = 0.05, decay: float = 1e-4) -> Array:
+    """Return weights of the features: softmax over a request's candidates, all sets counting the same; Adam."""
+    rows, right, importance, lengths = [], [], [], []
+    for part in parts:
+        requests = [
+            (first, last)
+            for (first, last), chosen in zip(part.judged.bounds(), part.chosen, strict=True)
+            if chosen and (part.judged.need[first:last] >= 0).any()
+        ]
+        for first, last in requests:
+            rows.append(part.features[first:last])
+            wanted = part.judged.need[first:last] >= 0
+            right.append(wanted / wanted.sum())
+            importance.append(np.full(last - first, 1 / len(requests) / len(parts)))
+            lengths.append(last - first)
+    table = np.concatenate(rows)
+    deviation = table.std(0) + 1e-9
+    scaled = (table - table.mean(0)) / deviation
+    target, importance_of = np.concatenate(right), np.concatenate(importance)
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    weights, first_moment, second_moment = (np.zeros(scaled.shape[1]) for _ in range(3))
+    for step in range(1, steps + 1):
+        sums = scaled @ weights
+        grown = np.exp(sums - np.repeat(np.maximum.reduceat(sums, starts), lengths))
+        share = grown / np.repeat(np.add.reduceat(grown, starts), lengths)
+        gradient = scaled.T @ (importance_of * (share - target)) + decay * weights
+        first_moment = 0.9 * first_moment + 0.1 * gradient
+        second_moment = 0.999 * second_moment + 0.001 * gradient**2
+        # No weight below 0: more of either signal must not make a candidate less likely, whatever a set suggests.
+        weights = np.maximum(
+            0.0, weights - rate * (first_moment / (1 - 0.9**step)) / (np.sqrt(second_moment / (1 - 0.999**step)) + 1e-9)
+        )
+    return np.asarray(weights / deviation)
+
+
+def rivals(judged: Judged, sums: Array) -> Array:
+    """Return of each candidate's request the log of the sum of all candidates' exponentials."""
+    return np.concatenate(
+        [np.full(last - first, np.logaddexp.reduce(sums[first:last])) for first, last in judged.bounds()]
+    )
+
+
+def calibrate(parts: Sequence[Part], weights: Array) -> tuple[float, float, float]:
+    """Return slope, rivalry and intercept of the logistic curve; all requests count the same."""
+    sums, right, importance = [], [], []
+    for part in parts:
+        rows = part.chosen[part.judged.query.astype(int)]
+        own = part.features @ weights
+        sums.append(np.stack([own, rivals(part.judged, own)], 1)[rows])
+        right.append((part.judged.need >= 0)[rows])
+        importance.append(np.full(int(rows.sum()), 1 / part.chosen.sum() / len(parts)))
+    x, y, w = np.concatenate(sums), np.concatenate(right).astype(float), np.concatenate(importance)
+    centre = x.mean(0)
+    table = np.column_stack([x - centre, np.ones(len(x))])
+    found = np.array([0.5, -0.5, float(np.log(np.average(y, weights=w)))])
+
+    def loss(candidate: Array) -> float:
+        return float((w * (np.logaddexp(0, table @ candidate) - y * (table @ candidate))).sum())
+
+    for _ in range(50):  # Newton, each step shortened until it helps
+        p = 1 / (1 + np.exp(-np.clip(table @ found, -50, 50)))
+        step = np.linalg.solve(table.T @ (table * (w * p * (1 - p))[:, None]), table.T @ (w * (p - y)))
+        while loss(found - step) > loss(found) and np.abs(step).max() > 1e-9:
+            step = step / 2
+        found = found - step
+    return float(found[0]), float(found[1]), float(found[2] - found[:2] @ centre)
+
+
+def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float]:
+    """Return recall@1, recall@5 and the share of requests whose needs are all among the first five."""
+    recall_1, recall_5 = [], []
+    for number, ((first, last), wanted) in enumerate(zip(judged.bounds(), chosen, strict=True)):
+        if wanted:
+            order = np.argsort(-scores[first:last], kind="stable")
+            needs = judged.need[first:last][order]
+            recall_1.append(len({need for need in needs[:1] if need >= 0}) / judged.needs[number])
+            recall_5.append(len({need for need in needs[:5] if need >= 0}) / judged.needs[number])
+    return float(np.mean(recall_1)), float(np.mean(recall_5)), float(np.mean(np.array(recall_5) == 1.0))
+
+
+def reliability(
+    parts: Sequence[Part], weights: Array, curve: tuple[float, float, float]
+) -> list[tuple[float, float, int]]:
+    """Return for ten ranges of the first tool's probability its mean, the share that is right, and the count."""
+    said, was = [], []
+    for part in parts:
+        sums = part.features @ weights
+        others = rivals(part.judged, sums)
+        for (first, last), chosen in zip(part.judged.bounds(), part.chosen, strict=True):
+            if chosen:
+                best = first + int(np.argmax(sums[first:last]))
+                said.append(1 / (1 + np.exp(-(curve[0] * sums[best] + curve[1] * others[best] + curve[2]))))
+                was.append(part.judged.need[best] >= 0)
+    place = np.minimum((np.array(said) * 10).astype(int), 9)
+    return [
+        (float(np.array(said)[place == p].mean()), float(np.array(was)[place == p].mean()), int((place == p).sum()))
+        for p in range(10)
+        if (place == p).any()
+    ]
+
+
+def rrf(judged: Judged) -> Array:
+    """Return reciprocal rank fusion of both rankings, k = 60, to compare with."""
+    fused = np.zeros(len(judged.query))
+    for first, last in judged.bounds():
+        for signal in (judged.cosine[first:last], judged.bm25[first:last]):
+            ranks = np.argsort(np.argsort(-signal, kind="stable"), kind="stable") + 1
+            fused[first:last] += np.where(signal > 0, 1 / (60 + ranks), 0)
+    return fused
+
+
+def report(label: str, sets: Mapping[str, Part], score: Callable[[Part], Array]) -> None:
+    """Print recall@1 / recall@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
+    cells = []
+    for name, part in sets.items():
+        wanted = part.judged.held_out if name in FITTED else np.ones(len(part.judged.needs), bool)
+        cells.append(" / ".join(f"{value:.3f}" for value in measured(part.judged, score(part), wanted)))
+    print(f"| {label} | " + " | ".join(cells) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
+    parser.add_argument("--cache", type=Path, default=ROOT / ".bench" / "fusion", help="where evidence is kept")
+    parser.add_argument("--rotate", action="store_true", help="leave each set out in turn; writes nothing")
+    parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
+    arguments = parser.parse_args()
+    folder = ROOT / "layers/inference/models" / arguments.model
+    embedder = OnnxEmbedder(folder)
+    sets: dict[str, Part] = {}
+    for name in (*FITTED, *CATALOGUES):
+        file = arguments.cache / arguments.model / f"{name}.npz"
+        if not file.exists():
+            print(f"collecting {name}", file=sys.stderr)
+            pool = load_pool(name)
+            judged = collect(pool, drawn(pool, FITTED.get(name)), embedder)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(file, **{field: getattr(judged, field) for field in Judged.__slots__})
+        judged = Judged(**np.load(file))
+        chosen = ~judged.held_out if name in FITTED else np.ones(len(judged.needs), bool)
+        sets[name] = Part(judged, judged.features(), chosen)
+    fitted = {name: sets[name] for name in FITTED}
+    print("| recall@1 / recall@5 / comp@5 | " + " | ".join(sets) + " |")
+    report("cosine", sets, lambda part: part.judged.cosine)
+    report("BM25", sets, lambda part: part.judged.bm25)
+    report("RRF", sets, lambda part: rrf(part.judged))
+    if arguments.rotate:
+        for name in fitted:
+            weights = fit([part for other, part in fitted.items() if other != name])
+            report(f"without {name}", sets, lambda part, w=weights: part.features @ w)  # type: ignore[misc]
+        return
+    weights = fit(list(fitted.values()))
+    report("learned", sets, lambda part: part.features @ weights)
+    curve = calibrate(list(fitted.values()), weights)
+    print("\nprobability of the first, share that is right, requests:")
+    everything = [Part(p.judged, p.features, p.judged.held_out if n in FITTED else p.chosen) for n, p in sets.items()]
+    for probability, share, count in reliability(everything, weights, curve):
+        print(f"  {probability:.2f}  {share:.2f}  {count}")
+    made = {
+        "weights": {name: round(float(weight), 4) for name, weight in zip(FEATURES, weights, strict=True)},
+        **{name: round(value, 4) for name, value in zip(("slope", "rivalry", "intercept"), curve, strict=True)},
+    }
+    print(json.dumps(made, indent=2))
+    if arguments.write:
+        stored = json.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {"models": {}}
+        stored["models"][embedder.model.name] = made
+        WEIGHTS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
