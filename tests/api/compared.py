@@ -25,7 +25,7 @@ def _questions() -> Iterator[Request]:
     lists += tuple(f"/skills/{name}{rest}" for name in NAMES for rest in ("", "/tools"))
     yield from (("GET", path, None) for path in (*lists, "/health", "/ready"))
     everything = {"query": "zebra rain email 天气", "limit": 50, "skill_limit": 10}
-    for mode in ("semantic", "lexical"):
+    for mode in ("semantic", "lexical", "hybrid"):
         for path in ("/search/skills", "/search/tools"):
             yield "GET", f"{path}?query=rain%20invoice&limit=50&threshold=0&mode={mode}", None
         for strategy in ("hierarchical", "direct", "hybrid"):

@@ -362,7 +362,7 @@ def test_a_deleted_item_is_gone(client: TestClient) -> None:
 # Search sees it at once
 
 
-@pytest.mark.parametrize("mode", ["semantic", "lexical"])
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
 def test_a_written_tool_is_found_by_the_very_next_search_and_a_deleted_one_is_not(
     client: TestClient, mode: str
 ) -> None:

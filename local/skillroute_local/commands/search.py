@@ -31,6 +31,7 @@ class Mode(StrEnum):
 
     SEMANTIC = "semantic"
     LEXICAL = "lexical"
+    HYBRID = "hybrid"
 
 
 def search(
@@ -44,7 +45,9 @@ def search(
     strategy: Annotated[
         Strategy | None, typer.Option(help="Skills first, all tools, or both merged; default: hierarchical.")
     ] = None,
-    mode: Annotated[Mode | None, typer.Option(help="By meaning or by words; default: the deployment's.")] = None,
+    mode: Annotated[
+        Mode | None, typer.Option(help="By meaning, by words or by both; default: the deployment's.")
+    ] = None,
     item_type: Annotated[str | None, typer.Option("--type", help="tool, prompt or resource.")] = None,
     registry: Annotated[
         bool,

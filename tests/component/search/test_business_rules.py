@@ -218,7 +218,7 @@ def test_br_003_a_tool_of_no_matched_skill_is_not_returned_however_near_it_is(ca
 
 
 @pytest.mark.parametrize("strategy", ["hierarchical", "direct", "hybrid"])
-@pytest.mark.parametrize("mode", ["semantic", "lexical"])
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
 def test_br_003_only_active_tools_are_returned(calendar: System, strategy: str, mode: str) -> None:
     query = "create_event or send_invite"
     assert "create_event" in calendar.names(query, strategy=strategy, mode=mode)
@@ -515,7 +515,7 @@ def test_br_009_scores_are_not_mapped_by_half_of_cosine_plus_one(system: System)
 
 
 @pytest.mark.parametrize("strategy", ["hierarchical", "direct", "hybrid"])
-@pytest.mark.parametrize("mode", ["semantic", "lexical"])
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
 def test_br_009_every_score_lies_within_0_and_1(system: System, strategy: str, mode: str) -> None:
     for step in range(-10, 11):
         cosine = step / 10

@@ -88,7 +88,7 @@ def test_the_skill_search_recovers_without_a_restart(filled: System) -> None:
     assert [tool.name for tool in answer.tools] == ["create_meeting"]
 
 
-@pytest.mark.parametrize("mode", ["semantic", "lexical"])
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
 def test_when_no_skill_matches_the_reason_is_named_logged_and_counted(
     filled: System, log: LogRecords, counted: Counted, mode: str
 ) -> None:

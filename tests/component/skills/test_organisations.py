@@ -63,7 +63,7 @@ def test_a_skill_is_said_to_have_the_tools_that_the_caller_sees(system: System) 
     for caller, count in ((ACME, 3), (GLOBEX, 2), (INITECH, 1), (LAPTOP, 1)):
         assert listed(system, caller) == {"email": (None, count)}
         assert system.parts.read_skills.get("email", caller).tool_count == count
-        for mode in ("semantic", "lexical"):
+        for mode in ("semantic", "lexical", "hybrid"):
             assert matched(system, caller, mode=mode) == {"email": ("email", count)}
             [found], _ = system.parts.tool_search.skills(QUERY, caller, threshold=0.0, mode=mode)  # type: ignore[arg-type]
             assert found.tool_count == count

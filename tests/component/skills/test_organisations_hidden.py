@@ -37,7 +37,7 @@ def test_a_global_skill_is_created_whoever_has_its_id_and_hidden_from_them(shado
     assert listed(shadowed, LAPTOP) == {"email": (None, 1), "files": (None, 1)}
     for caller, name in ((ACME, "of acme"), (GLOBEX, "of all"), (LAPTOP, "of all")):
         assert shadowed.parts.read_skills.get("email", caller).name == name
-        for mode in ("semantic", "lexical"):
+        for mode in ("semantic", "lexical", "hybrid"):
             assert matched(shadowed, caller, mode=mode)["email"][0] == name
     with pytest.raises(Forbidden):
         shadowed.change("email", GLOBEX, name="Mine")
@@ -45,7 +45,7 @@ def test_a_global_skill_is_created_whoever_has_its_id_and_hidden_from_them(shado
     assert shadowed.parts.verify().findings == []
 
 
-@pytest.mark.parametrize("mode", ["semantic", "lexical"])
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
 def test_a_global_skill_is_hidden_with_its_tools(shadowed: System, mode: str) -> None:
     assert members(shadowed, "email", ACME) == ["of_acme"]
     assert members(shadowed, "email", GLOBEX) == ["of_all", "of_globex"]

@@ -10,7 +10,7 @@ from skillroute.core.errors import IndexNotReady
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.timing import Stopwatch
 
-SearchMode = Literal["semantic", "lexical", "lexical-only"]
+SearchMode = Literal["semantic", "lexical", "hybrid", "lexical-only"]
 Degradation = Literal[
     "embedding_unavailable",
     "vectors_missing",

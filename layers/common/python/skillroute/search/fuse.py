@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from skillroute.search.retrieve import Candidate, by_rank
+from skillroute.search.retrieve import Candidate, named_first
 from skillroute.skills.model import SkillKey
 
 
@@ -33,9 +34,7 @@ def lift_by_skill(
     """
 
     def lifted(candidate: Candidate) -> Candidate:
-        if candidate.is_named:
-            return candidate  # first whatever its skills are (decision 11)
         best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
-        return Candidate(candidate.key, (1.0 - weight) * candidate.score + weight * best, candidate.similarity)
+        return replace(candidate, score=(1.0 - weight) * candidate.score + weight * best)
 
-    return by_rank(map(lifted, candidates))
+    return named_first(candidate if candidate.is_named else lifted(candidate) for candidate in candidates)

@@ -31,7 +31,9 @@ class SearchRequest(BaseModel):
     limit: int = Field(5, ge=1, le=50, description="How many items to return at most.")
     skill_limit: int = Field(3, ge=1, le=10, description="How many skills to match at most.")
     skill_threshold: Threshold = Field(DEFAULT_SKILL_THRESHOLD, description="Least cosine similarity of a skill.")
-    tool_threshold: Threshold = Field(DEFAULT_TOOL_THRESHOLD, description="Least cosine similarity of a tool.")
+    tool_threshold: Threshold = Field(
+        DEFAULT_TOOL_THRESHOLD, description="Least cosine similarity of a tool; in mode hybrid only where it is given."
+    )
     include_schemas: bool = Field(True, description="Load input_schema, output_schema and annotations.")
     strategy: Strategy = Field(
         "hierarchical",
@@ -39,8 +41,8 @@ class SearchRequest(BaseModel):
     )
     mode: Mode | None = Field(
         None,
-        description="How to rank: by meaning (semantic) or by words (lexical, BM25). hybrid and hybrid_rerank are "
-        "not available yet. Null takes the deployment's default.",
+        description="How to rank: by meaning (semantic), by words (lexical, BM25), or by both (hybrid), where score is "
+        "how likely the item is right. hybrid_rerank is not available yet. Null takes the deployment's default.",
     )
 
 
@@ -68,7 +70,9 @@ class ToolMatch(BaseModel):
     description: str
     server: str | None = Field(description="The MCP server that offers the item; null when it has none.")
     score: float = Field(description="What the results are sorted by; 0..1.")
-    similarity: float | None = Field(description="The plain cosine similarity, 0..1; null when ranked lexically.")
+    similarity: float | None = Field(
+        description="The plain cosine similarity, 0..1; null when ranked lexically, or without a vector."
+    )
     skill_ids: list[str]
     primary_skill_id: str | None
 
@@ -99,7 +103,7 @@ class SearchMetadata(BaseModel):
     stage1_skill_count: int
     stage2_candidate_count: int = Field(
         description="Items that passed filter and threshold before the cut to limit, counted within a candidate pool "
-        "of at least 100."
+        "of at least 100; in mode hybrid one by meaning and one by words."
     )
     final_count: int
     query_embedding_time_ms: float

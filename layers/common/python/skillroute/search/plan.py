@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from skillroute.catalogue.model import ItemType
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
@@ -17,16 +17,23 @@ from skillroute.skills.model import SkillKey
 CANDIDATE_POOL = 100
 """The least number of candidates that the tool search looks at (decision 5)."""
 
-RankBy = Literal["semantic", "lexical"]
+RankBy = Literal["semantic", "lexical", "hybrid"]
 
 
 def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
-    """Return how to rank. Raises `InvalidInput` for the modes that are not available yet (decision 8)."""
+    """Return how to rank. Raises `InvalidInput` for the mode that is not available yet (decision 8)."""
     if mode is None:
         return default
-    if mode in ("semantic", "lexical"):
+    if mode != "hybrid_rerank":
         return mode
-    raise InvalidInput("mode", f"{mode!r} is not available yet; use 'semantic' or 'lexical'")
+    raise InvalidInput("mode", f"{mode!r} is not available yet; use 'hybrid', 'semantic' or 'lexical'")
+
+
+def tool_threshold(ranking: RankBy, given: float | None) -> float:
+    """Return the least cosine of a tool: in mode hybrid only what the caller gives (decision 33)."""
+    if given is not None:
+        return given
+    return 0.0 if ranking == "hybrid" else DEFAULT_TOOL_THRESHOLD
 
 
 def skills_where(caller: Caller) -> IndexFilter:
@@ -62,7 +69,9 @@ class SearchPlan:
 
     Attributes
     ----------
-    ranking : "semantic" or "lexical"
+    ranking : "semantic", "lexical" or "hybrid"
+    tool_threshold : float
+        The least cosine of a tool; 0 is none.
     match_skills : bool
         Stage 1 runs (all strategies but direct).
     search_all : bool
@@ -70,14 +79,18 @@ class SearchPlan:
     """
 
     ranking: RankBy
+    tool_threshold: float
     match_skills: bool
     search_all: bool
 
 
 def plan(request: SearchRequest, default: RankBy) -> SearchPlan:
     """Make the plan of a request."""
+    ranking = ranking_for(request.mode, default)
+    given = request.tool_threshold if "tool_threshold" in request.model_fields_set else None
     return SearchPlan(
-        ranking=ranking_for(request.mode, default),
+        ranking=ranking,
+        tool_threshold=tool_threshold(ranking, given),
         match_skills=request.strategy != "direct",
         search_all=request.strategy != "hierarchical",
     )

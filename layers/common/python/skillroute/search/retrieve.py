@@ -6,7 +6,7 @@ Both rankings answer with scores in 0..1, sorted by score descending, then by id
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from skillroute.catalogue.names import possible_names
@@ -55,6 +55,13 @@ def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: (-c.score, not c.is_named, int(c.key) if c.key.isdecimal() else 0, c.key))
 
 
+def named_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Sort as `by_rank`; what the query names exactly gets the highest score of all, so that it comes first."""
+    listed = list(candidates)
+    highest = max((candidate.score for candidate in listed), default=0.0)
+    return by_rank(replace(candidate, score=highest) if candidate.is_named else candidate for candidate in listed)
+
+
 class SemanticRanking:
     """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
 
@@ -96,22 +103,25 @@ class LexicalRanking:
         self._names = possible_names(query)
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        # A query that names a tool has named its skills as well: those of them that the caller sees.
-        named = self._named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
-        payloads = self._index.payloads(Collection.TOOLS, named).values()
-        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
-        skills = self._index.payloads(Collection.SKILLS, of_named)
-        exact = [key for key, skill in skills.items() if passes(where, skill)]
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
-        return _with_exact(hits, exact)[:limit]
+        return _with_exact(hits, self.skills_of_named_tools(where))[:limit]
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         pool = max(limit, CANDIDATE_POOL)
         found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
         # Scaled together: each search's own best would make scores of two searches strangers to each other.
-        return _with_exact(_each_once(found), [key for where in wheres for key in self._named_tools(where)])
+        return _with_exact(_each_once(found), [key for where in wheres for key in self.named_tools(where)])
 
-    def _named_tools(self, where: IndexFilter) -> list[str]:
+    def skills_of_named_tools(self, where: IndexFilter) -> list[str]:
+        """Return the skills of the tools that the query names, as far as the caller sees them."""
+        named = self.named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
+        payloads = self._index.payloads(Collection.TOOLS, named).values()
+        of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
+        skills = self._index.payloads(Collection.SKILLS, of_named)
+        return [key for key, skill in skills.items() if passes(where, skill)]
+
+    def named_tools(self, where: IndexFilter) -> list[str]:
+        """Return the tools whose exact name the query contains (decision 11)."""
         named = IndexFilter({**where.any_of, "name_key": self._names})
         return self._index.match(Collection.TOOLS, where=named, limit=CANDIDATE_POOL)
 

@@ -31,7 +31,7 @@ _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
             MODE_HEADER: {
-                "description": "How the results were ranked: semantic, lexical, or lexical-only while the "
+                "description": "How the results were ranked: semantic, lexical, hybrid, or lexical-only while the "
                 "embedding model is away.",
                 "schema": {"type": "string"},
             },
@@ -85,7 +85,10 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         ] = None,
         item_type: ItemType | None = None,
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
-        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_TOOL_THRESHOLD,
+        threshold: Annotated[
+            float | None,
+            QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in mode hybrid."),
+        ] = None,
         mode: Mode | None = None,
     ) -> list[ToolMatch]:
         """Stage 2 alone: tools without their schemas."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
+from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
@@ -17,6 +17,7 @@ from skillroute.search import answer, plan
 from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.fuse import lift_by_skill
+from skillroute.search.hybrid import HybridRanking
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
@@ -43,7 +44,7 @@ class ToolSearch:
     schemas : SchemaLoader
     missing : MissingVectors
         Looks, where nothing is found, for what has no vector.
-    default_ranking : "semantic" or "lexical"
+    default_ranking : "semantic", "lexical" or "hybrid"
         For requests that name no mode.
     hybrid_skill_weight : float
         How far the hybrid strategy lifts the tools of a matched skill, 0..1.
@@ -118,7 +119,7 @@ class ToolSearch:
         skill_ids: list[str] | None = None,
         item_type: ItemType | None = None,
         limit: int = 10,
-        threshold: float = DEFAULT_TOOL_THRESHOLD,
+        threshold: float | None = None,
         mode: Mode | None = None,
     ) -> tuple[list[ToolMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
@@ -130,7 +131,8 @@ class ToolSearch:
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys)
                 ranking = self._ranking(run, index, query, wanted)
-                candidates = ranking.tools(where, limit=limit, threshold=threshold)
+                least = plan.tool_threshold(wanted, threshold)
+                candidates = ranking.tools(where, limit=limit, threshold=least)
                 if not candidates:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
@@ -143,10 +145,11 @@ class ToolSearch:
     def _ranking(self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decision 9)."""
         run.search_mode = wanted
-        if wanted == "semantic":
+        if wanted != "lexical":
             try:
                 with run.watch.stage("query_embedding"):
-                    return SemanticRanking(index, self._embedder.embed(query, index.model))
+                    vector = self._embedder.embed(query, index.model)
+                return SemanticRanking(index, vector) if wanted == "semantic" else HybridRanking(index, vector, query)
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
@@ -197,7 +200,7 @@ class ToolSearch:
             wheres = [of_skills, everything]
         else:
             wheres = [of_skills]
-        candidates = ranking.tools(*wheres, limit=request.limit, threshold=request.tool_threshold)
+        candidates = ranking.tools(*wheres, limit=request.limit, threshold=search_plan.tool_threshold)
         if not candidates:
             self._missing.look(run, index, request.query, Collection.TOOLS, *wheres)
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates

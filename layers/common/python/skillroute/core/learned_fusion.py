@@ -1,0 +1,158 @@
+"""Learned fusion: one ranking out of meaning and words, and how likely each candidate is right (docs/adr/0038).
+
+A linear model over six features of each candidate orders them; a logistic one makes a probability of its value and
+of how strong the others are. The weights are data, one set for each embedding model, since cosines of two models are of
+different size. `training/fusion.py` makes them with the features below, so that what is learned is what is served.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, Self
+
+_MOST_PER_WORD = 2.2
+"""What BM25 with k1 = 1.2 gives a word at most, times its weight."""
+
+_LONG = 5.0
+"""The logarithm of how many words make a request as long as can be: 150."""
+
+FEATURES = (
+    "cosine",
+    "short_margin",  # the distance to the highest cosine, for a short request: how far meaning is to be trusted alone
+    "uncovered_margin",  # the same for a request whose words are hardly found at all
+    "bm25_rank",  # 1 / rank
+    "long_share",  # the share of the highest BM25, for a long request
+    "long_coverage",  # BM25 as a share of what a text could have for this request, for a long one
+)
+"""Each grows, or stays, when a candidate's own cosine or BM25 grows, and no weight is negative: more of either never
+makes a candidate less likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a candidate.
+
+    Attributes
+    ----------
+    cosine : float
+        0..1; 0 without a vector.
+    bm25 : float
+        0 and up.
+    """
+
+    cosine: float
+    bm25: float
+
+
+@dataclass(frozen=True, slots=True)
+class FusedRequest:
+    """What is known of a request: its words, and the sum of their weights (`Bm25Encoder.query`)."""
+
+    words: int
+    weight: float
+
+
+def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tuple[float, ...]]:
+    """Return `FEATURES` of each candidate, in order; ranks and shares are among all that are given."""
+    best_cosine = max((candidate.cosine for candidate in candidates), default=0.0)
+    best_bm25 = max((candidate.bm25 for candidate in candidates), default=0.0)
+    most = _MOST_PER_WORD * request.weight
+    best_coverage = min(1.0, best_bm25 / most) if most else 0.0
+    length = min(1.0, math.log(max(request.words, 1)) / _LONG)
+    ranks = _ranks([candidate.bm25 for candidate in candidates])
+    made: list[tuple[float, ...]] = []
+    for candidate, rank in zip(candidates, ranks, strict=True):
+        margin = candidate.cosine - best_cosine
+        made.append(
+            (
+                candidate.cosine,
+                (1.0 - length) * margin,
+                (1.0 - best_coverage) * margin,
+                1.0 / rank if candidate.bm25 else 0.0,
+                length * (candidate.bm25 / best_bm25 if best_bm25 else 0.0),
+                length * (candidate.bm25 / most if most else 0.0),
+            )
+        )
+    return made
+
+
+def _ranks(values: Sequence[float]) -> list[int]:
+    """Return the place of each value from the highest, from 1; equal values share the first place of theirs."""
+    place_of: dict[float, int] = {}
+    place = 1
+    for value, group in groupby(sorted(values, reverse=True)):
+        place_of[value] = place
+        place += len(list(group))
+    return [place_of[value] for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The weights of one embedding model.
+
+    Attributes
+    ----------
+    weights : sequence of float
+        One for each of `FEATURES`.
+    slope, rivalry, intercept : float
+        Of the logistic function that makes a probability: `slope` of the weighted sum, `rivalry`, 0 or less, of the
+        log of the sum of the exponentials of all candidates' weighted sums.
+    """
+
+    weights: Sequence[float]
+    slope: float
+    rivalry: float
+    intercept: float
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        """Read weights as `fusion_weights.json` has them; a feature that is not there weighs nothing.
+
+        Raises
+        ------
+        ValueError
+            A weight is of no feature.
+        """
+        weights = stored["weights"]
+        unknown = sorted(weights.keys() - set(FEATURES))
+        if unknown:
+            raise ValueError(f"no feature of learned fusion: {', '.join(unknown)}")
+        return cls(
+            [float(weights.get(name, 0.0)) for name in FEATURES],
+            *(float(stored[name]) for name in ("slope", "rivalry", "intercept")),
+        )
+
+    def probabilities(self, request: FusedRequest, candidates: Sequence[Evidence]) -> list[float]:
+        """Return how likely each candidate serves the request, in order; its order is the ranking."""
+        sums = [
+            sum(weight * value for weight, value in zip(self.weights, row, strict=True))
+            for row in features(request, candidates)
+        ]
+        best = max(sums, default=0.0)
+        rivals = best + math.log(sum(math.exp(value - best) for value in sums)) if sums else 0.0
+        base = self.rivalry * rivals + self.intercept
+        return [_logistic(self.slope * value + base) for value in sums]
+
+
+def _logistic(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-min(max(value, -50.0), 50.0)))
+
+
+@cache
+def load_fusions(package: str) -> Mapping[str, Fusion]:
+    """Return the weights that lie beside a package's code, by the embedding model's name; ``*`` is any other."""
+    stored = json.loads(files(package).joinpath("fusion_weights.json").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Fusion.read(weights) for name, weights in stored["models"].items()})
+
+
+def fusion_for(package: str, model: str) -> Fusion:
+    """Return the weights for an embedding model."""
+    fusions = load_fusions(package)
+    return fusions.get(model) or fusions["*"]
