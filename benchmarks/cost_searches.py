@@ -21,7 +21,7 @@ def _texts(length: int) -> Iterator[tuple[str, str]]:
 def search(path: str, _: World) -> Iterator[Case]:
     """Yield searches for tools with their schemas."""
     everything = {"limit": 50, "skill_limit": 10, "skill_threshold": 0.0, "tool_threshold": 0.0, "strategy": "hybrid"}
-    for mode in ("semantic", "lexical"):
+    for mode in ("semantic", "lexical", "hybrid"):
         for query in ("water", "large water", "long water"):
             yield Case(f"{query}, {mode}", path, {**everything, "query": query, "mode": mode})
         for name, text in _texts(SEARCH_TEXT):
@@ -29,7 +29,7 @@ def search(path: str, _: World) -> Iterator[Case]:
 
 
 def _search_by_url(path: str, **more: object) -> Iterator[Case]:
-    for mode in ("semantic", "lexical"):
+    for mode in ("semantic", "lexical", "hybrid"):
         for name, text in [("water", "water"), ("long water", "long water"), *_texts(SEARCH_TEXT)]:
             asked = {"query": text, "limit": 50, "threshold": 0, "mode": mode, **more}
             yield Case(f"{name}, {mode}", f"{path}?{urlencode(asked)}")

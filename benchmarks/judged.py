@@ -181,17 +181,16 @@ def imported(judged: JudgedSet, seed: int) -> Iterator[Imported]:
             parts.close()
 
 
-def request(query: str, strategy: str, mode: str, thresholds: tuple[float, float]) -> SearchRequest:
-    """Return a search for the first ten, without schemas."""
+def request(query: str, strategy: str, mode: str, thresholds: Mapping[str, float]) -> SearchRequest:
+    """Return a search for the first ten, without schemas; thresholds that are not given are the request's defaults."""
     return SearchRequest.model_validate(
         {
             "query": query,
             "strategy": strategy,
             "mode": mode,
             "limit": _TOP,
-            "skill_threshold": thresholds[0],
-            "tool_threshold": thresholds[1],
             "include_schemas": False,
+            **thresholds,
         }
     )
 

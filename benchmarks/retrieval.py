@@ -1,9 +1,10 @@
 """How good the results are, on judged sets: recall, nDCG, MRR and COMP by strategy, mode and thresholds.
 
 Each set is imported through the services into a fresh PostgreSQL and searched in this process. Skills are the set's
-own for examples, the top-level fields for sealtools, and k-means clusters made by this benchmark for the rest (the
-column "skills" tells). Each is measured with the default thresholds and with none, so that what thresholds cost is
-seen; lexical ranking knows no thresholds and is measured once. `no_skill` is the share of queries for which no skill
+own for examples, the top-level fields for sealtools, the categories of the catalogues, and k-means clusters made by
+this benchmark for the rest (the column "skills" tells). Mode semantic is measured with the default thresholds and with
+none, so that what thresholds cost is seen; the others as they are, for lexical knows no thresholds and hybrid only
+those that are given. `no_skill` is the share of queries for which no skill
 narrowed the search, `empty` the share without any result. Measures are defined in judged.py.
 
     python benchmarks/retrieval.py --data /path/to/data --limit-queries 300
@@ -16,18 +17,17 @@ from typing import Any
 
 from harness import arguments, console, print_table, progress, save, words
 from judged import evaluate, imported, load, request
-from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
-from skillroute.search.model import DEFAULT_SKILL_THRESHOLD
 
-THRESHOLDS = {"default": (DEFAULT_SKILL_THRESHOLD, DEFAULT_TOOL_THRESHOLD), "none": (0.0, 0.0)}
+SETS = ["examples", "metatool", "sealtools", "bfcl", "docker-mcp-catalog", "livemcp-catalog"]
+THRESHOLDS = {"default": {}, "none": {"skill_threshold": 0.0, "tool_threshold": 0.0}}
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with metatool, sealtools and bfcl")
-    parser.add_argument("--sets", type=words, default=["examples", "metatool", "sealtools", "bfcl"])
+    parser.add_argument("--sets", type=words, default=SETS)
     parser.add_argument("--strategies", type=words, default=["hierarchical", "direct", "hybrid"])
-    parser.add_argument("--modes", type=words, default=["semantic", "lexical"])
+    parser.add_argument("--modes", type=words, default=["semantic", "lexical", "hybrid"])
     parser.add_argument("--limit-queries", type=int, default=0, help="so many of each set, drawn by chance; 0: all")
     parser.add_argument("--limit-tools", type=int, default=0, help="fewer tools, for a quick look: easier than the set")
     args = parser.parse_args()

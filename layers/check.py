@@ -52,7 +52,8 @@ def main(function: str, runtime: str, *folders: str) -> None:
     if function in {"search", "catalog", "skills"}:
         reads_tokens()
     if "InferenceLayer" in layers:
-        embeds_and_classifies(layers["InferenceLayer"] / "models" / "all-minilm-l6-v2")
+        for model in sorted((layers["InferenceLayer"] / "models").iterdir()):
+            embeds_and_classifies(model)
     if "QdrantLayer" in layers:
         asks_qdrant()
     elif "IndexLayer" in layers:

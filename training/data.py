@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,11 +142,3 @@ def training_pairs(pool: Pool, *, most_per_tool: int) -> list[tuple[str, str, fr
                 count[need[0]] = count.get(need[0], 0) + 1
                 made.append((query.text, need[0], query.relevant))
     return made
-
-
-def servers_of(tools: Iterable[Tool]) -> dict[str, Sequence[str]]:
-    """Return the ids of each server's tools."""
-    servers: dict[str, list[str]] = {}
-    for tool in tools:
-        servers.setdefault(tool.server, []).append(tool.id)
-    return servers

@@ -78,13 +78,11 @@ class Encoder(nn.Module):
         )
         self.encoder = _module(layer=nn.ModuleList(Layer(dropout) for _ in range(LAYERS)))
 
-    def hidden(self, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
-        """Return hidden states; `ids`, `types` int64 [batch, tokens], `mask` bool of the same shape."""
+    def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return hidden states; `ids` int64 [batch, tokens], `mask` bool of the same shape."""
         embeddings = self.embeddings
         words = embeddings.word_embeddings(ids) + embeddings.position_embeddings.weight[: ids.shape[1]]
-        words = words + (
-            embeddings.token_type_embeddings.weight[0] if types is None else embeddings.token_type_embeddings(types)
-        )
+        words = words + embeddings.token_type_embeddings.weight[0]  # every text is one segment
         hidden = embeddings.LayerNorm(words)
         for layer in self.encoder.layer:
             hidden = layer(hidden, mask[:, None, None, :])

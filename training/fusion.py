@@ -226,6 +226,11 @@ def calibrate(parts: Sequence[Part], weights: Array) -> tuple[float, float, floa
     return float(found[0]), float(found[1]), float(found[2] - found[:2] @ centre)
 
 
+def named_first(judged: Judged, scores: Array) -> Array:
+    """Return scores with those of tools that the request names above all others, as the search has them."""
+    return np.where(judged.is_named > 0, scores + 1e6, scores)
+
+
 def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float]:
     """Return recall@1, recall@5 and the share of requests whose needs are all among the first five."""
     recall_1, recall_5 = [], []
@@ -248,8 +253,9 @@ def reliability(
         others = rivals(part.judged, sums)
         for (first, last), chosen in zip(part.judged.bounds(), part.chosen, strict=True):
             if chosen:
-                best = first + int(np.argmax(sums[first:last]))
-                said.append(1 / (1 + np.exp(-(curve[0] * sums[best] + curve[1] * others[best] + curve[2]))))
+                best = first + int(np.argmax(named_first(part.judged, sums)[first:last]))
+                highest = sums[first:last].max()  # what is named gets the highest probability of all
+                said.append(1 / (1 + np.exp(-(curve[0] * highest + curve[1] * others[best] + curve[2]))))
                 was.append(part.judged.need[best] >= 0)
     place = np.minimum((np.array(said) * 10).astype(int), 9)
     return [
@@ -281,15 +287,22 @@ def report(label: str, sets: Mapping[str, Part], score: Callable[[Part], Array])
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
-    parser.add_argument("--cache", type=Path, default=ROOT / ".bench" / "fusion", help="where evidence is kept")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=ROOT / ".bench" / "fusion",
+        help="where evidence is kept; remove it when texts, BM25 or requests have changed",
+    )
     parser.add_argument("--rotate", action="store_true", help="leave each set out in turn; writes nothing")
     parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
     arguments = parser.parse_args()
     folder = ROOT / "layers/inference/models" / arguments.model
     embedder = OnnxEmbedder(folder)
+    described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    cache = arguments.cache / f"{described['name']}-{described['sha256'][:12]}"
     sets: dict[str, Part] = {}
     for name in (*FITTED, *CATALOGUES):
-        file = arguments.cache / arguments.model / f"{name}.npz"
+        file = cache / f"{name}.npz"
         if not file.exists():
             print(f"collecting {name}", file=sys.stderr)
             pool = load_pool(name)
@@ -311,6 +324,7 @@ def main() -> None:
         return
     weights = fit(list(fitted.values()))
     report("learned", sets, lambda part: part.features @ weights)
+    report("learned, named first", sets, lambda part: named_first(part.judged, part.features @ weights))
     curve = calibrate(list(fitted.values()), weights)
     print("\nprobability of the first, share that is right, requests:")
     everything = [Part(p.judged, p.features, p.judged.held_out if n in FITTED else p.chosen) for n, p in sets.items()]
@@ -322,7 +336,7 @@ def main() -> None:
     }
     print(json.dumps(made, indent=2))
     if arguments.write:
-        stored = json.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {"models": {}}
+        stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
         stored["models"][embedder.model.name] = made
         WEIGHTS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
 

@@ -45,18 +45,6 @@ def recall(ranked: Sequence[Sequence[str]], queries: Sequence[Query], k: int) ->
     return float(np.mean(shares)) if shares else float("nan")
 
 
-def covered(ranked: Sequence[Sequence[str]], queries: Sequence[Query], k: int = 5) -> float:
-    """Return the share of requests of which the first `k` serve every need."""
-    return float(
-        np.mean(
-            [
-                all(any(id_ in found[:k] for id_ in need) for need in query.needs)
-                for found, query in zip(ranked, queries, strict=True)
-            ]
-        )
-    )
-
-
 def rank(scores: Matrix, ids: Sequence[str], k: int = 10) -> list[list[str]]:
     """Return the ids of the `k` highest scores of each row, the highest first."""
     k = min(k, len(ids))

@@ -231,7 +231,8 @@ def validate(source: Path, tokenizer: Tokenizer, fp32: bytes, int8: bytes, *, is
 
         reference = SentenceTransformer(str(source), device="cpu").encode(SENTENCES, normalize_embeddings=True)
     # Tuned weights lie a little further apart; what they find is measured with the int8 graph itself.
-    for label, model, tolerance in (("fp32", fp32, 1e-5), ("int8", int8, 2e-2 if is_tuned else 1e-2)):
+    graphs = [("int8", int8, 2e-2)] if is_tuned else [("fp32", fp32, 1e-5), ("int8", int8, 1e-2)]
+    for label, model, tolerance in graphs:
         cosines = (reference * embed(model, tokenizer, SENTENCES)).sum(axis=1)
         print(f"{label}: cosine with the reference: lowest {cosines.min():.6f}, mean {cosines.mean():.6f}")
         if cosines.min() < 1 - tolerance:

@@ -319,7 +319,7 @@ def test_what_is_retried_is_asked_for_by_the_relay_once_more(picky: System) -> N
 def test_an_empty_answer_says_when_what_matches_has_no_vector(picky: System, away: bool) -> None:
     """It is never empty with nothing degraded; decision 30: for those who see what it is."""
     picky.embedder.away = away
-    put(picky, item("bad", **BAD), caller=ACME)
+    put(picky, item("bad", **BAD), item("phial", description="Poison and antidotes."), caller=ACME)
     picky.create("s", ACME, description="Poison and antidotes.")
     picky.embedder.away = False
     degraded = [
@@ -329,6 +329,9 @@ def test_an_empty_answer_says_when_what_matches_has_no_vector(picky: System, awa
     ]
     assert degraded == [["vectors_missing"], []] * 3
     for caller, expected in ((ACME, ["vectors_missing"]), (GLOBEX, [])):
+        of_mode = {"mode": "hybrid", "strategy": "direct", "tool_threshold": 0.3}
+        assert picky.search("antidotes", caller=caller, **of_mode).metadata.degraded == expected
+        assert picky.parts.tool_search.skills("antidotes", caller, mode="hybrid")[1].degraded == expected
         assert picky.parts.tool_search.tools("bad", caller)[1].degraded == expected
         assert picky.parts.tool_search.skills("antidotes", caller)[1].degraded == expected
 

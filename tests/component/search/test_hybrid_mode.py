@@ -58,6 +58,30 @@ def test_decision_11_a_named_tool_comes_first_in_mode_hybrid(
     assert strategy == "direct" or "home" in answer.metadata.skill_ids_used
 
 
+def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> None:
+    system.tool("far", at(0.2), description="schedule a meeting with John")
+    system.tools([("near", at(0.5)), ("nearer", at(0.6))], description="a meeting")
+    whole = system.search(mode="hybrid", strategy="direct").tools
+    cut = system.search(mode="hybrid", strategy="direct", tool_threshold=0.3).tools
+    assert len(whole) == 3
+    assert cut == [tool for tool in whole if tool.name != "far"]
+
+
+def test_decision_11_tools_that_are_named_by_a_common_word_leave_the_nearest_skill_its_place(system: System) -> None:
+    """A word such as "search" names a tool of many servers, and with it their skills."""
+    system.skill("near", at(0.9), description="Nothing in common.")
+    system.tool("wanted", at(0.9), skills=["near"], description="nothing in common")
+    for n in range(4):
+        system.skill(f"of_search_{n}", at(0.1), description="Something else.")
+        system.tool("search", at(0.1), skills=[f"of_search_{n}"], server=f"server {n}", description="something else")
+    answer = system.search("search my inbox", mode="hybrid", skill_limit=3)
+    assert answer.metadata.skill_ids_used == ["of_search_0", "of_search_1", "near"]
+    assert "wanted" in [tool.name for tool in answer.tools]
+    assert [skill.id for skill in system.search("search my inbox", mode="hybrid", skill_limit=1).matched_skills] == [
+        "of_search_0"
+    ]
+
+
 def test_a_tool_found_by_words_alone_is_scored_by_its_meaning_as_well(system: System) -> None:
     """Its cosine lies behind those of the candidates by meaning, and is looked up."""
     system.tools([(f"near_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)], description="nothing in common")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.errors import EmbeddingUnavailable
 
 USE_NOTHING = """
@@ -65,6 +67,19 @@ def test_nothing_heavy_is_imported_before_the_first_text(model_dir: Path) -> Non
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
 
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", packaged_models())
+def test_a_packaged_model_is_what_its_description_says(name: str) -> None:
+    folder = models_dir() / name
+    described = json.loads((folder / "model.json").read_text())
+    assert hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest() == described["sha256"]
+    assert described["name"].startswith(f"{name}-int8-v")
+    [wanted, near, far] = embed(
+        OnnxEmbedder(folder), "take a screenshot", "capture an image of the screen", "send mail"
+    )
+    assert len(wanted) == described["dimension"]
+    assert cosine(wanted, near) > cosine(wanted, far) + 0.2
 
 
 def test_it_knows_meanings_not_only_words(model_dir: Path) -> None:

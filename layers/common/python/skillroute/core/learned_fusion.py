@@ -149,7 +149,8 @@ def _logistic(value: float) -> float:
 def load_fusions(package: str) -> Mapping[str, Fusion]:
     """Return the weights that lie beside a package's code, by the embedding model's name; ``*`` is any other."""
     stored = json.loads(files(package).joinpath("fusion_weights.json").read_text(encoding="utf-8"))
-    return MappingProxyType({name: Fusion.read(weights) for name, weights in stored["models"].items()})
+    fusions = {name: Fusion.read(weights) for name, weights in stored["models"].items()}
+    return MappingProxyType({"*": fusions[stored["other_models"]], **fusions})
 
 
 def fusion_for(package: str, model: str) -> Fusion:

@@ -26,15 +26,19 @@ class HybridRanking:
         self._by_words = LexicalRanking(index, query)
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        named = [Candidate(key, 1.0, None, True) for key in self._by_words.skills_of_named_tools(where)]
-        known = {candidate.key for candidate in named}
-        near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
-        return [*by_rank(named), *(candidate for candidate in near if candidate.key not in known)][:limit]
+        keys = set(self._by_words.skills_of_named_tools(where))
+        near = [c for c in self._by_meaning.skills(where, limit=limit, threshold=threshold) if c.key not in keys]
+        # A word such as "search" names tools in many skills: they leave the nearest skill its place.
+        most = max(1, limit - 1) if near else limit
+        return [*by_rank(Candidate(key, 1.0, None, True) for key in keys)[:most], *near][:limit]
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
-        """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name."""
+        """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
+
+        The threshold cuts and changes no score: all candidates are scored side by side before it.
+        """
         pool = max(limit, CANDIDATE_POOL)
-        cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=threshold)}
+        cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=0.0)}
         words = {
             hit.key: hit.score
             for where in wheres
@@ -44,9 +48,8 @@ class HybridRanking:
         # What only one of the two found is scored by the other as well: a guess in its place would be part of the rank.
         cosines |= self._cosines(sorted({*words, *named} - cosines.keys()))
         words |= self._bm25(sorted(cosines.keys() - words.keys()))
-        found = {*cosines, *words, *named}
-        keys = sorted(key for key in found if key in named or cosines.get(key, 0.0) >= threshold)
-        return self._ranked(keys, cosines, words, named)
+        ranked = self._ranked(sorted({*cosines, *words, *named}), cosines, words, named)
+        return [c for c in ranked if c.is_named or threshold <= 0.0 or (c.similarity or 0.0) >= threshold]
 
     def _ranked(
         self, keys: Sequence[str], cosines: Mapping[str, float], words: Mapping[str, float], named: set[str]

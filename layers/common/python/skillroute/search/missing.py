@@ -25,7 +25,7 @@ class MissingVectors:
         What words find is what the caller may see, so it reveals nothing of others (decision 30). Raises
         `IndexUnavailable`.
         """
-        if run.search_mode != "semantic":
+        if run.search_mode not in ("semantic", "hybrid"):
             return
         found = [index.search_text(collection, query, where=where, limit=LOOKED_AT) for where in wheres]
         keys = sorted({hit.key for hits in found for hit in hits})

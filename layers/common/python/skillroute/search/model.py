@@ -42,7 +42,8 @@ class SearchRequest(BaseModel):
     mode: Mode | None = Field(
         None,
         description="How to rank: by meaning (semantic), by words (lexical, BM25), or by both (hybrid), where score is "
-        "how likely the item is right. hybrid_rerank is not available yet. Null takes the deployment's default.",
+        "an estimate of how likely the item is right. hybrid_rerank is not available yet. Null takes the deployment's "
+        "default.",
     )
 
 

@@ -52,7 +52,8 @@ def make_embedder_of(settings: EmbeddingSettings, model: EmbeddingModel) -> Embe
     from skillroute.core.embedding.hashing import HashingEmbedder
     from skillroute.core.embedding.onnx import OnnxEmbedder
 
-    folders = [settings.onnx_dir, *(models_dir() / name for name in packaged_models())]
+    own = [settings.onnx_dir] if settings.embedding_provider == "onnx" else []
+    folders = [*own, *(models_dir() / name for name in packaged_models())]
     packaged: list[Embedder] = [HashingEmbedder(model.dimension), *map(OnnxEmbedder, folders)]
     for embedder in packaged:
         try:
