@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
+from operator import mul
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -86,10 +86,8 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
 def _ranks(values: Sequence[float]) -> list[int]:
     """Return the place of each value from the highest, from 1; equal values share the first place of theirs."""
     place_of: dict[float, int] = {}
-    place = 1
-    for value, group in groupby(sorted(values, reverse=True)):
-        place_of[value] = place
-        place += len(list(group))
+    for place, value in enumerate(sorted(values, reverse=True), 1):
+        place_of.setdefault(value, place)
     return [place_of[value] for value in values]
 
 
@@ -131,10 +129,7 @@ class Fusion:
 
     def probabilities(self, request: FusedRequest, candidates: Sequence[Evidence]) -> list[float]:
         """Return how likely each candidate serves the request, in order; its order is the ranking."""
-        sums = [
-            sum(weight * value for weight, value in zip(self.weights, row, strict=True))
-            for row in features(request, candidates)
-        ]
+        sums = [sum(map(mul, self.weights, row)) for row in features(request, candidates)]
         best = max(sums, default=0.0)
         rivals = best + math.log(sum(math.exp(value - best) for value in sums)) if sums else 0.0
         base = self.rivalry * rivals + self.intercept
