@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from data import ROOT, Pool, Query, load_pool
+from data import JUDGED, ROOT, Pool, Query, lines, load_pool
 from skillroute.catalogue.names import name_key, possible_names
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
-from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, features
+from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, features, fusion_for
 
 FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
 """Sets that weights are fitted on, and how many requests of each, a third of them held out."""
@@ -67,15 +67,17 @@ class Judged:
         edges = np.searchsorted(self.query, np.arange(len(self.needs) + 1)).tolist()
         return list(pairwise(edges))
 
+    def evidence(self, first: int, last: int) -> list[Evidence]:
+        """Return what is known of the candidates in some rows."""
+        pairs = zip(self.cosine[first:last].tolist(), self.bm25[first:last].tolist(), strict=True)
+        return [Evidence(max(0.0, cosine), bm25) for cosine, bm25 in pairs]
+
     def features(self) -> Array:
         """Return the search's features of each candidate, float [rows, features]."""
         rows: list[tuple[float, ...]] = []
         for request, (first, last) in enumerate(self.bounds()):
-            evidence = [
-                Evidence(max(0.0, cosine), bm25)
-                for cosine, bm25 in zip(self.cosine[first:last].tolist(), self.bm25[first:last].tolist(), strict=True)
-            ]
-            rows += features(FusedRequest(int(self.words[request]), float(self.weight[request])), evidence)
+            asked = FusedRequest(int(self.words[request]), float(self.weight[request]))
+            rows += features(asked, self.evidence(first, last))
         return np.array(rows, np.float64).reshape(-1, len(FEATURES))
 
 
@@ -275,6 +277,33 @@ def rrf(judged: Judged) -> Array:
     return fused
 
 
+def report_refusals(embedder: OnnxEmbedder) -> None:
+    """Print how many requests that nothing serves a bound refuses, by how many of the answered ones it loses."""
+    both = Pool("both catalogues")
+    for pool in map(load_pool, CATALOGUES):
+        both.tools |= pool.tools
+        both.queries += pool.queries
+    nothing = [Query(line["query"], line["kind"], ()) for line in lines(JUDGED / "nothing_fits.jsonl")]
+    judged = collect(both, [*both.queries, *nothing], embedder)
+    fusion = fusion_for("skillroute.search", embedder.model.name)
+    highest: dict[str, list[float]] = {"probability": [], "cosine": []}
+    answered = []
+    for number, (first, last) in enumerate(judged.bounds()):
+        request = FusedRequest(int(judged.words[number]), float(judged.weight[number]))
+        chances = np.array(fusion.probabilities(request, judged.evidence(first, last)))
+        highest["probability"].append(float(chances.max()))
+        highest["cosine"].append(float(judged.cosine[first:last].max()))
+        answered.append(bool((judged.need[first:last][np.argsort(-chances)[:5]] >= 0).any()))
+    kinds = np.array([query.kind for query in nothing])
+    print("| bound on the highest | lost | at | refused | near misses | far |\n|---|---|---|---|---|---|")
+    for name, values in highest.items():
+        served, unserved = np.array(values[: len(both.queries)]), np.array(values[len(both.queries) :])
+        for lost in (0.01, 0.05, 0.1):
+            bound = np.quantile(served[np.array(answered[: len(served)])], lost)
+            shares = [unserved < bound, *((unserved < bound)[kinds == kind] for kind in ("near", "far"))]
+            print(f"| {name} | {lost:.2f} | {bound:.2f} | " + " | ".join(f"{s.mean():.2f}" for s in shares) + " |")
+
+
 def report(label: str, sets: Mapping[str, Part], score: Callable[[Part], Array]) -> None:
     """Print recall@1 / recall@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
     cells = []
@@ -294,10 +323,16 @@ def main() -> None:
         help="where evidence is kept; remove it when texts, BM25 or requests have changed",
     )
     parser.add_argument("--rotate", action="store_true", help="leave each set out in turn; writes nothing")
+    parser.add_argument(
+        "--refusals", action="store_true", help="measure instead how well what nothing serves is told apart"
+    )
     parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
     arguments = parser.parse_args()
     folder = ROOT / "layers/inference/models" / arguments.model
     embedder = OnnxEmbedder(folder)
+    if arguments.refusals:
+        report_refusals(embedder)
+        return
     described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     cache = arguments.cache / f"{described['name']}-{described['sha256'][:12]}"
     sets: dict[str, Part] = {}
