@@ -140,7 +140,7 @@ IMPOSSIBLE: list[tuple[str, dict[str, str]]] = [
     ("SubnetIds needs SecurityGroupIds", {"SubnetIds": "subnet-01234567"}),
     ("SecurityGroupIds needs SubnetIds", {"SecurityGroupIds": "sg-01234567"}),
     ("need EmbeddingModel", {"EmbeddingProvider": "openai"}),
-    ("EmbeddingModel of EmbeddingProvider onnx", {"EmbeddingModel": "amazon.titan-embed-text-v2:0"}),
+    ("EmbeddingModel needs EmbeddingProvider", {"EmbeddingModel": "amazon.titan-embed-text-v2:0"}),
     ("EmbeddingApiKeySecretArn needs EmbeddingProvider openai", {"EmbeddingApiKeySecretArn": _SECRET + "key-AbCdEf"}),
     ("onnx needs EmbeddingDimension 384", {"EmbeddingDimension": "1024"}),
     ("need ChatModel", {"ChatProvider": "bedrock"}),

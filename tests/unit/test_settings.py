@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -134,12 +133,6 @@ def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch,
     # WHEN a folder is given, THEN it is that one, whatever it is called
     environment.setenv("SKILLROUTE_MODEL_DIR", str(tmp_path))
     assert SearchSettings.load().onnx_dir == tmp_path
-
-
-def test_the_template_allows_the_packaged_models_and_no_others() -> None:
-    template = (models_dir().parents[2] / "template.yaml").read_text()
-    allowed = re.findall(r"^ +- !Equals \[!Ref EmbeddingModel, (.*)\]$", template, re.MULTILINE)
-    assert allowed == ['""', *packaged_models()]
 
 
 def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:
