@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from data import JUDGED, ROOT, Pool, Query, lines, load_pool
 from skillroute.catalogue.names import name_key, possible_names
+from skillroute.core import rank_fusion
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
@@ -268,12 +269,14 @@ def reliability(
 
 
 def rrf(judged: Judged) -> Array:
-    """Return reciprocal rank fusion of both rankings, k = 60, to compare with."""
+    """Return reciprocal rank fusion of both rankings, to compare with."""
     fused = np.zeros(len(judged.query))
     for first, last in judged.bounds():
+        ranks = []
         for signal in (judged.cosine[first:last], judged.bm25[first:last]):
-            ranks = np.argsort(np.argsort(-signal, kind="stable"), kind="stable") + 1
-            fused[first:last] += np.where(signal > 0, 1 / (60 + ranks), 0)
+            places = np.argsort(np.argsort(-signal, kind="stable"), kind="stable") + 1
+            ranks.append([int(place) if value > 0 else None for place, value in zip(places, signal, strict=True)])
+        fused[first:last] = [rank_fusion.rrf(*both) for both in zip(*ranks, strict=True)]
     return fused
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, features, fusion_for, load_fusions
@@ -94,11 +95,21 @@ def test_packaged_models_have_weights_of_their_own_and_others_the_general_ones()
 
 def test_weights_name_features() -> None:
     curve = {"slope": 1.0, "rivalry": -0.5, "intercept": -1.0}
-    assert Fusion.read({"weights": {"cosine": 2.0}, **curve}) == Fusion(
-        [2.0, *[0.0] * (len(FEATURES) - 1)], 1.0, -0.5, -1.0
-    )
-    with pytest.raises(ValueError, match="cosin"):
-        Fusion.read({"weights": {"cosin": 2.0}, **curve})
+    weights = {name: float(place) for place, name in enumerate(sorted(FEATURES))}
+    assert Fusion.read({"weights": weights, **curve}) == Fusion([weights[name] for name in FEATURES], 1.0, -0.5, -1.0)
+    for other in ({**weights, "cosin": 2.0}, {"cosine": 2.0}):
+        with pytest.raises(ValueError, match="cosin"):
+            Fusion.read({"weights": other, **curve})
+
+
+def test_the_most_that_bm25_gives_a_word_is_that_of_the_encoder() -> None:
+    """A text that is one word many times comes near it, and none gets above."""
+    encoder = Bm25Encoder()
+    [word] = encoder.query("calendar").values
+    [impact] = encoder.document("calendar " * 10_000).values
+    evidence = Evidence(0.0, word * impact)
+    assert of("long_coverage", FusedRequest(1000, word), evidence) == [pytest.approx(1.0, abs=0.1)]
+    assert of("long_coverage", FusedRequest(1000, word), evidence)[0] <= 1.0
 
 
 def test_probabilities_by_hand() -> None:

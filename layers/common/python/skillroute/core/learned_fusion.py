@@ -111,21 +111,18 @@ class Fusion:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
-        """Read weights as `fusion_weights.json` has them; a feature that is not there weighs nothing.
+        """Read weights as `fusion_weights.json` has them.
 
         Raises
         ------
         ValueError
-            A weight is of no feature.
+            They are of other features.
         """
         weights = stored["weights"]
-        unknown = sorted(weights.keys() - set(FEATURES))
-        if unknown:
-            raise ValueError(f"no feature of learned fusion: {', '.join(unknown)}")
-        return cls(
-            [float(weights.get(name, 0.0)) for name in FEATURES],
-            *(float(stored[name]) for name in ("slope", "rivalry", "intercept")),
-        )
+        if weights.keys() != set(FEATURES):
+            raise ValueError(f"weights of {sorted(weights)}, and the features are {sorted(FEATURES)}")
+        curve = (float(stored[name]) for name in ("slope", "rivalry", "intercept"))
+        return cls([float(weights[name]) for name in FEATURES], *curve)
 
     def probabilities(self, request: FusedRequest, candidates: Sequence[Evidence]) -> list[float]:
         """Return how likely each candidate serves the request, in order; its order is the ranking."""

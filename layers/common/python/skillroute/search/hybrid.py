@@ -49,7 +49,7 @@ class HybridRanking:
         cosines |= self._cosines(sorted({*words, *named} - cosines.keys()))
         words |= self._bm25(sorted(cosines.keys() - words.keys()))
         ranked = self._ranked(sorted({*cosines, *words, *named}), cosines, words, named)
-        return [c for c in ranked if c.is_named or threshold <= 0.0 or (c.similarity or 0.0) >= threshold]
+        return [c for c in ranked if c.is_named or (c.similarity or 0.0) >= threshold]
 
     def _ranked(
         self, keys: Sequence[str], cosines: Mapping[str, float], words: Mapping[str, float], named: set[str]

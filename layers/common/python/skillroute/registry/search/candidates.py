@@ -198,7 +198,7 @@ class HybridSearch:
     def _cosines(self, ids: Sequence[int]) -> dict[int, float]:
         if not ids:
             return {}
-        hits = self._near(IndexFilter({"entity_id": [str(id_) for id_ in ids]}), len(ids))
+        hits = self._near(IndexFilter(keys=[str(id_) for id_ in ids]), len(ids))
         return {int(hit.key): hit.score for hit in hits}
 
     def _boosts(self, ids: Sequence[int]) -> dict[int, KeywordHit]:

@@ -28,7 +28,7 @@ KEY_FIELD = "_key"
 _OWN_KEYWORD_FIELDS: Mapping[Collection, tuple[str, ...]] = {
     Collection.TOOLS: ("type", "server", "skill_keys", "name_key"),
     Collection.SKILLS: ("hidden_from",),
-    Collection.REGISTRY: ("entity_id", "kind", "is_enabled", "tags"),
+    Collection.REGISTRY: ("kind", "is_enabled", "tags"),
     Collection.MAIL: (
         "kind", "project_ids", "importance", "sender", "recipients", "parties", "thread_id", "ack_required",
     ),
