@@ -59,8 +59,9 @@ def test_decision_11_a_named_tool_comes_first_in_mode_hybrid(
 
 
 def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> None:
-    system.tool("far", at(0.2), description="schedule a meeting with John")
-    system.tools([("near", at(0.5)), ("nearer", at(0.6))], description="a meeting")
+    # Found by meaning alone: words would find it whatever the threshold is, and it would weigh on the others' scores.
+    system.tool("far", at(0.25), description="nothing in common")
+    system.tools([("near", at(0.35)), ("nearer", at(0.4))], description="a meeting")
     whole = system.search(mode="hybrid", strategy="direct").tools
     cut = system.search(mode="hybrid", strategy="direct", tool_threshold=0.3).tools
     assert len(whole) == 3

@@ -37,4 +37,4 @@ def lift_by_skill(
         best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
         return replace(candidate, score=(1.0 - weight) * candidate.score + weight * best)
 
-    return named_first(candidate if candidate.is_named else lifted(candidate) for candidate in candidates)
+    return named_first(map(lifted, candidates))
