@@ -36,6 +36,7 @@ def sweep(data: Imported, weights: list[float], modes: list[str], bar: Progress)
             data.parts.query_embedder,
             schemas,
             MissingVectors(data.parts.database),
+            default_ranking="semantic",
             hybrid_skill_weight=weight,
         )
         found = evaluate(

@@ -107,7 +107,8 @@ class System:
         restricted: Any = RestrictedPool(self.pool)
         self.database = FaultyDatabase(restricted)
         self.feed = FaultyFeed(make_feed(restricted))
-        self.settings = LocalSettings(database_url=url, **settings)  # type: ignore[arg-type]
+        # What search-contract says, it says of mode semantic (decision 33).
+        self.settings = LocalSettings(database_url=url, **{"default_mode": "semantic", **settings})  # type: ignore[arg-type]
         self.classifier = ScriptedClassifier()
         self.chat = FakeChat()
         self.notifier = FakeNotifier()

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +29,14 @@ from skillroute.core import rank_fusion
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
-from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, features, fusion_for
+from skillroute.core.learned_fusion import FEATURES, ClauseEvidence, Evidence, FusedRequest, features, fusion_for
+from skillroute.search.clauses import clauses
+from skillroute.search.hybrid import CLAUSE_POOL
+from skillroute.search.plan import CANDIDATE_POOL
 
 FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
 """Sets that weights are fitted on, and how many requests of each, a third of them held out."""
 CATALOGUES = ("docker-mcp-catalog", "livemcp-catalog")
-CANDIDATES = 100
 LONGEST_QUERY = 1000
 WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
 
@@ -47,19 +50,22 @@ class Judged:
     Attributes
     ----------
     query : int [rows], which request
-    cosine, bm25 : float [rows]
-    is_named : bool [rows]
+    cosine, bm25, clause_margin : float [rows]
+    leads_clause, is_named : bool [rows]
     need : int [rows], the need that a candidate serves, -1 for none
-    words, weight, needs, held_out : [requests]
+    words, weight, clauses, needs, held_out : [requests]
     """
 
     query: Array
     cosine: Array
     bm25: Array
+    clause_margin: Array
+    leads_clause: Array
     is_named: Array
     need: Array
     words: Array
     weight: Array
+    clauses: Array
     needs: Array
     held_out: Array
 
@@ -70,15 +76,19 @@ class Judged:
 
     def evidence(self, first: int, last: int) -> list[Evidence]:
         """Return what is known of the candidates in some rows."""
-        pairs = zip(self.cosine[first:last].tolist(), self.bm25[first:last].tolist(), strict=True)
-        return [Evidence(max(0.0, cosine), bm25) for cosine, bm25 in pairs]
+        columns = (self.cosine, self.bm25, self.clause_margin, self.leads_clause)
+        rows = zip(*(column[first:last].tolist() for column in columns), strict=True)
+        return [Evidence(max(0.0, cosine), bm25, margin, leads > 0) for cosine, bm25, margin, leads in rows]
+
+    def request(self, number: int) -> FusedRequest:
+        """Return what is known of a request."""
+        return FusedRequest(int(self.words[number]), float(self.weight[number]), int(self.clauses[number]))
 
     def features(self) -> Array:
         """Return the search's features of each candidate, float [rows, features]."""
         rows: list[tuple[float, ...]] = []
         for request, (first, last) in enumerate(self.bounds()):
-            asked = FusedRequest(int(self.words[request]), float(self.weight[request]))
-            rows += features(asked, self.evidence(first, last))
+            rows += features(self.request(request), self.evidence(first, last))
         return np.array(rows, np.float64).reshape(-1, len(FEATURES))
 
 
@@ -113,27 +123,47 @@ def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Jud
     named: dict[str, list[int]] = {}
     for place, tool in enumerate(tools):
         named.setdefault(name_key(tool.name), []).append(place)
+    parts = [clauses(query.text[:LONGEST_QUERY]) for query in queries]
+    distinct = list(dict.fromkeys(part for of_query in parts for part in of_query))
+    vector_of = dict(zip(distinct, _embedded(embedder, distinct), strict=True))
+
+    def bm25_of(text: str) -> tuple[Array, float]:
+        terms = encoder.query(text)
+        scores = np.zeros(len(tools))
+        for term, weight in zip(terms.indices, terms.values, strict=True) if terms else ():
+            if term in postings:
+                places, values = postings[term]
+                scores[places] += weight * values
+        return scores, sum(terms.values) if terms else 0.0
+
+    def of_clause(clause: str) -> ClauseEvidence:
+        near, words = vectors @ vector_of[clause], bm25_of(clause)[0]
+        return ClauseEvidence.of(
+            {str(place): max(0.0, float(near[place])) for place in _first(near, CLAUSE_POOL)},
+            {str(place): float(words[place]) for place in _first(words, CLAUSE_POOL) if words[place] > 0},
+        )
+
     rows: list[tuple[float, ...]] = []
     weights = []
     for number, query in enumerate(queries):
         text = query.text[:LONGEST_QUERY]
-        terms = encoder.query(text)
-        bm25 = np.zeros(len(tools))
-        for term, weight in zip(terms.indices, terms.values, strict=True) if terms else ():
-            if term in postings:
-                places, values = postings[term]
-                bm25[places] += weight * values
-        weights.append(sum(terms.values) if terms else 0.0)
+        bm25, weight = bm25_of(text)
+        weights.append(weight)
         by_name = {place for name in possible_names(text) for place in named.get(name, ())}
-        first_words = [place for place in _first(bm25) if bm25[place] > 0]
-        for place in sorted({*_first(cosines[number]), *first_words, *by_name}):
+        by_words = [place for place in _first(bm25, CANDIDATE_POOL) if bm25[place] > 0]
+        found = [of_clause(clause) for clause in parts[number]]
+        by_clauses = {int(key) for clause in found for key in clause.candidates}
+        for place in sorted({*_first(cosines[number], CANDIDATE_POOL), *by_words, *by_name, *by_clauses}):
             need = next((n for n, ids in enumerate(query.needs) if tools[place].id in ids), -1)
-            rows.append((number, cosines[number, place], bm25[place], place in by_name, need))
+            margin = max((clause.margin(str(place)) for clause in found), default=0.0)
+            leads = any(str(place) in clause.first_by_words for clause in found)
+            rows.append((number, cosines[number, place], bm25[place], margin, leads, place in by_name, need))
     table = np.array(rows, np.float64)
     return Judged(
         *table.T,
         words=np.array([len(query.text[:LONGEST_QUERY].split()) for query in queries]),
         weight=np.array(weights),
+        clauses=np.array([len(of_query) for of_query in parts]),
         needs=np.array([len(query.needs) for query in queries]),
         held_out=np.array([pool.is_held_out(query) for query in queries]),
     )
@@ -146,10 +176,10 @@ def _embedded(embedder: OnnxEmbedder, texts: Sequence[str]) -> npt.NDArray[np.fl
     return vectors[[place[text] for text in texts]]
 
 
-def _first(scores: npt.NDArray[np.float64]) -> list[int]:
-    if len(scores) <= CANDIDATES:
+def _first(scores: npt.NDArray[Any], most: int) -> list[int]:
+    if len(scores) <= most:
         return list(range(len(scores)))
-    return [int(place) for place in np.argpartition(-scores, CANDIDATES)[:CANDIDATES]]
+    return [int(place) for place in np.argpartition(-scores, most)[:most]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +322,7 @@ def report_refusals(embedder: OnnxEmbedder) -> None:
     highest: dict[str, list[float]] = {"probability": [], "cosine": []}
     answered = []
     for number, (first, last) in enumerate(judged.bounds()):
-        request = FusedRequest(int(judged.words[number]), float(judged.weight[number]))
-        chances = np.array(fusion.probabilities(request, judged.evidence(first, last)))
+        chances = np.array(fusion.probabilities(judged.request(number), judged.evidence(first, last)))
         highest["probability"].append(float(chances.max()))
         highest["cosine"].append(float(judged.cosine[first:last].max()))
         answered.append(bool((judged.need[first:last][np.argsort(-chances)[:5]] >= 0).any()))

@@ -61,13 +61,13 @@ def modes(parts: Parts) -> set[tuple[str, bool]]:
     assert mail.results
     return {
         (tools.metadata.search_mode, bool(tools.metadata.degraded)),
-        ("semantic" if entities.search_mode == "hybrid" else entities.search_mode, bool(entities.metadata.degraded)),
+        (entities.search_mode, bool(entities.metadata.degraded)),
         # An answer of messages says by its mode that the model is missing (message-search, section 5).
-        ("semantic", False) if mail.mode == "semantic" else ("lexical-only", True),
+        ("hybrid", False) if mail.mode == "semantic" else ("lexical-only", True),
     }
 
 
-SERVED = {("semantic", False)}
+SERVED = {("hybrid", False)}
 
 
 def test_every_search_is_answered_with_vectors_before_while_and_after_a_reindex(
@@ -114,7 +114,7 @@ def test_what_is_written_by_either_is_found_by_both(filled: Parts, process: Proc
     for parts in (filled, new):
         answer = parts.tool_search.search(SearchRequest(query="counts sheep"), LAPTOP)
         assert {"by_the_old", "by_the_new"} <= {tool.name for tool in answer.tools}
-        assert (answer.metadata.search_mode, answer.metadata.degraded) == ("semantic", [])
+        assert (answer.metadata.search_mode, answer.metadata.degraded) == ("hybrid", [])
 
 
 def test_a_deployment_goes_over_from_one_packaged_model_to_another_by_its_name(database_url: str) -> None:

@@ -85,7 +85,7 @@ def test_decision_3_equal_words_come_in_order_of_their_ids_as_numbers(system: Sy
 @pytest.mark.parametrize(
     ("others", "wanted", "request_"),
     [
-        ({"skills": ["other"]}, {"skills": ["wanted"]}, {"strategy": "hierarchical"}),
+        ({"skills": ["other"]}, {"skills": ["wanted"]}, {"strategy": "hierarchical", "skill_threshold": 0.5}),
         ({"type": "resource"}, {"type": "prompt"}, {"strategy": "direct", "item_type": "prompt"}),
         ({"org": "b"}, {"org": "a"}, {"strategy": "direct", "caller": ORG_A}),
     ],
@@ -244,10 +244,6 @@ def test_decision_7_without_matched_skills_hybrid_is_a_direct_search(mixed: Syst
 
 
 # Decision 8: modes
-
-
-def test_decision_8_semantic_is_the_default_mode(mixed: System) -> None:
-    assert mixed.search().metadata.search_mode == "semantic"
 
 
 def test_decision_8_lexical_ranks_by_words_and_has_no_similarity(system: System) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from skillroute.core.caller import LAPTOP
+from skillroute.core.settings import LocalSettings
 from skillroute.search.plan import CANDIDATE_POOL
 
 from tests.builders import QUERY, System, lent_system, of_org
-from tests.doubles import EdgeIndexes, at
+from tests.doubles import EdgeIndexes, TableEmbedder, at
 
 STRATEGIES = ["hierarchical", "direct", "hybrid"]
 
@@ -101,6 +102,126 @@ def test_a_tool_found_by_meaning_alone_is_scored_by_its_words_as_well(system: Sy
     assert names.index("one_word") < names.index("far_from_it")
 
 
+def test_decision_34_a_skill_matches_by_its_best_tool(system: System) -> None:
+    """Its own vector is far from the request, and another skill's near; by meaning alone the tool is hidden."""
+    system.skill("far", at(0.1), description="Something else.")
+    system.skill("near", at(0.9), description="Nothing in common.")
+    system.tool("wanted", at(0.9), skills=["far"], description=QUERY)
+    system.tool("unwanted", at(0.3), skills=["near"], description="something else")
+    assert system.names(mode="semantic") == ["unwanted"]
+    answer = system.search(mode="hybrid")
+    assert [tool.name for tool in answer.tools] == ["wanted", "unwanted"]
+    # A skill has the score of its best tool.
+    assert [(skill.id, skill.score) for skill in answer.matched_skills] == [
+        ("far", answer.tools[0].score),
+        ("near", answer.tools[1].score),
+    ]
+    assert [skill.id for skill in system.search(mode="hybrid", skill_limit=1).matched_skills] == ["far"]
+    # A threshold that is given holds for the skill's own cosine (decision 33).
+    assert [skill.id for skill in system.search(mode="hybrid", skill_threshold=0.5).matched_skills] == ["near"]
+    assert system.names(mode="hybrid", skill_threshold=0.5) == ["unwanted"]
+    search = system.parts.tool_search
+    assert [skill.id for skill in search.skills(QUERY, LAPTOP, mode="hybrid")[0]] == ["far", "near"]
+    assert [skill.id for skill in search.skills(QUERY, LAPTOP, mode="hybrid", threshold=0.5)[0]] == ["near"]
+    assert [skill.id for skill in search.skills(QUERY, LAPTOP, mode="semantic")[0]] == ["near"]
+
+
+def test_decision_34_a_skill_without_tools_for_the_caller_does_not_match(system: System) -> None:
+    system.skill("empty", at(0.95))
+    system.skill("of_others", at(0.95))
+    system.skill("full", at(0.5))
+    system.tool("theirs", at(0.9), skills=["of_others"], org="b")
+    system.tool("prompt", at(0.5), skills=["full"], type="prompt")
+    system.tool("tool", at(0.5), skills=["full"])
+    ours = of_org("a")
+    assert [skill.id for skill in system.search(mode="hybrid", caller=ours).matched_skills] == ["full"]
+    assert [skill.id for skill in system.search(mode="hybrid", caller=ours, item_type="prompt").matched_skills] == [
+        "full"
+    ]
+    assert system.search(mode="hybrid", caller=ours, item_type="resource").matched_skills == []
+    # In semantic EC-003 holds to the letter.
+    semantic = system.search(mode="semantic", caller=ours, skill_limit=2)
+    assert ([skill.id for skill in semantic.matched_skills], semantic.tools) == (["empty", "of_others"], [])
+
+
+def test_decision_34_the_nearest_skills_follow_those_of_the_candidates(system: System) -> None:
+    """None of its tools is among the best, and its own vector is near: it matches behind those that have some."""
+    system.skill("crowded", at(0.1))
+    system.tools([(f"near_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)], skills=["crowded"], description=QUERY)
+    system.skill("quiet", at(0.8))
+    system.tool("far", at(0.2), skills=["quiet"], description="something else")
+    answer = system.search(mode="hybrid")
+    assert [skill.id for skill in answer.matched_skills] == ["crowded", "quiet"]
+    assert answer.matched_skills[1].score <= min(tool.score for tool in answer.tools)
+    # Its tools are searched for where they are asked for: the candidates have none.
+    assert system.names(mode="hybrid", skill_threshold=0.5) == ["far"]
+    # And so are more tools of a skill than there were candidates.
+    assert len(system.names(mode="hybrid", skill_limit=1, limit=50)) == 50
+
+
+def test_the_best_tool_is_found_though_it_is_in_no_skill(system: System) -> None:
+    """Hierarchical search would hide it; it is found by a fallback, as where no skill matches (decision 10)."""
+    system.skill("other", at(0.9))
+    system.tool("of_skill", at(0.5), skills=["other"], description="something else")
+    system.tool("bare", at(0.9), description=QUERY)
+    answer = system.search(mode="hybrid")
+    assert [tool.name for tool in answer.tools] == ["bare", "of_skill"]
+    assert (answer.metadata.fallback_reason, answer.metadata.skill_ids_used) == ("no_skill_matched", None)
+    # Who asks for skills gets them nevertheless.
+    assert [skill.id for skill in system.parts.tool_search.skills(QUERY, LAPTOP, mode="hybrid")[0]] == ["other"]
+    # Where it is not the best, the tools of the matched skills are searched alone (BR-001).
+    system.tool("better", at(0.95), skills=["other"], description=f"{QUERY} {QUERY}")
+    assert system.names(mode="hybrid") == ["better", "of_skill"]
+
+
+def test_a_skill_may_match_for_each_tool_that_is_asked_for(system: System) -> None:
+    """Three by default are too few for five tools of five skills; a limit that the caller gives holds."""
+    for n in range(12):
+        system.skill(f"skill_{n:02}", at(0.1))
+        system.tool(f"tool_{n:02}", at(0.9 - n / 50), skills=[f"skill_{n:02}"], description=QUERY)
+    expected = [f"tool_{n:02}" for n in range(12)]
+    assert system.names(mode="hybrid") == expected[:5]
+    assert len(system.search(mode="hybrid", limit=2).matched_skills) == 3
+    assert len(system.search(mode="hybrid", limit=50).matched_skills) == 10
+    assert system.names(mode="hybrid", skill_limit=3) == expected[:3]
+    assert len(system.search(mode="semantic", skill_threshold=0.0).matched_skills) == 3
+
+
+def test_each_clause_of_a_long_request_brings_its_tool(database_url: str, edge_indexes: EdgeIndexes) -> None:
+    """The whole request is about none of them; many tools are as near to it as those that its clauses ask for."""
+    asked = ["read the quarterly report", "translate it into German", "tell the whole team"]
+    query = ", ".join(asked)
+    axes = {part: at(0.0, axis) for axis, part in enumerate(asked, 2)}
+    embedder = TableEmbedder({query: at(1.0), **axes})
+    with lent_system(database_url, edge_indexes, embedder=embedder) as system:
+        system.tools([(f"vague_{n}", at(0.55)) for n in range(CANDIDATE_POOL + 20)], description="nothing in common")
+        for name, part in zip(("reads", "translates", "tells"), asked, strict=True):
+            system.tool(name, at(0.5, list(axes).index(part) + 2), description="something else")
+        answer = system.search(query, mode="hybrid", strategy="direct", limit=3)
+        assert {tool.name for tool in answer.tools} == {"reads", "translates", "tells"}
+        # Their own cosine is to the whole request, as everybody's is.
+        assert [tool.similarity for tool in answer.tools] == pytest.approx([0.5] * 3, abs=1e-6)
+        assert system.embedder.calls[-1].texts == [query, *asked]
+        # One need is not searched for in parts.
+        system.search(asked[0], mode="hybrid", strategy="direct")
+        system.search("read the report, then translate it", mode="hybrid", strategy="direct")
+        assert system.embedder.calls[-1].texts == ["read the report, then translate it"]
+        # Nor does any other mode.
+        system.search(query.upper(), mode="semantic")
+        assert system.embedder.calls[-1].texts == [query.upper()]
+
+
+def test_clauses_stay_within_the_skills_that_match(database_url: str, edge_indexes: EdgeIndexes) -> None:
+    asked = ["read the quarterly report", "translate it into German", "tell the whole team"]
+    query = ", ".join(asked)
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder({asked[0]: at(0.0, 2)})) as system:
+        system.skill("matched", at(0.9))
+        system.tool("of_skill", at(0.5), skills=["matched"])
+        system.tool("elsewhere", at(0.0, 2), description=asked[0])
+        assert system.names(query, mode="hybrid") == ["of_skill"]
+        assert "elsewhere" in system.names(query, mode="hybrid", strategy="direct")
+
+
 def test_a_tool_without_a_vector_is_found_by_its_words(system: System) -> None:
     system.tool("words", None, description="schedule a meeting with John")
     [tool] = system.search(mode="hybrid", strategy="direct").tools
@@ -125,8 +246,9 @@ def test_decision_9_without_the_model_words_alone_rank(system: System) -> None:
     assert [tool.name for tool in answer.tools] == ["words"]
 
 
-def test_decision_33_a_deployment_can_default_to_it(database_url: str, edge_indexes: EdgeIndexes) -> None:
-    with lent_system(database_url, edge_indexes, default_mode="hybrid") as system:
+def test_decision_8_and_33_it_is_the_default(database_url: str, edge_indexes: EdgeIndexes) -> None:
+    default = LocalSettings.model_fields["default_mode"].default
+    with lent_system(database_url, edge_indexes, default_mode=default) as system:
         system.tool("far", at(0.1), description="schedule a meeting with John")
         answer = system.search()
         assert (answer.metadata.search_mode, [tool.name for tool in answer.tools]) == ("hybrid", ["far"])

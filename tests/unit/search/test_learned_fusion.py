@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,13 +12,30 @@ from hypothesis import strategies as st
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.packaged import models_dir, packaged_models
-from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, features, fusion_for, load_fusions
+from skillroute.core.learned_fusion import (
+    FEATURES,
+    ClauseEvidence,
+    Evidence,
+    FusedRequest,
+    Fusion,
+    features,
+    fusion_for,
+    load_fusions,
+)
 
 SEARCH = "skillroute.search"
 REQUEST = FusedRequest(words=4, weight=10.0)
+OF_FOUR_CLAUSES = FusedRequest(words=40, weight=10.0, clauses=4)
 
 candidates = st.lists(
-    st.builds(Evidence, st.floats(0, 1, allow_subnormal=False), st.floats(0, 22, allow_subnormal=False)), max_size=12
+    st.builds(
+        Evidence,
+        st.floats(0, 1, allow_subnormal=False),
+        st.floats(0, 22, allow_subnormal=False),
+        st.floats(-1, 0, allow_subnormal=False),
+        st.booleans(),
+    ),
+    max_size=12,
 )
 
 
@@ -37,6 +55,8 @@ def test_features_by_hand() -> None:
             "bm25_rank": 0.5,
             "long_share": length * 0.5,
             "long_coverage": length * 0.5,
+            "clause_margin": 0.0,
+            "clause_first": 0.0,
         }
     )
     assert (rows[2]["bm25_rank"], rows[0]["bm25_rank"]) == (1.0, 0.0)
@@ -48,6 +68,21 @@ def test_a_request_without_a_known_word_has_no_coverage() -> None:
     assert of("long_coverage", FusedRequest(0, 0.0), Evidence(0.4, 0.0)) == [0.0]
     assert of("short_margin", FusedRequest(0, 0.0), Evidence(0.4, 0.0)) == [0.0]
     assert features(REQUEST, []) == []
+
+
+def test_clauses_by_hand() -> None:
+    """A candidate counts by the clause that it suits most; three clauses weigh a third, four a half."""
+    first = ClauseEvidence.of({"a": 0.9, "b": 0.6}, {"c": 4.0, "b": 4.0, "a": 3.0})
+    assert first.candidates == {"a", "b", "c"}
+    assert [first.margin(key) for key in "abc"] == pytest.approx([0.0, -0.3, -0.3])  # c counts as the last does
+    assert first.first_by_words == {"b", "c"}
+    nothing = ClauseEvidence.of({}, {})
+    assert (nothing.margin("a"), nothing.candidates) == (0.0, set())
+    evidence = Evidence(0.5, 1.0, clause_margin=-0.3, leads_clause=True)
+    for clauses, weight in ((0, 0.0), (3, 1 / 3), (4, 0.5)):
+        request = FusedRequest(4, 10.0, clauses)
+        assert of("clause_margin", request, evidence) == pytest.approx([-0.3 * weight])
+        assert of("clause_first", request, evidence) == pytest.approx([weight])
 
 
 @given(candidates)
@@ -67,16 +102,21 @@ def test_probabilities_are_in_the_order_of_the_weighted_sums(model: str, evidenc
     assert all(lower[1] <= higher[1] for lower, higher in pairwise(by_sum))
 
 
-@given(candidates, st.integers(1, 300), st.floats(0, 1), st.floats(0, 1))
+@given(candidates, st.integers(1, 300), st.integers(0, 8), st.floats(0, 1), st.floats(0, 1))
 @pytest.mark.parametrize("model", sorted(load_fusions(SEARCH)))
-def test_more_of_either_signal_never_makes_a_candidate_less_likely(
-    model: str, evidence: list[Evidence], words: int, nearer: float, more_words: float
+def test_more_of_any_signal_never_makes_a_candidate_less_likely(
+    model: str, evidence: list[Evidence], words: int, clauses: int, nearer: float, more_words: float
 ) -> None:
     """Among the same rivals, one that is nearer, or shares more of the words, is not put behind its former self."""
-    fusion, request = fusion_for(SEARCH, model), FusedRequest(words, 10.0)
+    fusion, request = fusion_for(SEARCH, model), FusedRequest(words, 10.0, clauses)
     rivals = [*evidence, Evidence(1.0, 22.0)]  # the best of both, so that the best stays what it is
-    own = Evidence(0.5 * nearer, 11.0 * more_words)
-    for better in (Evidence(min(1.0, own.cosine + 0.1), own.bm25), Evidence(own.cosine, own.bm25 + 1.0)):
+    own = Evidence(0.5 * nearer, 11.0 * more_words, -0.5)
+    for better in (
+        replace(own, cosine=own.cosine + 0.1),
+        replace(own, bm25=own.bm25 + 1.0),
+        replace(own, clause_margin=own.clause_margin + 0.1),
+        replace(own, leads_clause=True),
+    ):
         *_, before, after = fusion.probabilities(request, [*rivals, own, better])
         assert after >= before - 1e-12
 
@@ -85,6 +125,13 @@ def test_more_of_either_signal_never_makes_a_candidate_less_likely(
 def test_committed_weights_take_both_signals_for_better_than_none(model: str) -> None:
     best, worst = fusion_for(SEARCH, model).probabilities(REQUEST, [Evidence(0.7, 15.0), Evidence(0.2, 0.0)])
     assert best > 0.5 > worst
+
+
+@pytest.mark.parametrize("model", sorted(load_fusions(SEARCH)))
+def test_committed_weights_put_what_suits_a_clause_before_what_suits_none(model: str) -> None:
+    suits, suits_none = Evidence(0.4, 3.0, 0.0, True), Evidence(0.4, 3.0, -0.3, False)
+    first, second = fusion_for(SEARCH, model).probabilities(OF_FOUR_CLAUSES, [suits, suits_none])
+    assert first > second
 
 
 def test_packaged_models_have_weights_of_their_own_and_others_the_general_ones() -> None:

@@ -37,6 +37,17 @@ def test_it_is_waited_for_no_longer_than_the_caller_has(
     assert [call.timeout_s for call in model.calls] == [waited_s]
 
 
+def test_parts_are_asked_for_in_one_call_and_each_once(queries: QueryEmbedder, model: WatchedEmbedder) -> None:
+    water = queries.embed("water", MODEL)
+
+    vectors = queries.embed_all(["fire", "water", "earth", "fire"], MODEL)
+
+    assert [call.texts for call in model.calls] == [["water"], ["fire", "earth"]]
+    assert vectors == [queries.embed(text, MODEL) for text in ("fire", "water", "earth", "fire")]
+    assert vectors[1] is water
+    assert len(model.calls) == 2
+
+
 @pytest.mark.parametrize("left_s", [0.0, -0.5])
 def test_without_time_only_what_is_remembered_is_had(
     queries: QueryEmbedder, model: WatchedEmbedder, left_s: float

@@ -1,6 +1,6 @@
 """Learned fusion: one ranking out of meaning and words, and how likely each candidate is right (docs/adr/0038).
 
-A linear model over six features of each candidate orders them; a logistic one makes a probability of its value and
+A linear model over the features of each candidate orders them; a logistic one makes a probability of its value and
 of how strong the others are. The weights are data, one set for each embedding model, since cosines of two models are of
 different size. `training/fusion.py` makes them with the features below, so that what is learned is what is served.
 """
@@ -30,6 +30,8 @@ FEATURES = (
     "bm25_rank",  # 1 / rank
     "long_share",  # the share of the highest BM25, for a long request
     "long_coverage",  # BM25 as a share of what a text could have for this request, for a long one
+    "clause_margin",  # the distance to the highest cosine of the clause where it is least; more clauses weigh more
+    "clause_first",  # the highest BM25 of a clause is this candidate's; likewise
 )
 """Each grows, or stays, when a candidate's own cosine or BM25 grows, and no weight is negative: more of either never
 makes a candidate less likely."""
@@ -45,18 +47,64 @@ class Evidence:
         0..1; 0 without a vector.
     bm25 : float
         0 and up.
+    clause_margin : float
+        0 or less: its cosine to a clause less the highest to that clause, of the clause where this is most.
+    leads_clause : bool
+        A clause's highest BM25 is its own.
     """
 
     cosine: float
     bm25: float
+    clause_margin: float = 0.0
+    leads_clause: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FusedRequest:
-    """What is known of a request: its words, and the sum of their weights (`Bm25Encoder.query`)."""
+    """What is known of a request: its words, the sum of their weights (`Bm25Encoder.query`), and its clauses.
+
+    `clauses` is 0 where none were searched for.
+    """
 
     words: int
     weight: float
+    clauses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseEvidence:
+    """What is known of a clause of the request: the candidates it brings.
+
+    Attributes
+    ----------
+    cosines : mapping of key to float
+        Of the nearest, 0..1.
+    highest, lowest : float
+        Of `cosines`; 0 where there are none.
+    first_by_words : set of keys
+        Those of the highest BM25.
+    """
+
+    cosines: Mapping[str, float]
+    highest: float
+    lowest: float
+    first_by_words: frozenset[str]
+
+    @classmethod
+    def of(cls, cosines: Mapping[str, float], bm25: Mapping[str, float]) -> Self:
+        """Take what the searches of a clause found."""
+        best = max(bm25.values(), default=0.0)
+        first = frozenset(key for key, score in bm25.items() if score == best)
+        return cls(cosines, max(cosines.values(), default=0.0), min(cosines.values(), default=0.0), first)
+
+    @property
+    def candidates(self) -> set[str]:
+        """The keys of what it found."""
+        return {*self.cosines, *self.first_by_words}
+
+    def margin(self, key: str) -> float:
+        """Return a cosine less the highest; one that is not among the nearest is taken for the last of them."""
+        return self.cosines.get(key, self.lowest) - self.highest
 
 
 def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tuple[float, ...]]:
@@ -67,6 +115,7 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
     best_coverage = min(1.0, best_bm25 / most) if most else 0.0
     length = min(1.0, math.log(max(request.words, 1)) / _LONG)
     ranks = _ranks([candidate.bm25 for candidate in candidates])
+    apart = max(0.0, 1.0 - 2.0 / request.clauses) if request.clauses else 0.0
     made: list[tuple[float, ...]] = []
     for candidate, rank in zip(candidates, ranks, strict=True):
         margin = candidate.cosine - best_cosine
@@ -78,6 +127,8 @@ def features(request: FusedRequest, candidates: Sequence[Evidence]) -> list[tupl
                 1.0 / rank if candidate.bm25 else 0.0,
                 length * (candidate.bm25 / best_bm25 if best_bm25 else 0.0),
                 length * (candidate.bm25 / most if most else 0.0),
+                apart * candidate.clause_margin,
+                apart * candidate.leads_clause,
             )
         )
     return made

@@ -7,68 +7,154 @@ from collections.abc import Mapping, Sequence
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.embedding.model import Vector
-from skillroute.core.learned_fusion import Evidence, FusedRequest, fusion_for
-from skillroute.search.plan import CANDIDATE_POOL
-from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRanking, by_rank, named_first
+from skillroute.core.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
+from skillroute.search.plan import CANDIDATE_POOL, passes
+from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRanking, named_first
+
+CLAUSE_POOL = 30
+"""How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
 
 
 class HybridRanking:
     """By the probability that learned fusion gives; a tool that is named exactly comes first (decision 11).
 
-    Skills are matched by meaning, and those of a tool that the query names match as well.
+    A skill matches by the best of its tools, or by its own vector (decision 34); its score is that of its best tool.
+
+    Parameters
+    ----------
+    index : LentIndex
+    query : str
+    vector : Vector
+        Of the query.
+    clauses : mapping of str to Vector
+        The query's clauses and their vectors, for one that may have several needs.
+    everything : IndexFilter
+        All tools that the search may return, of any skill and of none.
     """
 
-    def __init__(self, index: LentIndex, vector: Vector, query: str) -> None:
+    def __init__(
+        self, index: LentIndex, query: str, vector: Vector, clauses: Mapping[str, Vector], everything: IndexFilter
+    ) -> None:
         self._index = index
         self._vector = vector
         self._query = query
+        self._clauses = clauses
+        self._everything = everything
         self._by_meaning = SemanticRanking(index, vector)
         self._by_words = LexicalRanking(index, query)
+        self._of_everything: tuple[list[Candidate], dict[str, Sequence[str]]] | None = None
+        self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        keys = set(self._by_words.skills_of_named_tools(where))
-        near = [c for c in self._by_meaning.skills(where, limit=limit, threshold=threshold) if c.key not in keys]
-        # A word such as "search" names tools in many skills: they leave the nearest skill its place.
-        most = max(1, limit - 1) if near else limit
-        return [*by_rank(Candidate(key, 1.0, None, True) for key in keys)[:most], *near][:limit]
+        """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
+        tools = self._ranked([self._everything], CANDIDATE_POOL)
+        payloads = self._index.payloads(Collection.TOOLS, [tool.key for tool in tools])
+        skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
+        self._of_everything = tools, skills_of
+        best = self._best_of_skills(tools, skills_of, where)
+        self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
+        near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
+        cosines = self._cosines(Collection.SKILLS, list(best))
+        ranked = [
+            Candidate(key, tool.score, cosines.get(key), tool.is_named)
+            for key, tool in best.items()
+            if cosines.get(key, 0.0) >= threshold
+        ]
+        # None of their tools is a candidate: none would score higher than the last that is.
+        ranked += [
+            Candidate(skill.key, tools[-1].score, skill.similarity)
+            for skill in near
+            if tools and skill.key not in best and self._has_tools(skill.key)
+        ]
+        # A word such as "search" names tools in many skills: they leave the best of the others its place.
+        others = [skill for skill in ranked if not skill.is_named]
+        named = [skill for skill in ranked if skill.is_named][: max(1, limit - 1) if others else limit]
+        return [*named, *others][:limit]
+
+    def _best_of_skills(
+        self, tools: Sequence[Candidate], skills_of: Mapping[str, Sequence[str]], where: IndexFilter
+    ) -> dict[str, Candidate]:
+        """Return the skills of tools that pass a filter, each with the first of its tools, in that order."""
+        first: dict[str, Candidate] = {}
+        for tool in tools:
+            for key in skills_of.get(tool.key, ()):
+                first.setdefault(key, tool)
+        skills = self._index.payloads(Collection.SKILLS, list(first))
+        return {key: tool for key, tool in first.items() if key in skills and passes(where, skills[key])}
+
+    def _has_tools(self, skill: str) -> bool:
+        of_skill = IndexFilter({**self._everything.any_of, "skill_keys": [skill]})
+        return self._index.count(Collection.TOOLS, where=of_skill) > 0
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
 
         The threshold cuts and changes no score: all candidates are scored side by side before it.
         """
-        pool = max(limit, CANDIDATE_POOL)
-        cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=0.0)}
-        words = {
-            hit.key: hit.score
-            for where in wheres
-            for hit in self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool)
-        }
-        named = {key for where in wheres for key in self._by_words.named_tools(where)}
-        # What only one of the two found is scored by the other as well: a guess in its place would be part of the rank.
-        cosines |= self._cosines(sorted({*words, *named} - cosines.keys()))
-        words |= self._bm25(sorted(cosines.keys() - words.keys()))
-        ranked = self._ranked(sorted({*cosines, *words, *named}), cosines, words, named)
+        ranked = self._known(wheres, limit) or self._ranked(wheres, max(limit, CANDIDATE_POOL))
         return [c for c in ranked if c.is_named or (c.similarity or 0.0) >= threshold]
 
-    def _ranked(
-        self, keys: Sequence[str], cosines: Mapping[str, float], words: Mapping[str, float], named: set[str]
-    ) -> list[Candidate]:
-        from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
+    def _known(self, wheres: Sequence[IndexFilter], limit: int) -> list[Candidate]:
+        """Return what the search for skills has ranked already of some skills' tools, if that is enough of them."""
+        if self._of_everything is None:
+            return []
+        tools, skills_of = self._of_everything
+        if self._everything in wheres:
+            return tools
+        wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
+        known = [tool for tool in tools if not wanted.isdisjoint(skills_of.get(tool.key, ()))]
+        return known if len(known) >= limit else []
 
-        vector = Bm25Encoder().query(self._query)
-        request = FusedRequest(len(self._query.split()), sum(vector.values) if vector else 0.0)
-        evidence = [Evidence(cosines.get(key, 0.0), words.get(key, 0.0)) for key in keys]
+    def _ranked(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
+        cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=0.0)}
+        words = self._sharing_a_word(self._query, wheres, pool)
+        named = {key for where in wheres for key in self._by_words.named_tools(where)}
+        clauses = [self._of_clause(clause, vector, wheres) for clause, vector in self._clauses.items()]
+        keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
+        # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
+        cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
+        words |= self._bm25([key for key in keys if key not in words])
+        evidence = [
+            Evidence(
+                cosines.get(key, 0.0),
+                words.get(key, 0.0),
+                max((clause.margin(key) for clause in clauses), default=0.0),
+                any(key in clause.first_by_words for clause in clauses),
+            )
+            for key in keys
+        ]
         fusion = fusion_for(__package__, self._index.model.name)
         return named_first(
             Candidate(key, probability, cosines.get(key), key in named)
-            for key, probability in zip(keys, fusion.probabilities(request, evidence), strict=True)
+            for key, probability in zip(keys, fusion.probabilities(self._request(), evidence), strict=True)
         )
 
-    def _cosines(self, keys: Sequence[str]) -> dict[str, float]:
-        hits = self._index.search(Collection.TOOLS, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
+    def _request(self) -> FusedRequest:
+        from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
+
+        vector = Bm25Encoder().query(self._query)
+        return FusedRequest(len(self._query.split()), sum(vector.values) if vector else 0.0, len(self._clauses))
+
+    def _of_clause(self, clause: str, vector: Vector, wheres: Sequence[IndexFilter]) -> ClauseEvidence:
+        nearest = SemanticRanking(self._index, vector).tools(*wheres, limit=CLAUSE_POOL, threshold=0.0)[:CLAUSE_POOL]
+        words = self._sharing_a_word(clause, wheres, CLAUSE_POOL)
+        return ClauseEvidence.of({candidate.key: candidate.score for candidate in nearest}, words)
+
+    def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
+        return {
+            hit.key: hit.score
+            for where in wheres
+            for hit in self._index.search_text(Collection.TOOLS, text, where=where, limit=limit)
+        }
+
+    def _cosines(self, collection: Collection, keys: Sequence[str]) -> dict[str, float]:
+        if not keys:
+            return {}
+        hits = self._index.search(collection, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: min(1.0, max(0.0, hit.score)) for hit in hits}
 
     def _bm25(self, keys: Sequence[str]) -> dict[str, float]:
+        if not keys:
+            return {}
         hits = self._index.search_text(Collection.TOOLS, self._query, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: hit.score for hit in hits}

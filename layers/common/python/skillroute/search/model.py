@@ -19,6 +19,8 @@ Query = Annotated[
 Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 
 DEFAULT_SKILL_THRESHOLD = 0.4
+MOST_SKILLS = 10
+"""That one search may match."""
 
 
 class SearchRequest(BaseModel):
@@ -29,8 +31,16 @@ class SearchRequest(BaseModel):
     query: Query = Field(description="What is needed, in plain words; 1 to 1000 characters after trimming.")
     item_type: ItemType | None = Field(None, description="Only items of this type; null searches all types.")
     limit: int = Field(5, ge=1, le=50, description="How many items to return at most.")
-    skill_limit: int = Field(3, ge=1, le=10, description="How many skills to match at most.")
-    skill_threshold: Threshold = Field(DEFAULT_SKILL_THRESHOLD, description="Least cosine similarity of a skill.")
+    skill_limit: int = Field(
+        3,
+        ge=1,
+        le=MOST_SKILLS,
+        description="How many skills to match at most; in mode hybrid as many as `limit` where it is not given.",
+    )
+    skill_threshold: Threshold = Field(
+        DEFAULT_SKILL_THRESHOLD,
+        description="Least cosine similarity of a skill; in mode hybrid only where it is given.",
+    )
     tool_threshold: Threshold = Field(
         DEFAULT_TOOL_THRESHOLD, description="Least cosine similarity of a tool; in mode hybrid only where it is given."
     )
@@ -55,7 +65,10 @@ class SkillMatch(BaseModel):
     id: str
     name: str
     description: str
-    score: float = Field(description="Cosine similarity, or the share of the best BM25 score; 0..1.")
+    score: float = Field(
+        description="Cosine similarity, or the share of the best BM25 score, or in mode hybrid that of its best tool; "
+        "0..1."
+    )
     tool_count: int = Field(description="Its active tools that the caller sees.")
 
 

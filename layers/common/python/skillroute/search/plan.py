@@ -11,7 +11,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.errors import InvalidInput
-from skillroute.search.model import Mode, SearchRequest
+from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, MOST_SKILLS, Mode, SearchRequest
 from skillroute.skills.model import SkillKey
 
 CANDIDATE_POOL = 100
@@ -34,6 +34,23 @@ def tool_threshold(ranking: RankBy, given: float | None) -> float:
     if given is not None:
         return given
     return 0.0 if ranking == "hybrid" else DEFAULT_TOOL_THRESHOLD
+
+
+def skill_threshold(ranking: RankBy, given: float | None) -> float:
+    """Return the least cosine of a skill: in mode hybrid only what the caller gives (decision 33)."""
+    if given is not None:
+        return given
+    return 0.0 if ranking == "hybrid" else DEFAULT_SKILL_THRESHOLD
+
+
+def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
+    """Return how many skills may match: in mode hybrid one for each tool that is asked for, unless the caller says.
+
+    The best tools may be of as many skills as there are tools (docs/adr/0038).
+    """
+    if ranking != "hybrid" or "skill_limit" in request.model_fields_set:
+        return request.skill_limit
+    return min(MOST_SKILLS, max(request.skill_limit, request.limit))
 
 
 def skills_where(caller: Caller) -> IndexFilter:
@@ -70,8 +87,10 @@ class SearchPlan:
     Attributes
     ----------
     ranking : "semantic", "lexical" or "hybrid"
-    tool_threshold : float
-        The least cosine of a tool; 0 is none.
+    skill_limit : int
+        How many skills may match.
+    skill_threshold, tool_threshold : float
+        The least cosine of a skill, and of a tool; 0 is none.
     match_skills : bool
         Stage 1 runs (all strategies but direct).
     search_all : bool
@@ -79,6 +98,8 @@ class SearchPlan:
     """
 
     ranking: RankBy
+    skill_limit: int
+    skill_threshold: float
     tool_threshold: float
     match_skills: bool
     search_all: bool
@@ -87,10 +108,12 @@ class SearchPlan:
 def plan(request: SearchRequest, default: RankBy) -> SearchPlan:
     """Make the plan of a request."""
     ranking = ranking_for(request.mode, default)
-    given = request.tool_threshold if "tool_threshold" in request.model_fields_set else None
+    given = request.model_dump(include={"skill_threshold", "tool_threshold"}, exclude_unset=True)
     return SearchPlan(
         ranking=ranking,
-        tool_threshold=tool_threshold(ranking, given),
+        skill_limit=skill_limit(ranking, request),
+        skill_threshold=skill_threshold(ranking, given.get("skill_threshold")),
+        tool_threshold=tool_threshold(ranking, given.get("tool_threshold")),
         match_skills=request.strategy != "direct",
         search_all=request.strategy != "hierarchical",
     )

@@ -36,7 +36,13 @@ class Candidate:
 
 
 class Ranking(Protocol):
-    """One way of finding and scoring."""
+    """One way of finding and scoring.
+
+    `best_tool_is_bare` tells, once skills were searched, that the best tool of all is in no skill that the caller sees:
+    a search of the matched skills' tools alone would hide it.
+    """
+
+    best_tool_is_bare: bool
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the best skills that pass the filter, `limit` at most."""
@@ -68,6 +74,7 @@ class SemanticRanking:
     def __init__(self, index: VectorIndex, vector: Vector) -> None:
         self._index = index
         self._vector = vector
+        self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         return self._search(Collection.SKILLS, where, limit, threshold)
@@ -101,6 +108,7 @@ class LexicalRanking:
         self._index = index
         self._query = query
         self._names = possible_names(query)
+        self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)

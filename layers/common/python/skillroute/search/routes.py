@@ -66,7 +66,10 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
-        threshold: Annotated[float, QueryParameter(ge=0, le=1)] = DEFAULT_SKILL_THRESHOLD,
+        threshold: Annotated[
+            float | None,
+            QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_SKILL_THRESHOLD}, none in mode hybrid."),
+        ] = None,
         mode: Mode | None = None,
     ) -> list[SkillMatch]:
         """Stage 1 alone: the active skills that the query matches."""

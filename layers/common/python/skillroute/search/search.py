@@ -8,19 +8,19 @@ from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.search import answer, plan
 from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
+from skillroute.search.clauses import clauses
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
-    DEFAULT_SKILL_THRESHOLD,
     Mode,
     SearchRequest,
     SearchResponse,
@@ -60,7 +60,7 @@ class ToolSearch:
         schemas: SchemaLoader,
         missing: MissingVectors,
         *,
-        default_ranking: plan.RankBy = "semantic",
+        default_ranking: plan.RankBy,
         hybrid_skill_weight: float = 0.1,
     ) -> None:
         self._replica = replica
@@ -93,7 +93,7 @@ class ToolSearch:
         caller: Caller,
         *,
         limit: int = 5,
-        threshold: float = DEFAULT_SKILL_THRESHOLD,
+        threshold: float | None = None,
         mode: Mode | None = None,
     ) -> tuple[list[SkillMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/skills`: stage 1 alone, and how it went."""
@@ -102,8 +102,8 @@ class ToolSearch:
         count(Metric.SEARCH)
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
-                ranking = self._ranking(run, index, query, wanted)
-                matched = _matching_skills(run, index, ranking, limit, threshold)
+                ranking = self._ranking(run, index, query, wanted, tools_where(caller))
+                matched = _matching_skills(run, index, ranking, limit, plan.skill_threshold(wanted, threshold))
                 if not matched:
                     self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
                 return [skill.match for skill in matched], run
@@ -130,7 +130,7 @@ class ToolSearch:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys)
-                ranking = self._ranking(run, index, query, wanted)
+                ranking = self._ranking(run, index, query, wanted, where)
                 least = plan.tool_threshold(wanted, threshold)
                 candidates = ranking.tools(where, limit=limit, threshold=least)
                 if not candidates:
@@ -142,22 +142,28 @@ class ToolSearch:
         tools, run.descriptions_cut = answer.tool_matches(hits)
         return tools, run
 
-    def _ranking(self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy) -> Ranking:
+    def _ranking(
+        self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy, everything: IndexFilter
+    ) -> Ranking:
         """Embed the query, once for all stages; without the model, rank by words (decision 9)."""
         run.search_mode = wanted
         if wanted != "lexical":
             try:
+                parts = clauses(query) if wanted == "hybrid" else []
                 with run.watch.stage("query_embedding"):
-                    vector = self._embedder.embed(query, index.model)
-                return SemanticRanking(index, vector) if wanted == "semantic" else HybridRanking(index, vector, query)
+                    vector, *of_parts = self._embedder.embed_all([query, *parts], index.model)
+                if wanted == "semantic":
+                    return SemanticRanking(index, vector)
+                return HybridRanking(index, query, vector, dict(zip(parts, of_parts, strict=True)), everything)
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
         return LexicalRanking(index, query)
 
     def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
-        ranking = self._ranking(run, index, request.query, search_plan.ranking)
-        skills = self._stage1(run, index, ranking, request) if search_plan.match_skills else []
+        everything = tools_where(run.caller, request.item_type)
+        ranking = self._ranking(run, index, request.query, search_plan.ranking, everything)
+        skills = self._stage1(run, index, ranking, search_plan) if search_plan.match_skills else []
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
@@ -168,11 +174,13 @@ class ToolSearch:
         return Found(skills, len(candidates), hits)
 
     def _stage1(
-        self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, request: SearchRequest
+        self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, search_plan: SearchPlan
     ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
-            skills = _matching_skills(run, index, ranking, request.skill_limit, request.skill_threshold)
+            skills = _matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
+            if ranking.best_tool_is_bare:
+                skills = []
             if not skills:
                 there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
                 run.fall_back("no_skill_matched" if there_are_some else "no_skills")

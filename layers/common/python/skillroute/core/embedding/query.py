@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
@@ -93,11 +93,24 @@ class QueryEmbedder:
         EmbeddingUnavailable
             The model failed now, or less than `retry_after_s` seconds ago; or no time is left to ask it.
         """
+        return self.embed_all([query], model, timeout_s=timeout_s)[0]
+
+    def embed_all(self, texts: Sequence[str], model: EmbeddingModel, *, timeout_s: float | None = None) -> list[Vector]:
+        """Return the vectors of a query and its parts, in order; those that are not remembered in one call.
+
+        Takes and raises what `embed` does; `TextRefused` when the model does not take one of them.
+        """
         given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
-        key = (model, hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest())
-        known = self._cache.get(key)
-        if known is not None:
-            return known
+        key_of = {text: (model, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()) for text in texts}
+        known = {text: vector for text, key in key_of.items() if (vector := self._cache.get(key)) is not None}
+        new = [text for text in key_of if text not in known]
+        if new:
+            known.update(zip(new, self._embed_new(new, model, given_s), strict=True))
+            for text in new:
+                self._cache.put(key_of[text], known[text])
+        return [known[text] for text in texts]
+
+    def _embed_new(self, texts: Sequence[str], model: EmbeddingModel, given_s: float) -> list[Vector]:
         embedder, cooldown = self._of(model), self._cooldown(model)
         if embedder is None:
             raise EmbeddingModelMismatch(stored=str(model), configured=str(self._embedder.model))
@@ -107,7 +120,7 @@ class QueryEmbedder:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
         try:
-            vector = _asked(embedder, query, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
+            vectors = _asked(embedder, texts, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
         except TextRefused as error:
             # Of this query alone: the next one has another text.
             count(Metric.EMBEDDING_REFUSED)
@@ -122,8 +135,7 @@ class QueryEmbedder:
             logger.warning("embedding model unavailable", extra={"reason": str(error)})
             raise
         cooldown.succeeded()
-        self._cache.put(key, vector)
-        return vector
+        return vectors
 
     def failure(self, model: EmbeddingModel) -> str | None:
         """Return why a model is being left alone, or None."""
@@ -143,10 +155,10 @@ class QueryEmbedder:
             return self._others[model]
 
 
-def _asked(embedder: Embedder, query: str, deadline: Deadline) -> Vector:
+def _asked(embedder: Embedder, texts: Sequence[str], deadline: Deadline) -> list[Vector]:
     """Ask the model. Raises `TextRefused` only where it takes other texts."""
     try:
-        return embedder.embed([query], timeout_s=deadline.remaining_s())[0]
+        return embedder.embed(texts, timeout_s=deadline.remaining_s())
     except TextRefused:
         require_harmless(embedder, timeout_s=deadline.remaining_s())
         raise
