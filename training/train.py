@@ -4,8 +4,7 @@
 
 The loss is the cross entropy of each request's tool among all tools of its batch and others that the encoder takes for
 right. A tool's vector is the mean of its three views, as in the index. Tools that may be right as well, by the untuned
-vectors, are left out of the negatives. With `--keep`, requests stay as near to each other as the untuned encoder has
-them: what it knows of sentences that are no tools is what message search stands on.
+vectors, are left out of the negatives.
 """
 
 from __future__ import annotations
@@ -44,20 +43,6 @@ class Negatives:
         self.hard: dict[str, list[str]] = {}
         self._place = {id_: index for index, id_ in enumerate(self.ids)}
         self._untuned = untuned
-        self._place_of_request: dict[str, int] = {}
-        self._requests: Matrix | None = None
-
-    def remember_requests(self, requests: Sequence[str], vectors: Matrix) -> None:
-        """Take the untuned vectors of requests, for `likeness`."""
-        self._place_of_request = {text: index for index, text in enumerate(requests)}
-        self._requests = vectors
-
-    def likeness(self, requests: Sequence[str]) -> Matrix | None:
-        """Return the untuned cosines of requests to each other; None where they are not remembered."""
-        if self._requests is None:
-            return None
-        rows = self._requests[[self._place_of_request[text] for text in requests]]
-        return rows @ rows.T
 
     def may_be_right(self, id_: str, relevant: frozenset[str]) -> bool:
         """Return whether a tool is one of the right ones, or so near to one that it may be right as well."""
@@ -98,14 +83,7 @@ def batches(pairs: Sequence[Pair], pool: Pool, size: int, rng: random.Random) ->
 
 
 def loss_of(
-    encoder: Encoder,
-    texts: Texts,
-    negatives: Negatives,
-    batch: Sequence[Pair],
-    rng: random.Random,
-    *,
-    scale: float,
-    keep: float,
+    encoder: Encoder, texts: Texts, negatives: Negatives, batch: Sequence[Pair], rng: random.Random, scale: float
 ) -> torch.Tensor:
     """Return the loss of a batch, with a mined tool for every second request: those of the others count for all."""
     hard = negatives.hard
@@ -122,14 +100,9 @@ def loss_of(
     left_out = [
         [id_ != positive and negatives.may_be_right(id_, relevant) for id_ in tools] for _, positive, relevant in batch
     ]
-    loss = torch.nn.functional.cross_entropy(
+    return torch.nn.functional.cross_entropy(
         logits.masked_fill(torch.tensor(left_out, device=logits.device), -1e4), right
     )
-    likeness = negatives.likeness([text for text, _, _ in batch]) if keep else None
-    if likeness is None:
-        return loss
-    untuned = torch.tensor(likeness, device=logits.device)
-    return loss + keep * torch.nn.functional.mse_loss((asked @ asked.T).float(), untuned)
 
 
 class Training:
@@ -149,10 +122,6 @@ class Training:
             name: Negatives(pool, tool_vectors(self._encoder, self._texts, pool.tools.values()))
             for name, pool in self._pools.items()
         }
-        if arguments.keep:
-            for name, negatives in self._negatives.items():
-                requests = list(dict.fromkeys(text for text, _, _ in self._pairs[name]))
-                negatives.remember_requests(requests, text_vectors(self._encoder, self._texts, requests))
         steps = sum(math.ceil(len(made) / arguments.batch) for made in self._pairs.values()) * arguments.epochs
         warmup = max(1, steps // 15)
         self._optimiser = torch.optim.AdamW(self._encoder.parameters(), lr=arguments.lr, weight_decay=0.01)
@@ -190,13 +159,7 @@ class Training:
         for step, (name, batch) in enumerate(plan, 1):
             with torch.autocast(self._device.type, torch.bfloat16):
                 loss = loss_of(
-                    self._encoder,
-                    self._texts,
-                    self._negatives[name],
-                    batch,
-                    rng,
-                    scale=self._arguments.scale,
-                    keep=self._arguments.keep,
+                    self._encoder, self._texts, self._negatives[name], batch, rng, scale=self._arguments.scale
                 )
             self._optimiser.zero_grad()
             loss.backward()
@@ -251,9 +214,6 @@ def main() -> None:
     parser.add_argument("--lr", type=float, default=1e-4, help="highest learning rate")
     parser.add_argument("--scale", type=float, default=20.0, help="of the cosines, in the loss")
     parser.add_argument("--dropout", type=float, default=0.05)
-    parser.add_argument(
-        "--keep", type=float, default=0.0, help="weight of the squared change of cosines between requests, in the loss"
-    )
     parser.add_argument("--max-tokens", type=int, default=72, help="of a text while training")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
