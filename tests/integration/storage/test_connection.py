@@ -341,6 +341,10 @@ class TestPool:
             pool.transact(count_skills)
         assert backends(sql) == 1
 
+    def test_a_long_statement_does_not_wait_for_acknowledgements(self, pool: Pool) -> None:
+        with pool.borrowed() as connection:
+            assert connection._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
     def test_no_two_threads_have_the_same_connection(self, pool: Pool) -> None:
         def pid(connection: Connection) -> int:
             both.wait(10)
