@@ -9,6 +9,7 @@ import pytest
 import skillroute
 from skillroute.core.postgres import queries
 from skillroute.core.postgres.address import Address
+from skillroute.core.postgres.pool import Pool
 
 from tests.integration.storage.rows import connected
 
@@ -65,6 +66,14 @@ def test_postgresql_sees_through_what_a_caller_sees(database_url: str) -> None:
         for function in functions:
             plan = "\n".join(row[0] for row in sql(f"EXPLAIN SELECT FROM mcp.{function}('acme')"))
             assert "Function Scan" not in plan, plan
+
+
+def test_a_look_at_the_change_feed_is_planned_once(pool: Pool) -> None:
+    with pool.borrowed() as connection:
+        for _ in range(10):
+            connection.run("poll_changes", position="1:1:")
+        # PostgreSQL makes five plans for the values of a run before it decides.
+        assert connection.script("SELECT generic_plans FROM pg_prepared_statements") == [[5]]
 
 
 def test_an_unknown_name_is_a_mistake_of_ours() -> None:

@@ -2,13 +2,15 @@
 
 -- name: poll_changes
 -- One snapshot answers all of it: what changed, and how far that look reached. The position is such a snapshot.
+-- The limit says that there is one row. Without it PostgreSQL expects hundreds, for which it thinks a plan of its own for
+-- each position pays, and planning is a third of the time: 0.135 ms instead of 0.085.
 SELECT s.epoch::text, s.embedding_model, s.embedding_dimension, s.previous_model, s.previous_dimension,
        pg_current_snapshot()::text,
        -- What was pruned had been seen, and the database was not restored to a moment before the position.
        s.pruned_to < pg_snapshot_xmin(:position::text::pg_snapshot)
            AND pg_snapshot_xmax(:position::text::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()),
        c.collection, c.item_id, c.xid::text
-FROM mcp.index_state s
+FROM (SELECT * FROM mcp.index_state LIMIT 1) s
 LEFT JOIN mcp.changes_unseen_at(:position::text) AS c ON true
 
 -- name: count_changes
