@@ -15,6 +15,7 @@ from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.postgres.pool import Pool
 
 from tests.doubles import in_threads
 from tests.integration.storage.rows import (
@@ -96,6 +97,16 @@ class TestUpsert:
         assert 0 < len(loaded) < 4
         sizes = {len(json.dumps(row.content.input_schema, ensure_ascii=False).encode()) + 8 for row in rows}
         assert {each.size for each in found.values()} == sizes
+
+    def test_the_loading_of_schemas_is_planned_once(self, pool: Pool, sql: Sql) -> None:
+        # GIVEN so many items that PostgreSQL reads a few of them by their ids
+        sql("INSERT INTO mcp.tools (type, name, content_hash) SELECT 'tool', n, '' FROM generate_series(1, 2000) AS n")
+        sql("ANALYZE mcp.tools")
+        with pool.borrowed() as connection:
+            for _ in range(10):
+                connection.run("item_schemas", ids=[1, 2, 3], room=1000)
+            # PostgreSQL makes five plans for the values of a run before it decides.
+            assert connection.script("SELECT generic_plans FROM pg_prepared_statements") == [[5]]
 
     def test_what_schemas_take_of_memory_goes_by_their_values_as_well(self, database: Database) -> None:
         flat, dense = {"x": "y" * 4_000}, {"x": [[[]]] * 600}

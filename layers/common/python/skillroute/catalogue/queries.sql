@@ -121,6 +121,9 @@ RETURNING id
 -- name: item_schemas
 -- As text, since what is remembered is counted in bytes. Schemas beyond the room are not sent, and those out of line are
 -- not even read: their size stands in their pointers.
+-- The ids are materialized so that their number is no reason to plan again: for fewer than ten PostgreSQL would plan at
+-- each run, which took longer than the rest.
+WITH wanted AS MATERIALIZED (SELECT :ids::bigint[] AS ids)
 SELECT id, content_hash, size, upto <= :room::bigint,
        CASE WHEN upto <= :room::bigint THEN input_schema::text END,
        CASE WHEN upto <= :room::bigint THEN output_schema::text END,
@@ -131,6 +134,6 @@ FROM (
         SELECT t.id, w.nth, t.content_hash, t.input_schema, t.output_schema, t.annotations,
                coalesce(octet_length(t.input_schema::text), 0) + coalesce(octet_length(t.output_schema::text), 0)
                + coalesce(octet_length(t.annotations::text), 0) AS size
-        FROM unnest(:ids::bigint[]) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
+        FROM wanted CROSS JOIN unnest(wanted.ids) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
     ) AS sized
 ) AS counted
