@@ -167,7 +167,7 @@ class BulkWrite(EmbeddingJob):
 def _with_refusals(outcomes: Mapping[int, OutT], refused: Container[str]) -> dict[int, OutT]:
     """Return outcomes that say whose text the model refuses: known before, or one of these ids."""
     return {
-        index: replace(outcome, is_refused=outcome.is_refused or str(outcome.id) in refused)
+        index: replace(outcome, is_refused=True) if str(outcome.id) in refused else outcome
         for index, outcome in outcomes.items()
     }
 

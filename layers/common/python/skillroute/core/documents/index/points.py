@@ -204,10 +204,10 @@ def _with_ties(fetch: Callable[[int], list[Scored]], limit: int, *, spare: int =
     """
     count = limit + 1 + spare
     while True:
-        found = [(point, round(score, _DECIMALS)) for point, score in fetch(count)]
+        found = fetch(count)
         if len(found) < count:
-            return found
-        last = found[limit - 1][1]
-        if found[-1][1] < last:
-            return [hit for hit in found if hit[1] >= last]
+            return [(point, round(score, _DECIMALS)) for point, score in found]
+        last = round(found[limit - 1][1], _DECIMALS)
+        if round(found[-1][1], _DECIMALS) < last:
+            return [(point, rounded) for point, score in found if (rounded := round(score, _DECIMALS)) >= last]
         count *= 4
