@@ -1,17 +1,12 @@
 """Judged sets: tools, skills and queries with their right tools; loading, importing, and the measures.
 
-Measures, averaged over queries (a query has needs, N of them; each is served by any one of its tools, mostly one):
-
-- recall@k: the share of needs that the first k serve.
-- ndcg@k: gain 1 for the first tool that serves a need, / log2(rank + 1), over the ideal order of min(N, k) tools.
-- mrr: 1 / rank of the first right tool within the first ten, else 0.
-- comp@5: 1 when the first five serve every need, else 0.
+Measures are those of `skillroute eval` (skillroute_local.evaluating.metrics), averaged over queries; mrr is the mean
+reciprocal rank within the first ten.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +23,7 @@ from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 from skillroute.skills.model import Assignment, AssignmentSource, NewSkill
 from skillroute.wiring import Parts
+from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_rank
 
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
@@ -197,29 +193,12 @@ def request(query: str, strategy: str, mode: str, thresholds: Mapping[str, float
 
 def measures(ranked: Sequence[str], needs: Sequence[frozenset[str]]) -> dict[str, float]:
     """Return the measures of one answer."""
-    hits = _first_to_serve(ranked, needs)
-    first = next((rank for rank, hit in enumerate(hits, 1) if hit), 0)
     return {
-        **{f"recall@{k}": sum(hits[:k]) / len(needs) for k in (1, 5, 10)},
-        **{f"ndcg@{k}": _dcg(hits[:k]) / _dcg([1] * min(len(needs), k)) for k in (5, 10)},
-        "mrr": 1.0 / first if first else 0.0,
-        "comp@5": float(sum(hits[:5]) == len(needs)),
+        **{f"recall@{k}": recall(ranked, needs, k) for k in (1, 5, 10)},
+        **{f"ndcg@{k}": ndcg(ranked, needs, k) for k in (5, 10)},
+        "mrr": reciprocal_rank(ranked, needs, _TOP),
+        "comp@5": comp(ranked, needs, 5),
     }
-
-
-def _first_to_serve(ranked: Sequence[str], needs: Sequence[frozenset[str]]) -> list[int]:
-    """Return for each tool how many needs it is the first to serve."""
-    open_needs = list(needs)
-    hits = []
-    for id_ in ranked:
-        left = [need for need in open_needs if id_ not in need]
-        hits.append(len(open_needs) - len(left))
-        open_needs = left
-    return hits
-
-
-def _dcg(hits: Sequence[int]) -> float:
-    return sum(hit / math.log2(rank + 1) for rank, hit in enumerate(hits, 1))
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

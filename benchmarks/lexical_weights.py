@@ -32,9 +32,9 @@ import qdrant_edge as edge
 from corpus import Corpus
 from harness import arguments, numbers, percentiles, print_table, progress, save, words
 from judged import JudgedSet, Query, load, measures
-from registry_quality import interval
 from skillroute.core.documents import term_weights
 from skillroute.core.documents.index.bm25 import Bm25Encoder
+from skillroute_local.evaluating.intervals import interval
 from term_counts import SETS, counted, lexical_texts
 from term_counts import load as load_texts
 from word_shards import Fixed, Shards, Sparse, Unweighted, Weights

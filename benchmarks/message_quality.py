@@ -32,7 +32,7 @@ import numpy as np
 from harness import HERE, ROOT, arguments, fresh_database, print_table, progress, save
 from message_filler import write
 from registry_corpus import read_lines
-from registry_quality import interval, ndcg, reciprocal_rank
+from registry_quality import ndcg, reciprocal_rank
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
@@ -43,6 +43,7 @@ from skillroute.mail.search.model import EngineSetting, MessageSearchRequest
 from skillroute.mail.search.search import MessageSearch
 from skillroute.mail.text import SearchText, impacts
 from skillroute.wiring import Parts
+from skillroute_local.evaluating.intervals import interval
 
 KINDS = ("paraphrase", "keyword", "identifier")
 _TOP = 10

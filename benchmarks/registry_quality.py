@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from harness import HERE, arguments, fresh_database, print_table, progress, save
 from registry_corpus import read_lines
 from skillroute.core.caller import LAPTOP
@@ -41,12 +40,12 @@ from skillroute.registry.search.model import EntityType, RegistrySearchRequest, 
 from skillroute.registry.search.search import RegistrySearch
 from skillroute.registry.sync import SyncRegistry
 from skillroute.wiring import Parts
+from skillroute_local.evaluating.intervals import Floats, interval
 
 CATALOGUE = "docker-mcp-catalog"
 GROUPS = ("name", "need", "tools", "tags")
 _TOP = 3
 _MRR_TOP = 10
-_RESAMPLES = 2000
 _BATCH = 50
 _SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _DIFFERENCES = (
@@ -56,7 +55,6 @@ _DIFFERENCES = (
 )
 
 Json = dict[str, Any]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +190,6 @@ def measured(queries: Sequence[JudgedQuery], ranked: Sequence[Ranking]) -> dict[
         "tools ndcg@3": [ndcg(found.tools, query.tools) if query.tools else math.nan for query, found in pairs],
         "tools mrr": [reciprocal_rank(found.tools, query.tools) if query.tools else math.nan for query, found in pairs],
     }
-
-
-def interval(differences: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentile of the means of resamples."""
-    drawn = rng.integers(0, len(differences), (_RESAMPLES, len(differences)))
-    low, high = np.percentile(differences[drawn].mean(axis=1), (2.5, 97.5))
-    return float(low), float(high)
 
 
 Values = Mapping[str, Mapping[str, list[float]]]
