@@ -11,6 +11,7 @@ from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
 
 from skillroute_local.commands import dlq, sam_env, skills
+from skillroute_local.commands.eval_ import eval_
 from skillroute_local.commands.import_ import import_
 from skillroute_local.commands.search import search
 from skillroute_local.commands.shared import DATABASE, err, listed, out, parts_here, progress_bar, run_here
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(skills.app, name="skills")
 app.command()(search)
+app.command("eval", epilog=DATABASE)(eval_)
 app.command("import")(import_)
 app.command()(status)
 app.command("token")(make_token)

@@ -83,6 +83,11 @@ class Client:
         answer: dict[str, Any] = self._call("PUT", path, {name: values})
         return answer
 
+    def items(self, *, limit: int, offset: int) -> list[dict[str, Any]]:
+        """Call `GET /api/v1/tools`."""
+        answer: list[dict[str, Any]] = self._call("GET", f"/api/v1/tools?limit={limit}&offset={offset}")
+        return answer
+
     def health(self) -> dict[str, Any]:
         """Call `GET /health`."""
         answer: dict[str, Any] = self._call("GET", "/health")

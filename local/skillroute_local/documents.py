@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+from skillroute_local.errors import LocalError
 
 Problem = Callable[[str], None]
 
@@ -29,13 +31,18 @@ def read_lines(path: Path, problem: Problem) -> Iterator[Row]:
         Called for each line that is no object, with its number.
     """
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                yield _row(f"{path.name}:{number}", json.loads(line), len(line))
-            except (ValueError, RecursionError) as error:
-                problem(f"{path.name}:{number}: {error}")
+        yield from lines_of(lines, path.name, problem)
+
+
+def lines_of(lines: Iterable[bytes], name: str, problem: Problem) -> Iterator[Row]:
+    """Yield the objects of lines that are read already, or come through a pipe; `name` is what problems call them."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _row(f"{name}:{number}", json.loads(line), len(line))
+        except (ValueError, RecursionError) as error:
+            problem(f"{name}:{number}: {error}")
 
 
 def read_objects(path: Path, within: str, problem: Problem) -> Iterator[Row]:
@@ -82,3 +89,24 @@ def _is_document(path: Path) -> bool:
         if first and next(lines, None) is None:
             return True
     return first.strip() == b"{" or first.lstrip().startswith(b"[")
+
+
+def require_new(path: Path, *, force: bool) -> None:
+    """Raise `LocalError` where a file is there and may not be overwritten: before the work whose result it is for."""
+    if path.exists() and not force:
+        raise LocalError(f"{path} is there already: name another file, or overwrite it with --force")
+
+
+def open_new(path: Path, *, force: bool = False) -> TextIO:
+    """Open a file to write that is not there yet; with `force` one that is there is emptied.
+
+    Raises
+    ------
+    LocalError
+        It is there, or cannot be written.
+    """
+    require_new(path, force=force)
+    try:
+        return path.open("w" if force else "x", encoding="utf-8")
+    except OSError as error:
+        raise LocalError(f"{path} cannot be written ({error.strerror})") from error

@@ -10,7 +10,8 @@ import pytest
 
 from tests.e2e.processes import Up, cli, eventually
 
-_COMMANDS = ("up", "search", "import", "reindex", "migrate", "status")
+_COMMANDS = ("up", "search", "eval", "import", "reindex", "migrate", "status")
+_REQUESTS = str(Path(__file__).parents[2] / "benchmarks" / "requests" / "docker.jsonl")
 
 
 class TestSearch:
@@ -65,6 +66,39 @@ class TestSearch:
 
         assert (done.returncode, done.stderr) == (0, "")
         assert not home.exists()
+
+
+class TestEval:
+    def test_a_server_that_is_called_is_measured_as_the_one_here_is(self, running: Up, home: Path) -> None:
+        requests = [
+            {"query": "schedule a meeting with John tomorrow", "needs": [["calendar/create_event"]]},
+            {"query": "get me off this newsletter", "needs": [["mail/unsubscribe"]]},
+            {"query": "peel the potatoes", "needs": []},
+        ]
+        file = home.with_name("requests.jsonl")
+        file.write_text("".join(json.dumps(request) + "\n" for request in requests), encoding="utf-8")
+        asked = ("eval", "--queries", str(file), "--json", "--mode", "hybrid", "--tool-threshold", "0.1")
+
+        here = cli(running.home.path, *asked)
+        called = cli(home, *asked, "--url", running.url)
+
+        assert (here.returncode, called.returncode) == (0, 0), here.stderr + called.stderr
+        timed = {"answers", "latency_ms"}
+        reports = [json.loads(done.stdout) for done in (here, called)]
+        assert [{k: v for k, v in each.items() if k not in timed} for each in reports[:1]] == [
+            {k: v for k, v in each.items() if k not in timed} for each in reports[1:]
+        ]
+        assert [each["came"] for each in reports[0]["answers"]] == [each["came"] for each in reports[1]["answers"]]
+        assert reports[0]["measures"]["recall@1"] > 0.0
+
+    def test_a_build_fails_by_its_exit_status_and_one_line(self, running: Up, home: Path) -> None:
+        file = home.with_name("requests.jsonl")
+        file.write_text('{"query": "peel the potatoes", "needs": [["mail/unsubscribe"]]}\n', encoding="utf-8")
+
+        done = cli(running.home.path, "eval", "--queries", str(file), "--fail-under", "recall@5=0.80")
+
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == "failed: recall@5 is 0.0000, below 0.8"
 
 
 class TestImport:
@@ -162,6 +196,7 @@ class TestWithNothingRunning:
         "args",
         [
             ("search", "weather"),
+            ("eval", "--queries", _REQUESTS),
             ("import", __file__),
             ("status",),
             ("verify",),
@@ -180,7 +215,10 @@ class TestWithNothingRunning:
         assert done.stderr.count("\n") == 1
         assert not home.exists()
 
-    @pytest.mark.parametrize("args", [("migrate",), ("reindex",), ("dlq", "redrive"), ("skills", "propose")])
+    @pytest.mark.parametrize(
+        "args",
+        [("migrate",), ("reindex",), ("eval", "--queries", _REQUESTS), ("dlq", "redrive"), ("skills", "propose")],
+    )
     def test_what_works_on_a_database_names_both_ways_to_say_which(self, home: Path, args: tuple[str, ...]) -> None:
         # Empty is unset, as sam local leaves what it does not set.
         refused = cli(home, *args, SKILLROUTE_DATABASE_URL="", SKILLROUTE_DATABASE_SECRET_ARN="")

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
+from skillroute_local.commands.search_options import ItemTypeOption, ModeOption, StrategyOption, search_fields
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, out, print_json
 from skillroute_local.errors import LocalError
 
 _TOOLS = 5
 _OF_EACH_TYPE = 3
 _SHOWN = 100
-
-
-class Strategy(StrEnum):
-    """How to search."""
-
-    HIERARCHICAL = "hierarchical"
-    DIRECT = "direct"
-    HYBRID = "hybrid"
-
-
-class Mode(StrEnum):
-    """How to rank."""
-
-    SEMANTIC = "semantic"
-    LEXICAL = "lexical"
-    HYBRID = "hybrid"
 
 
 def search(
@@ -42,13 +26,9 @@ def search(
             help=f"How many at most; default: {_TOOLS}, with --registry {_OF_EACH_TYPE} of each type.", min=1, max=50
         ),
     ] = None,
-    strategy: Annotated[
-        Strategy | None, typer.Option(help="Skills first, all tools, or both merged; default: hierarchical.")
-    ] = None,
-    mode: Annotated[
-        Mode | None, typer.Option(help="By meaning, by words or by both; default: the deployment's.")
-    ] = None,
-    item_type: Annotated[str | None, typer.Option("--type", help="tool, prompt or resource.")] = None,
+    strategy: StrategyOption = None,
+    mode: ModeOption = None,
+    item_type: ItemTypeOption = None,
     registry: Annotated[
         bool,
         typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
@@ -66,10 +46,8 @@ def search(
             raise LocalError("--strategy, --mode and --type are about searches without --registry")
         request |= {"max_results": limit or _OF_EACH_TYPE}
     else:
-        request |= {"limit": limit or _TOOLS, "strategy": (strategy or Strategy.HIERARCHICAL).value}
-        request |= {"include_schemas": schemas or as_json}
-        request |= {"mode": mode.value} if mode else {}
-        request |= {"item_type": item_type} if item_type else {}
+        request |= {"limit": limit or _TOOLS, "include_schemas": schemas or as_json}
+        request |= search_fields(strategy, mode, item_type)
     with client_for(url, token, sign_region) as client:
         answer = client.search_registry(request) if registry else client.search(request)
     if as_json:

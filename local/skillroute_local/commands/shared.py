@@ -152,7 +152,7 @@ def use_queues_of(run: Run) -> None:
 
 
 @contextmanager
-def parts_here(*, queues: bool = True) -> Iterator[Parts]:
+def parts_here(*, queues: bool = True, **settings: Any) -> Iterator[Parts]:
     """Lend the parts of the Skillroute that runs here: its database and its queues.
 
     The settings of the database, and those of the queues, name another one's.
@@ -161,6 +161,8 @@ def parts_here(*, queues: bool = True) -> Iterator[Parts]:
     ----------
     queues : bool
         False leaves the queues of the one that runs here alone.
+    settings
+        Of this process, whatever the environment says.
 
     Raises
     ------
@@ -174,7 +176,7 @@ def parts_here(*, queues: bool = True) -> Iterator[Parts]:
     run = run_here()
     if run is not None and queues:
         use_queues_of(run)
-    parts = Parts(local_settings(run.database_url if run else None))
+    parts = Parts(local_settings(run.database_url if run else None).model_copy(update=settings))
     try:
         yield parts
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillroute.core.chat.port import ChatModel
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.packaged import models_dir, packaged_models
@@ -14,6 +16,10 @@ from skillroute.core.reranking.port import Reranker
 from skillroute.core.settings import ClassifierSettings, EmbeddingSettings, QueueSettings, RerankSettings
 from skillroute.skills.classifiers.port import Classifier
 from skillroute.wiring.secrets import make_api_key
+
+if TYPE_CHECKING:
+    from skillroute.core.chat.bedrock import BedrockChat
+    from skillroute.core.chat.openai import OpenAIChat
 
 
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
@@ -67,8 +73,8 @@ def make_embedder_of(settings: EmbeddingSettings, model: EmbeddingModel) -> Embe
     return None
 
 
-def make_chat_model(settings: ClassifierSettings) -> ChatModel | None:
-    """Return the configured language model, if any. Nothing is connected yet."""
+def make_chat_model(settings: ClassifierSettings) -> OpenAIChat | BedrockChat | None:
+    """Return the configured language model, if any. Nothing is connected yet; `close` closes what gets connected."""
     if settings.chat_provider == "none" or not settings.chat_model:
         return None
     if settings.chat_provider == "openai":

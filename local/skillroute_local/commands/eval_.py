@@ -1,0 +1,282 @@
+"""`skillroute eval`: how well searches find the tools of one's own catalogue, and a first set of requests for that."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.markup import escape
+from skillroute.core.observability import logger
+
+from skillroute_local.commands.eval_generate import make_requests
+from skillroute_local.commands.eval_shown import show, show_lines, show_unknown, tools_of_the_file
+from skillroute_local.commands.search_options import ItemTypeOption, ModeOption, StrategyOption, search_fields
+from skillroute_local.commands.shared import (
+    AsJson,
+    SignRegion,
+    Token,
+    client_for,
+    err,
+    parts_here,
+    print_json,
+    progress_bar,
+)
+from skillroute_local.documents import open_new, require_new
+from skillroute_local.errors import LocalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillroute_local.evaluating.catalogue import Judged, Tool
+    from skillroute_local.evaluating.requests import Row
+    from skillroute_local.evaluating.scorecard import Fields, Scorecard
+    from skillroute_local.evaluating.sources import Source
+
+_SHOWN = 10
+_WARM_UP = "warm up"
+_COMPARABLE = {
+    "mode": "mode",
+    "strategy": "strategy",
+    "type": "item_type",
+    "skill_limit": "skill_limit",
+    "skill_threshold": "skill_threshold",
+    "tool_threshold": "tool_threshold",
+}
+"""Settings by their options' names, and what a request calls them."""
+
+CalledUrl = Annotated[
+    str | None,
+    typer.Option("--url", help="A Skillroute to call; default: searches run in this process.", envvar="SKILLROUTE_URL"),
+]
+
+
+def eval_(
+    queries: Annotated[
+        str | None, typer.Option(help="JSON Lines of judged requests: query, needs; - reads them from a pipe.")
+    ] = None,
+    generate: Annotated[
+        int | None,
+        typer.Option(help="Instead: make requests for so many tools, drawn by chance, into --output.", min=1),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="A file for what is made: the report as JSON, or the requests.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")] = False,
+    strategy: StrategyOption = None,
+    mode: ModeOption = None,
+    item_type: ItemTypeOption = None,
+    skill_limit: Annotated[int | None, typer.Option(help="How many skills at most; default: 3.")] = None,
+    skill_threshold: Annotated[float | None, typer.Option(help="Least cosine of a skill; default: 0.4.")] = None,
+    tool_threshold: Annotated[
+        float | None, typer.Option(help="Least cosine of a tool; default: 0.3, none in mode hybrid.")
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help=f"Ask once more with another setting, and show the difference: {', '.join(_COMPARABLE)}. "
+            "May be repeated.",
+        ),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MEASURE=MIN", help="Exit with 1 below it, such as recall@5=0.80. May be repeated."),
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A former --output: exit with 1 where recall@5 is lower than it was.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="With --baseline: how much lower it may be.", min=0, max=1)] = 0.01,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 when the file names tools that the catalogue lacks.")
+    ] = False,
+    worst: Annotated[int, typer.Option(help="How many of the worst requests to show.", min=0)] = _SHOWN,
+    seed: Annotated[int, typer.Option(help="Of what is drawn by chance: tools of --generate, and intervals.")] = 7,
+    org: Annotated[str | None, typer.Option(help="Search as an organisation; default: global tools only.")] = None,
+    url: CalledUrl = None,
+    token: Token = None,
+    sign_region: SignRegion = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how well searches find the tools that requests need.
+
+    --queries FILE has a judged request on each line: {"query": "...", "needs": [["server/tool", "server/equal"], ...]}.
+    Each need names the tools of which one is enough; no needs say that nothing serves the request. --generate makes a
+    first file: with a language model where one is configured (SKILLROUTE_CHAT_PROVIDER), else it asks you.
+
+    Searches run in this process with the settings of its environment, over the database of the Skillroute that runs
+    here; --url calls one elsewhere, whose settings count then. With --fail-under, --baseline or --strict it exits with
+    1 when the result is not good enough.
+    """
+    if (queries is None) == (generate is None):
+        raise LocalError("give one of --queries FILE and --generate NUMBER")
+    from skillroute_local.evaluating.scorecard import report_of  # noqa: PLC0415 (numpy, for this command alone)
+
+    if output is not None:
+        require_new(output, force=force)
+    connect = partial(_source, url, token, sign_region, org)
+    if generate is not None:
+        make_requests(connect, generate, output, item_type=item_type or "tool", seed=seed, force=force)
+        return
+    fields = search_fields(strategy, mode, item_type)
+    numbers = {"skill_limit": skill_limit, "skill_threshold": skill_threshold, "tool_threshold": tool_threshold}
+    fields |= {name: value for name, value in numbers.items() if value is not None}
+    changed = _changed(fields, compare or ())
+    gate = _gate(fail_under or (), baseline, tolerance)
+    rows = _read(str(queries))
+    tools, judged, cards = _measured(connect, rows, [fields, *([changed] if compare else [])])
+    report = report_of(judged, cards[0], tools, other=cards[1] if compare else None, seed=seed)
+    if output is not None:
+        with open_new(output, force=force) as file:
+            json.dump(report, file, indent=2, ensure_ascii=False)
+            file.write("\n")
+    if as_json:
+        print_json(report)
+    else:
+        show(tools, judged, cards, ", ".join(compare or ()), worst, seed)
+    failed = gate(cards[0]) + ([f"{tools_of_the_file(judged.unknown)} not found"] if strict and judged.unknown else [])
+    for line in failed:
+        err.print(f"[red]failed:[/] {escape(line)}", highlight=False, soft_wrap=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _source(url: str | None, token: str | None, sign_region: str | None, org: str | None) -> Iterator[Source]:
+    """Lend the catalogue: of the Skillroute at `url`, else of the database that belongs here."""
+    from skillroute_local.evaluating.sources import InProcess, OverHttp  # noqa: PLC0415
+
+    if url is None:
+        # Nothing is remembered between searches: the second of two settings would not embed, and look the faster one.
+        with _quiet(), parts_here(queues=False, query_cache_size=0) as parts:
+            yield InProcess(parts, org)
+        return
+    if org is not None:
+        raise LocalError("--org is about searches in this process; with --url the token says whose tools are searched")
+    with client_for(url, token, sign_region) as client:
+        yield OverHttp(client)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep back what searches warn of: a line for each that no skill matches would stand in the answer."""
+    before = logger.log_level
+    logger.setLevel("ERROR")
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+Connect = Callable[[], AbstractContextManager["Source"]]
+
+
+def _read(queries: str) -> list[Row]:
+    """Read the judged requests of a file, or of a pipe. Raises `LocalError` where any line is wrong."""
+    from skillroute_local.evaluating.requests import read_requests  # noqa: PLC0415
+
+    problems: list[str] = []
+    path = Path(queries)
+    if queries == "-":
+        rows = list(read_requests(sys.stdin.buffer, "stdin", problems.append))
+    else:
+        try:
+            with path.open("rb") as lines:
+                rows = list(read_requests(lines, path.name, problems.append))
+        except OSError as error:
+            raise LocalError(f"{path} cannot be read ({error.strerror})") from error
+    show_lines(problems)
+    if problems:
+        raise LocalError(f"{len(problems)} of the file's lines cannot be used; nothing was measured")
+    if not rows:
+        raise LocalError(
+            f"{queries} holds no request: write some, one a line, or make a first set with --generate 50 --output FILE"
+        )
+    return rows
+
+
+def _changed(fields: Fields, changes: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a search with the changes of --compare. Raises `LocalError` where a field cannot be so."""
+    from skillroute_local.evaluating.scorecard import search_request  # noqa: PLC0415
+
+    changed = dict(fields)
+    for change in changes:
+        name, separator, value = change.partition("=")
+        field = _COMPARABLE.get(name.strip().replace("-", "_"))
+        if field is None or not separator:
+            raise LocalError(f"--compare {change}: give one of {', '.join(_COMPARABLE)}, such as mode=hybrid")
+        changed[field] = _value(value.strip())
+    for each in (fields, changed):
+        try:
+            search_request(_WARM_UP, each)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise LocalError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return changed
+
+
+def _value(text: str) -> str | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _gate(floors: Sequence[str], baseline: Path | None, tolerance: float) -> Callable[[Scorecard], list[str]]:
+    """Return what says of a scorecard why it is not good enough. Files and numbers are read now."""
+    from skillroute_local.evaluating.gate import (  # noqa: PLC0415
+        below_baseline,
+        below_floors,
+        read_baseline,
+        read_floor,
+    )
+
+    wanted = [read_floor(floor) for floor in floors]
+    before = read_baseline(baseline) if baseline else None
+
+    def judge(card: Scorecard) -> list[str]:
+        failed = below_floors(card.means(), wanted)
+        if before is None:
+            return failed
+        if before.requests != len(card.answers):
+            err.print(
+                f"the baseline measured {before.requests} requests, this run {len(card.answers)}", highlight=False
+            )
+        return failed + below_baseline(card.means(), before, tolerance)
+
+    return judge
+
+
+def _measured(
+    connect: Connect, rows: Sequence[Row], settings: Sequence[Fields]
+) -> tuple[list[Tool], Judged, list[Scorecard]]:
+    """Ask every request with each of the settings."""
+    from skillroute_local.evaluating.catalogue import judged  # noqa: PLC0415
+    from skillroute_local.evaluating.scorecard import ask, search_request  # noqa: PLC0415
+
+    with connect() as source:
+        with err.status("reading the catalogue"):
+            tools = source.tools()
+            found = judged(rows, tools)
+            show_unknown(found, len(rows))
+            if not found.questions:
+                raise LocalError("no request is left to measure: none of the tools they need is in the catalogue")
+            for fields in settings:  # the first builds the index, the first that embeds loads the model
+                source.search(search_request(_WARM_UP, fields))
+        cards = []
+        with progress_bar("{task.completed}/{task.total}") as progress:
+            task = progress.add_task("searching", total=len(settings) * len(found.questions))
+            for fields in settings:
+                cards.append(ask(source.search, found.questions, fields, step=partial(progress.advance, task)))
+    for card in cards:
+        for reason, count in card.degraded().items():
+            err.print(f"[yellow]{count} of {len(card.answers)} searches were degraded: {reason}[/]", highlight=False)
+    return tools, found, cards
