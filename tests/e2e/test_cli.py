@@ -77,7 +77,7 @@ class TestEval:
         ]
         file = home.with_name("requests.jsonl")
         file.write_text("".join(json.dumps(request) + "\n" for request in requests), encoding="utf-8")
-        asked = ("eval", "--queries", str(file), "--json", "--mode", "hybrid", "--tool-threshold", "0.1")
+        asked = ("eval", "--queries", str(file), "--json", "--tool-threshold", "0.1")
 
         here = cli(running.home.path, *asked)
         called = cli(home, *asked, "--url", running.url)

@@ -6,9 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 from cfnlint.decode import cfn_yaml
 from skillroute.core import observability
 from skillroute.core.settings import LocalSettings
+from skillroute_local.cli import app
+from skillroute_local.evaluating.requests import read_requests
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -76,6 +79,22 @@ def test_make_targets_that_a_document_names_exist(document: Path) -> None:
     named = set(re.findall(r"(?:^|`)(?:[A-Z_]+=\S+ )*make ([a-z][a-z-]+)", text(document), flags=re.MULTILINE))
     assert named
     assert named - targets == set()
+
+
+def test_options_and_requests_that_the_page_of_evaluation_names_exist() -> None:
+    page = text(ROOT / "docs" / "evaluation.md")
+    commands = typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+    options = {
+        option for command in commands for each in command.params for option in (*each.opts, *each.secondary_opts)
+    }
+    named = set(re.findall(r"--[a-z][a-z-]*", page))
+    assert {"--queries", "--generate", "--fail-under"} <= named
+    assert named - options == set()
+
+    [block] = re.findall(r"^```jsonl\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    problems: list[str] = []
+    assert len(list(read_requests(block.encode().splitlines(), "evaluation.md", problems.append))) == 6
+    assert problems == []
 
 
 def test_the_readme_is_short_and_leads_to_every_page() -> None:

@@ -58,11 +58,11 @@ def make_requests(
                 drafts = by_person(drawn, _show_tool, _ask_person, print_line)
             else:
                 drafts = _with_bar(by_chat(chat, drawn, timeout_s=settings.chat_timeout_s), len(drawn))
-            problems = _keep(drafts, file)
+            skipped = _keep(drafts, file)
         except ClassifierUnavailable as error:
             raise LocalError(f"{error}; {_outcome(file, output)}") from error
-    out.print(f"{_outcome(file, output)}; {len(problems)} skipped", highlight=False, soft_wrap=True)
-    show_lines(problems)
+    out.print(f"{_outcome(file, output)}; {len(skipped)} skipped", highlight=False, soft_wrap=True)
+    show_lines([f"{draft.tool.title}: {draft.problem}" for draft in skipped if draft.problem])
     if not file.written:
         raise typer.Exit(1)
     out.print("look them over: where another tool serves a need as well, add its name", highlight=False)
@@ -72,15 +72,15 @@ def _outcome(file: RequestFile, output: Path) -> str:
     return f"{file.written} requests are in {output}" if file.written else "no request was written"
 
 
-def _keep(drafts: Iterable[Draft], file: RequestFile) -> list[str]:
-    """Write each request at once; return why there is none for the other tools."""
-    problems = []
+def _keep(drafts: Iterable[Draft], file: RequestFile) -> list[Draft]:
+    """Write each request at once; return those tools that there is none for."""
+    skipped = []
     for draft in drafts:
         if draft.query is None:
-            problems.append(f"{draft.tool.title}: {draft.problem}")
+            skipped.append(draft)
         else:
             file.write(draft.query, draft.tool.title)
-    return problems
+    return skipped
 
 
 def _with_bar(drafts: Iterable[Draft], total: int) -> Iterator[Draft]:
@@ -95,7 +95,11 @@ def _show_tool(tool: Tool) -> None:
 
 
 def _ask_person() -> str:
-    return out.input("request: ")
+    try:
+        return out.input("request: ")
+    except EOFError:
+        out.print()  # the cursor stands behind the question
+        raise
 
 
 def _is_terminal() -> bool:

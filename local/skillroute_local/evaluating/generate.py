@@ -44,7 +44,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A request for a tool, or the reason why there is none."""
+    """A request for a tool, or none, with what is wrong with the one that was made."""
 
     tool: Tool
     query: str | None
@@ -113,7 +113,7 @@ def by_person(
                     yield Draft(tool, query)
                     break
             else:
-                yield Draft(tool, None, "skipped")
+                yield Draft(tool, None)
         except EOFError:
             return
 
