@@ -14,6 +14,9 @@ from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRankin
 CLAUSE_POOL = 30
 """How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
 
+LOOKED_AT = 50
+"""How many of the best tools are looked at for their skills: what they are in costs as much as ranking them."""
+
 
 class HybridRanking:
     """By the probability that learned fusion gives; a tool that is named exactly comes first (decision 11).
@@ -47,28 +50,28 @@ class HybridRanking:
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
-        tools = self._ranked([self._everything], CANDIDATE_POOL)
+        ranked = self._ranked([self._everything], CANDIDATE_POOL)
+        tools = ranked[:LOOKED_AT]
         payloads = self._index.payloads(Collection.TOOLS, [tool.key for tool in tools])
         skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
-        self._of_everything = tools, skills_of
+        self._of_everything = ranked, skills_of
         best = self._best_of_skills(tools, skills_of, where)
         self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
-        near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
-        cosines = self._cosines(Collection.SKILLS, list(best))
-        ranked = [
+        cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
+        matched = [
             Candidate(key, tool.score, cosines.get(key), tool.is_named)
             for key, tool in best.items()
             if cosines.get(key, 0.0) >= threshold
         ]
-        # None of their tools is a candidate: none would score higher than the last that is.
-        ranked += [
-            Candidate(skill.key, tools[-1].score, skill.similarity)
-            for skill in near
-            if tools and skill.key not in best and self._has_tools(skill.key)
-        ]
+        if tools and len(matched) < limit:
+            near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
+            # None of their tools is among the best: none would score higher than the last that is.
+            last = tools[-1].score
+            more = (skill for skill in near if skill.key not in best and self._has_tools(skill.key))
+            matched += [Candidate(skill.key, last, skill.similarity) for skill in more]
         # A word such as "search" names tools in many skills: they leave the best of the others its place.
-        others = [skill for skill in ranked if not skill.is_named]
-        named = [skill for skill in ranked if skill.is_named][: max(1, limit - 1) if others else limit]
+        others = [skill for skill in matched if not skill.is_named]
+        named = [skill for skill in matched if skill.is_named][: max(1, limit - 1) if others else limit]
         return [*named, *others][:limit]
 
     def _best_of_skills(
