@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from skillroute.core.embedding import packaged
 from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
 from skillroute.core.settings import CatalogSettings, SearchSettings
@@ -133,6 +134,15 @@ def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch,
     # WHEN a folder is given, THEN it is that one, whatever it is called
     environment.setenv("SKILLROUTE_MODEL_DIR", str(tmp_path))
     assert SearchSettings.load().onnx_dir == tmp_path
+
+
+def test_onnx_runs_the_model_that_the_layer_was_built_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(packaged, "models_dir", lambda: tmp_path)
+    assert packaged.default_model() == DEFAULT_MODEL, "where there is none it is named in the error"
+    for name in ("tool-minilm-l6", DEFAULT_MODEL):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.json").write_text("{}", encoding="utf-8")
+        assert packaged.default_model() == name, "the published one where it is there"
 
 
 def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:

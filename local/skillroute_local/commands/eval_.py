@@ -72,8 +72,12 @@ def eval_(
     strategy: StrategyOption = None,
     mode: ModeOption = None,
     item_type: ItemTypeOption = None,
-    skill_limit: Annotated[int | None, typer.Option(help="How many skills at most; default: 3.")] = None,
-    skill_threshold: Annotated[float | None, typer.Option(help="Least cosine of a skill; default: 0.4.")] = None,
+    skill_limit: Annotated[
+        int | None, typer.Option(help="How many skills at most; default: 5 in mode hybrid, 3 in others.")
+    ] = None,
+    skill_threshold: Annotated[
+        float | None, typer.Option(help="Least cosine of a skill; default: 0.4, none in mode hybrid.")
+    ] = None,
     tool_threshold: Annotated[
         float | None, typer.Option(help="Least cosine of a tool; default: 0.3, none in mode hybrid.")
     ] = None,

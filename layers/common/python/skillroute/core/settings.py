@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
+from skillroute.core.embedding.packaged import default_model, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
 
 
@@ -134,8 +134,8 @@ class EmbeddingSettings(_Settings):
 
     @property
     def onnx_dir(self) -> Path:
-        """The folder of the model that onnx runs."""
-        return self.model_dir or models_dir() / (self.embedding_model or DEFAULT_MODEL)
+        """The folder of the model that onnx runs: where no name is given, that of the first that is packaged."""
+        return self.model_dir or models_dir() / (self.embedding_model or default_model())
 
 
 class IndexSettings(_Settings):

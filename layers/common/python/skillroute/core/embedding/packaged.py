@@ -19,3 +19,8 @@ def packaged_models() -> list[str]:
     """Return the names of the models that are here, the default one first; none where the layer is not."""
     names = sorted(file.parent.name for file in models_dir().glob("*/model.json"))
     return sorted(names, key=lambda name: name != DEFAULT_MODEL)
+
+
+def default_model() -> str:
+    """Return the name of the model that runs where none is named: a layer may have been built with another alone."""
+    return next(iter(packaged_models()), DEFAULT_MODEL)
