@@ -5,7 +5,7 @@ real model, over an embedded index. The queries and their grades are those of `m
 other words than the messages' own, keywords, and identifiers.
 
 - lexical: BM25 in the index. fts5: PostgreSQL's full text, which the same words stand in.
-- semantic: cosine. hybrid: both by reciprocal rank, at the default `rrf_k` of 60 and, where it says so, at 10.
+- semantic: cosine. hybrid: both, by how much of the query's words is there and, where it says so, by reciprocal rank.
 - counted, unweighted: lexical and hybrid with terms weighed by how many of these very messages have them (BM25's own
   way), and not at all, instead of by the fixed table (docs/adr/0020). The same terms are looked for in each.
 
@@ -161,7 +161,7 @@ def rankings(parts: Parts) -> dict[str, Rank]:
         "fts5": _ranks(search("postgres"), "lexical", "fts5"),
         "semantic": _ranks(usual, "semantic", "hybrid"),
         "hybrid": _ranks(usual, "hybrid", "hybrid"),
-        "hybrid, rrf_k 10": _ranks(usual, "hybrid", "hybrid", rrf_k=10),
+        "hybrid, rrf": _ranks(usual, "hybrid", "hybrid", fusion="rrf"),
         "lexical, counted": _ranks(counted, "lexical", "tantivy"),
         "hybrid, counted": _ranks(counted, "hybrid", "hybrid"),
         "lexical, unweighted": _ranks(search(weigh=lambda _: 1.0), "lexical", "tantivy"),

@@ -114,7 +114,7 @@ Rank = Callable[[str], Ranking]
 
 def rankings(parts: Parts) -> tuple[dict[str, Rank], dict[str, Rank]]:
     """Return what ranks a query, by the name of the ranking; and the same for other shares of the boosts."""
-    lexical = RegistrySearch(parts.replica, ModelAway(parts.embedder), parts.database)
+    lexical = RegistrySearch(parts.replica, ModelAway(parts.embedder), parts.database, default_fusion="boost")
 
     @cache
     def explained(query: str) -> RegistrySearchResponse:

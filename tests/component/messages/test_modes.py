@@ -12,6 +12,7 @@ from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.model import MessageSearchRequest
 from skillroute.mail.search.outcome import SearchOutcome
 from skillroute.mail.search.search import MessageSearch
+from skillroute.mail.text import MOST_IMPACT, query_terms
 
 from tests.component.messages.conftest import MakeMailbox
 from tests.component.messages.mailbox import Mailbox
@@ -77,14 +78,28 @@ class TestEveryMode:
         assert served(outcome(filled, mode="semantic")) == ("semantic", "hybrid", None)
         assert list(filled.scores("approval", mode="semantic").values()) == [0.9, 0.6, 0.2]
 
-    def test_hybrid_fuses_both(self, filled: Mailbox) -> None:
+    def test_decision_35_hybrid_fuses_the_cosine_and_how_many_of_the_words_are_there(self, filled: Mailbox) -> None:
         assert served(outcome(filled, mode="hybrid")) == ("hybrid", "hybrid", None)
+        found = filled.results("approval", mode="lexical", explain=True)
+        words = {id_: result.raw_score or 0.0 for id_, result in found.items()}
+        assert len(words) == 2
+        most = sum(query_terms("approval").values()) * MOST_IMPACT
+        cosines = filled.scores("approval", mode="semantic")
+        expected = {id_: (cosine + 0.4 * words.get(id_, 0.0) / most) / 1.4 for id_, cosine in cosines.items()}
+        assert filled.scores("approval", mode="hybrid") == pytest.approx(expected, abs=1e-6)
+        assert filled.scores("approval", mode="hybrid", fusion="coverage") == filled.scores("approval", mode="hybrid")
+
+    @pytest.mark.parametrize("request_", [{"fusion": "rrf"}, {"rrf_k": 60}, {"fusion": "rrf", "rrf_k": 60}])
+    def test_hybrid_fuses_both_by_rank_where_that_is_asked_for(
+        self, filled: Mailbox, request_: dict[str, object]
+    ) -> None:
         first, second, lunch = sorted(filled.found("approval", mode="semantic"))
         halves = {first: (1, 3), second: (2, 2), lunch: (None, 1)}
         expected = {
             id_: round(sum(1 / (60 + rank) for rank in ranks if rank) * 61 / 2, 9) for id_, ranks in halves.items()
         }
-        assert filled.scores("approval", mode="hybrid") == expected
+        assert filled.scores("approval", mode="hybrid", **request_) == expected
+        assert filled.scores("approval", mode="hybrid", fusion="coverage", rrf_k=60) != expected
 
     def test_hybrid_rerank_asks_the_reranker_of_the_head(self, filled: Mailbox) -> None:
         reranker = FakeReranker()

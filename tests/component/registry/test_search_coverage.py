@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from skillroute.core.settings import LocalSettings
 
 from tests.builders import EdgeIndexes, System, lent_system
 from tests.component.registry.searched import Registry
@@ -51,8 +52,9 @@ def test_the_relevance_is_clamped_and_sorted_by_before(registry: Registry) -> No
     assert [(server.path, server.relevance_score) for server in found] == [("/b", 1.0), ("/a", 1.0)]
 
 
-def test_a_setting_changes_the_default_fusion(database_url: str, edge_indexes: EdgeIndexes) -> None:
-    with lent_system(database_url, edge_indexes, registry_fusion="coverage") as system:
+def test_decision_35_it_is_the_default(database_url: str, edge_indexes: EdgeIndexes) -> None:
+    default = LocalSettings.model_fields["registry_fusion"].default
+    with lent_system(database_url, edge_indexes, registry_fusion=default) as system:
         registry = Registry(system)
         registry.server("/many", at(0.1), tools={f"list_needle_{number}": None for number in range(30)})
         registry.server("/right", at(0.1), description="Needles, threads, buttons.")

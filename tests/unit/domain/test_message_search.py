@@ -32,9 +32,10 @@ def request(**fields: Any) -> MessageSearchRequest:
 def test_defaults_are_the_contract_s() -> None:
     assert request().model_dump() == {
         "text": "", "doc_kind": "message", "mode": None, "ranking": "relevance", "limit": 50, "rerank_top_k": 100,
-        "rrf_k": 60, "min_score": None, "cursor": None, "explain": False, "project_id": None, "product_id": None,
-        "importance": [], "direction": None, "agent_name": None, "sender_name": None, "recipient_name": None,
-        "thread_id": None, "ack_required": None, "time_range": None, "scope": "unrestricted", "redaction": None,
+        "rrf_k": 60, "fusion": None, "min_score": None, "cursor": None, "explain": False, "project_id": None,
+        "product_id": None, "importance": [], "direction": None, "agent_name": None, "sender_name": None,
+        "recipient_name": None, "thread_id": None, "ack_required": None, "time_range": None,
+        "scope": "unrestricted", "redaction": None,
     }  # fmt: skip
 
 

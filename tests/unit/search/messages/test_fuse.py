@@ -48,10 +48,34 @@ class TestCosine:
         assert figures(fuse.semantic([(1, 1.0000001)])) == [(1, 1.0)]
 
 
+class TestCoverage:
+    """What decision 35 asks for: the default is what is measured best (docs/adr/0040)."""
+
+    def test_the_formula(self) -> None:
+        """(cosine + 0.4 * coverage) / 1.4, the coverage a share of what the query's words could give."""
+        ranked = fuse.by_coverage([(1, 20.0), (2, 10.0)], [(3, 0.7), (1, 0.5)], 40.0, pool=1000)
+
+        expected = {1: 0.5 + 0.4 * 0.5, 2: 0.4 * 0.25, 3: 0.7}
+        assert dict(figures(ranked)) == {id_: round(value / 1.4, 9) for id_, value in expected.items()}
+        assert [id_ for id_, _ in figures(ranked)] == [1, 3, 2], "of equal scores the lower id"
+        assert [match[3:5] for match in ranked.matches] == [(1, 2), (None, 1), (2, None)]
+
+    def test_what_is_not_among_so_many_nearest_counts_as_the_last_of_them(self) -> None:
+        ranked = fuse.by_coverage([(9, 10.0)], [(1, 0.8), (2, 0.6)], 10.0, pool=2)
+
+        assert dict(figures(ranked))[9] == round((0.6 + 0.4) / 1.4, 9)
+        # Fewer than were asked for are all that have a vector.
+        assert dict(figures(fuse.by_coverage([(9, 10.0)], [(1, 0.8)], 10.0, pool=2)))[9] == round(0.4 / 1.4, 9)
+
+    def test_both_at_their_most_is_1_and_negative_cosines_count_nothing(self) -> None:
+        assert figures(fuse.by_coverage([(1, 12.0)], [(1, 1.0000001)], 11.0, pool=10)) == [(1, 1.0)]
+        assert figures(fuse.by_coverage([], [(1, -0.5)], 0.0, pool=10)) == [(1, 0.0)]
+
+
 class TestReciprocalRanks:
     def test_the_formula(self) -> None:
         """1/(60 + 1) + 1/(60 + 1), times 61/2, is 1.0; second in one only: 61/2/62."""
-        ranked = fuse.hybrid([(1, 9.0), (2, 8.0)], [(1, 0.9), (3, 0.8)], 60)
+        ranked = fuse.by_ranks([(1, 9.0), (2, 8.0)], [(1, 0.9), (3, 0.8)], 60)
 
         half = round(61 / 2 / 62, 9)
         assert figures(ranked) == [(1, 1.0), (2, half), (3, half)]
@@ -60,16 +84,16 @@ class TestReciprocalRanks:
 
     @pytest.mark.parametrize("k", [1, 60, 1000])
     def test_first_in_both_is_1_whatever_k(self, k: int) -> None:
-        assert figures(fuse.hybrid([(5, 1.0)], [(5, 0.1)], k)) == [(5, 1.0)]
+        assert figures(fuse.by_ranks([(5, 1.0)], [(5, 0.1)], k)) == [(5, 1.0)]
 
     def test_ranks_count_from_1_and_figures_do_not(self) -> None:
-        ranked = fuse.hybrid([(1, 100.0), (2, 99.0), (3, 1.0)], [], 1)
+        ranked = fuse.by_ranks([(1, 100.0), (2, 99.0), (3, 1.0)], [], 1)
 
         assert figures(ranked) == [(1, 0.5), (2, round(1 / 3, 9)), (3, 0.25)]
 
     @given(st.permutations(range(12)), st.permutations(range(12)), st.integers(1, 1000))
     def test_scores_are_within_0_and_1_and_the_order_is_total(self, one: list[int], two: list[int], k: int) -> None:
-        ranked = fuse.hybrid([(id_, 0.0) for id_ in one[:8]], [(id_, 0.0) for id_ in two[:8]], k)
+        ranked = fuse.by_ranks([(id_, 0.0) for id_ in one[:8]], [(id_, 0.0) for id_ in two[:8]], k)
 
         places = [match[:2] for match in ranked.matches]
         assert all(0.0 < match.score <= 1.0 for match in ranked.matches)
@@ -78,7 +102,7 @@ class TestReciprocalRanks:
 
 
 class TestRerank:
-    FUSED = fuse.hybrid([(id_, 0.0) for id_ in (1, 2, 3, 4)], [(id_, 0.0) for id_ in (1, 2, 3, 4)], 60)
+    FUSED = fuse.by_ranks([(id_, 0.0) for id_ in (1, 2, 3, 4)], [(id_, 0.0) for id_ in (1, 2, 3, 4)], 60)
 
     def test_the_head_is_ordered_by_the_sigmoid_of_its_logits(self) -> None:
         ranked = fuse.reranked(self.FUSED, [-1.0, 0.0, 2.0, 1.0])
@@ -111,7 +135,7 @@ class TestRerank:
 
 def alike(ids: Sequence[int]) -> Ranked:
     """Return the ranking of two lists that agree."""
-    return fuse.hybrid([(id_, 0.0) for id_ in ids], [(id_, 0.0) for id_ in ids], 60)
+    return fuse.by_ranks([(id_, 0.0) for id_ in ids], [(id_, 0.0) for id_ in ids], 60)
 
 
 def cut(ranked: Ranked, limit: int, token: str | None) -> tuple[list[int], str]:

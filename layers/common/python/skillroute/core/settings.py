@@ -308,7 +308,7 @@ class SearchSettings(CatalogSettings, RerankSettings):
     database_statement_timeout_s: float = Field(5.0, gt=0, le=300)
     default_mode: Literal["semantic", "lexical", "hybrid"] = "hybrid"
     registry_fusion: Literal["boost", "rrf", "coverage"] = Field(
-        "boost", description="How registry searches that do not say so fuse their two halves (docs/adr/0017)."
+        "coverage", description="How registry searches that do not say so fuse their two halves (docs/adr/0040)."
     )
     hybrid_skill_weight: float = Field(
         0.1,

@@ -122,7 +122,7 @@ class Engines:
         return Served(engine.method, plan, found, denied), words
 
     def _with_vector(
-        self, run: MessageRun, plan: Plan, index: VectorIndex, words: LexicalEngine, vector: Vector
+        self, run: MessageRun, plan: Plan, index: VectorIndex, words: IndexWords, vector: Vector
     ) -> Served:
         halves: dict[Stage, Half] = {"vector": lambda where: nearest(index, vector, where)}
         if plan.mode != "semantic":
@@ -136,7 +136,7 @@ class Engines:
             # Nothing that may be found has a vector: it waits for one, or the model refuses it.
             raise EmbeddingUnavailable("what matches by words has no vector")
         with run.watch.stage("fusion"):
-            ranked = fuse.semantic(near) if lexical is None else fuse.hybrid(lexical, near, run.request.rrf_k)
+            ranked = self._fused(run, words, near, lexical)
         if plan.mode == "hybrid_rerank":
             try:
                 ranked = self._reranked(run, ranked)
@@ -144,6 +144,13 @@ class Engines:
                 run.lose("reranker", "feature_unavailable", error)
                 plan = replace(plan, mode="hybrid", reason="feature_unavailable")
         return Served("text_match", plan, self._page(run, ranked, plan.engine), self._denied(run, halves))
+
+    def _fused(self, run: MessageRun, words: IndexWords, near: RawScores, lexical: RawScores | None) -> Ranked:
+        if lexical is None:
+            return fuse.semantic(near)
+        if run.request.fused_by == "rrf":
+            return fuse.by_ranks(lexical, near, run.request.rrf_k)
+        return fuse.by_coverage(lexical, near, words.most, pool=message_search.POOL)
 
     def _reranked(self, run: MessageRun, ranked: Ranked) -> Ranked:
         head = [match.id for match in ranked.matches[: run.request.rerank_top_k]]

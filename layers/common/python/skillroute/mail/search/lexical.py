@@ -19,6 +19,7 @@ from skillroute.mail.search.facets import index_filter
 from skillroute.mail.search.fuse import Match, RawScores, Scale
 from skillroute.mail.search.model import MailFilter, Method
 from skillroute.mail.search_repository import MailSearchRepository
+from skillroute.mail.text import MOST_IMPACT
 
 _MARK = 2.0**-512
 _LEAST = 2.0**-256
@@ -54,6 +55,11 @@ class IndexWords:
     def __init__(self, index: VectorIndex, terms: Mapping[str, float]) -> None:
         self._index = index
         self._terms = terms
+
+    @property
+    def most(self) -> float:
+        """What a document that has every term as often as can be would score."""
+        return sum(self._terms.values()) * MOST_IMPACT
 
     def top(self, where: MailFilter, limit: int) -> RawScores:
         return self._search(index_filter(where), limit)

@@ -15,6 +15,7 @@ from skillroute.mail.text import folded, storable
 
 Mode = Literal["lexical", "semantic", "hybrid", "hybrid_rerank"]
 EngineSetting = Literal[LexicalEngineName, "shadow", "hybrid"]
+Fusion = Literal["coverage", "rrf"]
 Ranking = Literal["relevance", "recency"]
 Direction = Literal["inbox", "outbox"]
 Method = Literal["text_match", "like_fallback", "filter_only", "empty"]
@@ -129,7 +130,12 @@ class MessageSearchRequest(_Model):
         f"{SEARCH_BYTES} bytes; `next_cursor` goes on behind them.",
     )
     rerank_top_k: Annotated[int, _clamped(10, 1000)] = Field(100, description="10 to 1000; clamped.")
-    rrf_k: Annotated[int, _clamped(1, 1000)] = Field(60, description="1 to 1000; clamped.")
+    rrf_k: Annotated[int, _clamped(1, 1000)] = Field(60, description="1 to 1000; clamped. Of fusion rrf.")
+    fusion: Fusion | None = Field(
+        None,
+        description="How the hybrid modes fuse their halves. coverage: cosine, and how much of the query's words is "
+        "there; the default. rrf: reciprocal ranks; the default where rrf_k is given.",
+    )
     min_score: float | None = Field(None, allow_inf_nan=False, description="Results below this score are left out.")
     cursor: str | None = Field(None, description="`next_cursor` of the page before; a malformed one counts as none.")
     explain: bool = False
@@ -145,6 +151,11 @@ class MessageSearchRequest(_Model):
     time_range: TimeRange | None = None
     scope: Scope = "unrestricted"
     redaction: Redaction | None = None
+
+    @property
+    def fused_by(self) -> Fusion:
+        """How the hybrid modes fuse: who gives `rrf_k` asks for what it is about."""
+        return self.fusion or ("rrf" if "rrf_k" in self.model_fields_set else "coverage")
 
 
 def _at_most(text: str, most: int) -> str:

@@ -55,7 +55,7 @@ class RegistrySearch:
         embedder: QueryEmbedder,
         database: Database,
         *,
-        default_fusion: Fusion = "boost",
+        default_fusion: Fusion,
         threads: int = 8,
     ) -> None:
         self._replica = replica
