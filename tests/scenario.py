@@ -30,7 +30,7 @@ def _finds_the_event(answer: dict[str, Any]) -> bool:
     """The right tool comes first, and nothing stood in for what was asked."""
     metadata = answer["metadata"]
     seen = (answer["tools"][0]["name"], metadata["search_mode"], metadata["degraded"])
-    return seen == ("create_event", "semantic", [])
+    return seen == ("create_event", "hybrid", [])
 
 
 def _written(status: str) -> Check:

@@ -92,7 +92,12 @@ def _is_document(path: Path) -> bool:
 
 
 def require_new(path: Path, *, force: bool) -> None:
-    """Raise `LocalError` where a file is there and may not be overwritten: before the work whose result it is for."""
+    """Raise `LocalError` where a file is there and may not be overwritten, or its folder is not.
+
+    It is called before the work whose result the file is for.
+    """
+    if not path.parent.is_dir():
+        raise LocalError(f"{path} cannot be written: there is no folder {path.parent}")
     if path.exists() and not force:
         raise LocalError(f"{path} is there already: name another file, or overwrite it with --force")
 

@@ -115,7 +115,7 @@ def assert_counted(server: Up) -> set[int]:
 def assert_hierarchical(server: Up, query: str, skill_id: str) -> None:
     answer = server.search(query)
     metadata = answer["metadata"]
-    assert (metadata["strategy_used"], metadata["search_mode"]) == ("hierarchical", "semantic")
+    assert (metadata["strategy_used"], metadata["search_mode"]) == ("hierarchical", "hybrid")
     assert (metadata["fallback_reason"], metadata["degraded"]) == (None, [])
     assert skill_id in metadata["skill_ids_used"]
     assert len(answer["tools"]) == 5

@@ -25,7 +25,7 @@ class TestSearch:
         assert first.split()[1:3] == ["calendar", "create_event"]
         assert len(others) == 2
         assert summary.startswith("3 of ")
-        assert summary.endswith(", semantic")
+        assert summary.endswith(", hybrid")
 
     def test_prints_the_answer_as_json(self, running: Up) -> None:
         query = "schedule a meeting with John tomorrow"

@@ -69,7 +69,7 @@ class Load:
     def all_are(self, mode: str) -> None:
         """Wait until the last answers of each kind of search that began after this moment were of a mode."""
         since = time.monotonic()
-        wanted = {"registry": mode, "tools": "semantic" if mode == "hybrid" else mode}
+        wanted = {"registry": mode, "tools": mode}
 
         def seen() -> bool:
             calls = [call for call in list(self.calls) if call.began > since]

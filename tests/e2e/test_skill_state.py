@@ -44,7 +44,7 @@ def tools(servers: tuple[Bare, Bare]) -> dict[str, int]:
 
 
 def search(server: Bare, **request: Any) -> dict[str, Any]:
-    return server.search(QUERY, skill_threshold=0, tool_threshold=0, **request)
+    return server.search(QUERY, mode="semantic", skill_threshold=0, tool_threshold=0, **request)
 
 
 def switch(server: Bare, *, is_active: bool) -> None:
@@ -61,7 +61,11 @@ def assert_searched(server: Bare) -> None:
     answer = search(server)
     assert matched(answer) == ["greenhouse", "kitchen"]
     assert {tool["name"] for tool in answer["tools"]} == {"water_orchids", "water_herbs", "boil_potatoes"}
-    [found] = answered(server.http.get("/api/v1/search/skills", params={"query": QUERY, "limit": 1, "threshold": 0}))
+    [found] = answered(
+        server.http.get(
+            "/api/v1/search/skills", params={"query": QUERY, "mode": "semantic", "limit": 1, "threshold": 0}
+        )
+    )
     assert (found["id"], found["tool_count"]) == ("greenhouse", 2)
 
 
@@ -69,7 +73,9 @@ def assert_not_searched(server: Bare) -> None:
     answer = search(server)
     assert matched(answer) == ["kitchen"]
     assert {tool["name"] for tool in answer["tools"]} == {"water_herbs", "boil_potatoes"}
-    found = answered(server.http.get("/api/v1/search/skills", params={"query": QUERY, "threshold": 0}))
+    found = answered(
+        server.http.get("/api/v1/search/skills", params={"query": QUERY, "mode": "semantic", "threshold": 0})
+    )
     assert [skill["id"] for skill in found] == ["kitchen"]
     # Its tools are still there, for whoever asks for all.
     direct = {tool["name"]: tool for tool in search(server, strategy="direct")["tools"]}

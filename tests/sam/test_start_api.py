@@ -79,7 +79,7 @@ def test_a_session_of_searches_and_changes(api: Api, say: Callable[[str], None])
     found = api.answered(200, "POST", "/api/v1/search", search, json=QUERY)
     assert [tool["name"] for tool in found["tools"]] == ["water_plants"]
     assert found["tools"][0]["input_schema"] == TOOL["inputSchema"]
-    assert found["metadata"]["search_mode"] == "semantic"
+    assert found["metadata"]["search_mode"] == "hybrid"
 
     say("another organisation neither finds nor sees nor changes it")
     others, other_catalog = api.token("search", "globex"), api.token("catalog", "globex")

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Self
+from typing import Annotated, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from skillroute.core.errors import InvalidInput
 from skillroute.core.json_input import validated
 from skillroute.search.model import Query
 
-from skillroute_local.documents import Problem, lines_of, open_new
+from skillroute_local.documents import Problem, lines_of, open_new, require_new
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Need = Annotated[list[_Name], Field(min_length=1)]
@@ -57,7 +57,7 @@ def read_requests(lines: Iterable[bytes], name: str, problem: Problem) -> Iterat
 class RequestFile:
     """A new file of requests, to which each is written as soon as it is made: an interruption loses none.
 
-    One that has none when it is closed is removed.
+    It is made with the first of them: without any, a file that `force` would overwrite stays as it is.
 
     Raises
     ------
@@ -66,20 +66,23 @@ class RequestFile:
     """
 
     def __init__(self, path: Path, *, force: bool) -> None:
+        require_new(path, force=force)
         self._path = path
-        self._file = open_new(path, force=force)
+        self._force = force
+        self._file: TextIO | None = None
         self.written = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._file.close()
-        if not self.written:
-            self._path.unlink()
+        if self._file is not None:
+            self._file.close()
 
     def write(self, query: str, tool: str) -> None:
         """Append a request that one tool serves."""
+        if self._file is None:
+            self._file = open_new(self._path, force=self._force)
         self._file.write(json.dumps({"query": query, "needs": [[tool]]}, ensure_ascii=False) + "\n")
         self._file.flush()
         self.written += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from skillroute.core.caller import LAPTOP
 from skillroute.core.settings import LocalSettings
@@ -157,6 +159,67 @@ def test_decision_34_the_nearest_skills_follow_those_of_the_candidates(system: S
     assert system.names(mode="hybrid", skill_threshold=0.5) == ["far"]
     # And so are more tools of a skill than there were candidates.
     assert len(system.names(mode="hybrid", skill_limit=1, limit=50)) == 50
+
+
+def test_decision_3_a_threshold_does_not_leave_a_hierarchical_search_short(system: System) -> None:
+    """What was ranked for the skills has enough of their tools, and the threshold cuts most of them."""
+    system.skill("wanted", at(0.5))
+    system.skill("other", at(0.5))
+    system.tool("best", at(0.95), skills=["wanted"], description=QUERY)
+    system.tools([(f"shares_words_{n}", at(0.49)) for n in range(6)], skills=["wanted"], description=QUERY)
+    system.tools([(f"crowd_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)], skills=["other"], description="else")
+    system.tools([(f"near_{n}", at(0.6)) for n in range(8)], skills=["wanted"], description="nothing in common")
+    request: dict[str, Any] = {"mode": "hybrid", "skill_limit": 1, "tool_threshold": 0.55}
+    assert [skill.id for skill in system.search(mode="hybrid", skill_limit=1).matched_skills] == ["wanted"]
+    assert system.names(limit=5, **request) == ["best", *(f"near_{n}" for n in range(4))]
+    assert system.names(limit=10, **request) == ["best", *(f"near_{n}" for n in range(8))]
+
+
+def test_decision_5_all_candidates_of_the_matched_skills_are_counted(system: System) -> None:
+    system.skill("full", at(0.5))
+    system.tools([(f"tool_{n}", at(0.9 - n / 500)) for n in range(90)], skills=["full"], description=QUERY)
+    for strategy in STRATEGIES:
+        assert system.search(mode="hybrid", strategy=strategy).metadata.stage2_candidate_count == 90
+
+
+def test_a_tool_has_one_score_however_many_are_asked_for(system: System) -> None:
+    """More tools of a skill than were candidates of all are scored beside these, and below."""
+    system.skill("matched", at(0.5))
+    system.tool("best", at(0.95), skills=["matched"], description=QUERY)
+    system.skill("other", at(0.5))
+    crowd = [(f"crowd_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)]
+    system.tools(crowd, skills=["other"], description="a meeting")
+    system.tools([(f"more_{n}", at(0.3 - n / 100)) for n in range(6)], skills=["matched"], description="something else")
+    few, many = (system.search(mode="hybrid", skill_limit=1, limit=limit) for limit in (1, 10))
+    assert [skill.score for skill in few.matched_skills] == [few.tools[0].score]
+    assert [tool.name for tool in many.tools] == ["best", *(f"more_{n}" for n in range(6))]
+    assert many.tools[0].score == few.tools[0].score
+    scores = [tool.score for tool in many.tools]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_decision_3_skills_of_one_score_come_in_order_of_their_ids(system: System) -> None:
+    for skill_id in ("zebra", "apple", "mango"):
+        system.skill(skill_id, at(0.8))
+    system.tool("of_all", at(0.9), skills=["zebra", "mango", "apple"], description=QUERY)
+    assert [skill.id for skill in system.search(mode="hybrid").matched_skills] == ["apple", "mango", "zebra"]
+    assert [skill.id for skill in system.search(mode="hybrid", skill_limit=2).matched_skills] == ["apple", "mango"]
+
+
+@pytest.mark.parametrize("is_remembered", [True, False])
+def test_without_the_vectors_of_its_clauses_a_remembered_query_is_still_ranked_by_meaning(
+    system: System, is_remembered: bool
+) -> None:
+    query = "read the quarterly report, translate it into German, tell the whole team"
+    system.tool("near", at(0.9), description="nothing in common")
+    system.tool("words", at(0.1), description="the quarterly report")
+    if is_remembered:
+        system.search(query, mode="semantic")
+    system.embedder.away = True
+    answer = system.search(query, mode="hybrid")
+    assert answer.metadata.degraded == ["embedding_unavailable"]
+    assert answer.metadata.search_mode == ("hybrid" if is_remembered else "lexical-only")
+    assert ("near" in [tool.name for tool in answer.tools]) is is_remembered
 
 
 def test_the_best_tool_is_found_though_it_is_in_no_skill(system: System) -> None:

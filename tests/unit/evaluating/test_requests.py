@@ -130,6 +130,9 @@ class TestWriting:
         with pytest.raises(LocalError, match="--force"):
             RequestFile(path, force=False)
         assert path.read_text("utf-8") == "precious"
+        with RequestFile(path, force=True):
+            pass
+        assert path.read_text("utf-8") == "precious", "nothing was made that could take its place"
         with RequestFile(path, force=True) as file:
             file.write("a", "b")
         assert "precious" not in path.read_text("utf-8")

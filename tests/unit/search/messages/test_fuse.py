@@ -55,8 +55,8 @@ class TestCoverage:
         """(cosine + 0.4 * coverage) / 1.4, the coverage a share of what the query's words could give."""
         ranked = fuse.by_coverage([(1, 20.0), (2, 10.0)], [(3, 0.7), (1, 0.5)], 40.0, pool=1000)
 
-        expected = {1: 0.5 + 0.4 * 0.5, 2: 0.4 * 0.25, 3: 0.7}
-        assert dict(figures(ranked)) == {id_: round(value / 1.4, 9) for id_, value in expected.items()}
+        expected = {1: (0.5 + 0.4 * 0.5) / 1.4, 3: 0.7 / 1.4, 2: 0.25}
+        assert dict(figures(ranked)) == {id_: round(value, 9) for id_, value in expected.items()}
         assert [id_ for id_, _ in figures(ranked)] == [1, 3, 2], "of equal scores the lower id"
         assert [match[3:5] for match in ranked.matches] == [(1, 2), (None, 1), (2, None)]
 
@@ -64,8 +64,13 @@ class TestCoverage:
         ranked = fuse.by_coverage([(9, 10.0)], [(1, 0.8), (2, 0.6)], 10.0, pool=2)
 
         assert dict(figures(ranked))[9] == round((0.6 + 0.4) / 1.4, 9)
-        # Fewer than were asked for are all that have a vector.
-        assert dict(figures(fuse.by_coverage([(9, 10.0)], [(1, 0.8)], 10.0, pool=2)))[9] == round(0.4 / 1.4, 9)
+
+    def test_what_has_no_vector_is_ranked_by_its_words_alone(self) -> None:
+        """Fewer than were asked for are all that have one: a message that waits for its vector is not buried."""
+        ranked = fuse.by_coverage([(9, 9.0), (8, 1.0)], [(1, 0.8), (8, 0.1)], 10.0, pool=3)
+
+        assert figures(ranked)[0] == (9, 0.9)
+        assert dict(figures(ranked))[8] == round((0.1 + 0.4 * 0.1) / 1.4, 9)
 
     def test_both_at_their_most_is_1_and_negative_cosines_count_nothing(self) -> None:
         assert figures(fuse.by_coverage([(1, 12.0)], [(1, 1.0000001)], 11.0, pool=10)) == [(1, 1.0)]
@@ -170,6 +175,23 @@ class TestTheCursorsOwnIsGone:
         first, token = cut(fuse.reranked(alike(ids), [-25.0] * 10), 20, None)
 
         assert cut(alike([id_ for id_ in ids if id_ != first[-1]]), 5, token)[0] == [20, 19, 18, 17, 16]
+
+    @pytest.mark.parametrize("head", [0, 2], ids=["hybrid", "reranked"])
+    def test_scores_that_do_not_move_go_by_id_as_well(self, head: int) -> None:
+        """Of six alike by coverage none comes twice and none is passed over."""
+
+        def ranked(ids: Sequence[int]) -> Ranked:
+            both = [(id_, 0.5) for id_ in ids]
+            fused = fuse.by_coverage(both, both, 1.0, pool=100)
+            return fuse.reranked(fused, [9.0] * head) if head else fused
+
+        first, token = cut(ranked(range(1, 7)), 3, None)
+
+        assert first == [1, 2, 3]
+        for left in ([1, 2, 4, 5, 6], [1, 2, 3, 4, 5, 6]):
+            assert cut(ranked(left), 3, token)[0] == [4, 5, 6]
+        # Where the reranker is away by then, too.
+        assert cut(fuse.by_coverage([(i, 0.5) for i in (1, 2, 4, 5, 6)], [], 1.0, pool=100), 3, None)[0] == [1, 2, 4]
 
     def test_in_the_head_those_of_the_same_score_go_by_id(self) -> None:
         """What the reranker says of one does not change when another goes."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.embedding.model import Vector
 from skillroute.core.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
 from skillroute.search.plan import CANDIDATE_POOL, passes
-from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRanking, named_first
+from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRanking, by_rank, named_first
 
 CLAUSE_POOL = 30
 """How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
-
-LOOKED_AT = 50
-"""How many of the best tools are looked at for their skills: what they are in costs as much as ranking them."""
 
 
 class HybridRanking:
@@ -50,11 +49,9 @@ class HybridRanking:
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
-        ranked = self._ranked([self._everything], CANDIDATE_POOL)
-        tools = ranked[:LOOKED_AT]
-        payloads = self._index.payloads(Collection.TOOLS, [tool.key for tool in tools])
-        skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
-        self._of_everything = ranked, skills_of
+        tools = self._ranked([self._everything], CANDIDATE_POOL)
+        skills_of = self._skills_of(tools)
+        self._of_everything = tools, skills_of
         best = self._best_of_skills(tools, skills_of, where)
         self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
         cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
@@ -65,14 +62,21 @@ class HybridRanking:
         ]
         if tools and len(matched) < limit:
             near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
-            # None of their tools is among the best: none would score higher than the last that is.
+            # None of their tools is a candidate: none would score higher than the last that is.
             last = tools[-1].score
-            more = (skill for skill in near if skill.key not in best and self._has_tools(skill.key))
-            matched += [Candidate(skill.key, last, skill.similarity) for skill in more]
+            matched += [
+                Candidate(skill.key, last * skill.score, skill.similarity)
+                for skill in near
+                if skill.key not in best and self._has_tools(skill.key)
+            ]
         # A word such as "search" names tools in many skills: they leave the best of the others its place.
-        others = [skill for skill in matched if not skill.is_named]
-        named = [skill for skill in matched if skill.is_named][: max(1, limit - 1) if others else limit]
+        others = by_rank(skill for skill in matched if not skill.is_named)
+        named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
         return [*named, *others][:limit]
+
+    def _skills_of(self, tools: Sequence[Candidate]) -> dict[str, Sequence[str]]:
+        payloads = self._index.payloads(Collection.TOOLS, [tool.key for tool in tools])
+        return {key: payload["skill_keys"] for key, payload in payloads.items()}
 
     def _best_of_skills(
         self, tools: Sequence[Candidate], skills_of: Mapping[str, Sequence[str]], where: IndexFilter
@@ -94,19 +98,30 @@ class HybridRanking:
 
         The threshold cuts and changes no score: all candidates are scored side by side before it.
         """
-        ranked = self._known(wheres, limit) or self._ranked(wheres, max(limit, CANDIDATE_POOL))
-        return [c for c in ranked if c.is_named or (c.similarity or 0.0) >= threshold]
-
-    def _known(self, wheres: Sequence[IndexFilter], limit: int) -> list[Candidate]:
-        """Return what the search for skills has ranked already of some skills' tools, if that is enough of them."""
         if self._of_everything is None:
-            return []
+            return _above(threshold, self._ranked(wheres, max(limit, CANDIDATE_POOL)))
         tools, skills_of = self._of_everything
         if self._everything in wheres:
-            return tools
+            return _above(threshold, tools)
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
         known = [tool for tool in tools if not wanted.isdisjoint(skills_of.get(tool.key, ()))]
-        return known if len(known) >= limit else []
+        if len(_above(threshold, known)) < limit:
+            known += self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))
+        return by_rank(_above(threshold, known))
+
+    def _more(
+        self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int
+    ) -> list[Candidate]:
+        """Return what else the matched skills have, scored beside all other tools, and below those that are known."""
+        have = {tool.key for tool in known}
+        found = [tool for tool in self._ranked([*wheres, self._everything], pool) if tool.key not in have]
+        skills_of = self._skills_of(found)
+        most = known[-1].score if known else 1.0
+        return [
+            replace(tool, score=min(tool.score, most))
+            for tool in found
+            if not wanted.isdisjoint(skills_of.get(tool.key, ()))
+        ]
 
     def _ranked(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
         cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=0.0)}
@@ -161,3 +176,7 @@ class HybridRanking:
             return {}
         hits = self._index.search_text(Collection.TOOLS, self._query, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: hit.score for hit in hits}
+
+
+def _above(threshold: float, tools: Iterable[Candidate]) -> list[Candidate]:
+    return [tool for tool in tools if tool.is_named or (tool.similarity or 0.0) >= threshold]

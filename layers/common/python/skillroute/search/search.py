@@ -10,6 +10,7 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
@@ -149,16 +150,28 @@ class ToolSearch:
         run.search_mode = wanted
         if wanted != "lexical":
             try:
-                parts = clauses(query) if wanted == "hybrid" else []
                 with run.watch.stage("query_embedding"):
-                    vector, *of_parts = self._embedder.embed_all([query, *parts], index.model)
-                if wanted == "semantic":
-                    return SemanticRanking(index, vector)
-                return HybridRanking(index, query, vector, dict(zip(parts, of_parts, strict=True)), everything)
+                    if wanted == "semantic":
+                        return SemanticRanking(index, self._embedder.embed(query, index.model))
+                    vector, of_clauses = self._with_clauses(run, index, query)
+                return HybridRanking(index, query, vector, of_clauses, everything)
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
         return LexicalRanking(index, query)
+
+    def _with_clauses(self, run: ToolSearchRun, index: LentIndex, query: str) -> tuple[Vector, dict[str, Vector]]:
+        """Embed the query and its clauses in one call; where that fails, the query alone, which may be remembered."""
+        parts = clauses(query)
+        try:
+            vector, *of_parts = self._embedder.embed_all([query, *parts], index.model)
+        except EmbeddingUnavailable as error:
+            if not parts:
+                raise
+            vector = self._embedder.embed(query, index.model)
+            run.degrade("embedding_unavailable", error)
+            return vector, {}
+        return vector, dict(zip(parts, of_parts, strict=True))
 
     def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
         everything = tools_where(run.caller, request.item_type)

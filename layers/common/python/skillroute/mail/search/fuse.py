@@ -104,12 +104,15 @@ class Ranked:
     matches : list of Match
         In order.
     by_place : bool
-        A cursor whose document is still in the ranking stands where that is now: fused scores move with what comes and
-        goes. Else the raw score counts.
+        A cursor whose document is still in the ranking stands where that is now: ranks move with what comes and goes.
+        Else the raw score counts.
+    moves : bool
+        So do fused scores. Where they do not, score and id say what comes after a document that has gone.
     """
 
     matches: list[Match]
     by_place: bool
+    moves: bool = True
 
     def all(self) -> list[Match]:
         return self.matches
@@ -142,7 +145,10 @@ class Ranked:
         raw_score = rounded(min(max(cursor.score + _TAIL if in_tail else cursor.score, 0.0), 1.0))
         if head and not in_tail:
             return [match for match in head if match[:2] > (-raw_score, cursor.id)] + tail
-        return [match for match in tail if (match.score if match.fused is None else match.fused) <= raw_score]
+        fused = [(match, match.score if match.fused is None else match.fused) for match in tail]
+        if self.moves:
+            return [match for match, score in fused if score <= raw_score]
+        return [match for match, score in fused if (-score, match.id) > (-raw_score, cursor.id)]
 
 
 def semantic(nearest: RawScores) -> Ranked:
@@ -162,19 +168,21 @@ def by_coverage(lexical: RawScores, nearest: RawScores, most: float, *, pool: in
     most : float
         What BM25 could give a document for this query.
     pool : int
-        How many nearest were asked for. What is not among so many counts as the last of them does.
+        How many nearest were asked for. What is not among so many counts as the last of them does; what is not among
+        fewer has no vector, and its words count alone.
     """
     words, cosines = dict(lexical), dict(nearest)
     lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
     semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}
-    beyond = nearest[-1][1] if len(nearest) >= pool else 0.0
+    beyond = nearest[-1][1] if len(nearest) >= pool else None
     matches = []
     for id_ in words.keys() | cosines.keys():
-        cosine = min(max(cosines.get(id_, beyond), 0.0), 1.0)
         coverage = min(words.get(id_, 0.0) / most, 1.0) if most else 0.0
+        near = cosines.get(id_, beyond)
+        cosine = coverage if near is None else min(max(near, 0.0), 1.0)
         raw = (cosine + _COVERAGE_SHARE * coverage) / (1.0 + _COVERAGE_SHARE)
         matches.append(Match(-rounded(raw), id_, raw, lexical_ranks.get(id_), semantic_ranks.get(id_)))
-    return Ranked(sorted(matches), by_place=True)
+    return Ranked(sorted(matches), by_place=True, moves=False)
 
 
 def by_ranks(lexical: RawScores, nearest: RawScores, rrf_k: int) -> Ranked:
@@ -204,7 +212,7 @@ def reranked(fused: Ranked, logits: Sequence[float]) -> Ranked:
         match._replace(order=-rounded(match.score * floor), fused=match.score) for match in fused.matches[len(head) :]
     ]
     # The tail is not sorted again: where the head's last is next to nothing, rounding would undo its order.
-    return Ranked([*head, *tail], by_place=True)
+    return Ranked([*head, *tail], by_place=True, moves=fused.moves)
 
 
 def rounded(score: float) -> float:
