@@ -52,7 +52,7 @@ def _latency(tools: str) -> Figure:
 
 
 def _retrieval(name: str) -> Figure:
-    rankings = (("hierarchical", "semantic"), ("direct", "semantic"), ("direct", "lexical"))
+    rankings = (("hierarchical", "hybrid"), ("hierarchical", "semantic"), ("direct", "semantic"), ("direct", "lexical"))
     rows = [
         (f"{strategy} {mode} ", {"strategy": strategy, "mode": mode, "thresholds": "default"}, "recall@5")
         for strategy, mode in rankings
@@ -92,7 +92,10 @@ FIGURES = (
         "Through the Lambda handler, 10000 tools",
         [("", {"strategy": "hierarchical"}, "whole_ms")],
     ),
-    *(_retrieval(name) for name in ("examples", "metatool", "sealtools", "bfcl")),
+    *(
+        _retrieval(name)
+        for name in ("examples", "metatool", "sealtools", "bfcl", "docker-mcp-catalog", "livemcp-catalog")
+    ),
     Figure(
         "Cold start of search in Lambda's container, to the first answer, ms",
         "Cold start in the container",
