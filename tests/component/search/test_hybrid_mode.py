@@ -61,6 +61,27 @@ def test_decision_11_a_named_tool_comes_first_in_mode_hybrid(
     assert strategy == "direct" or "home" in answer.metadata.skill_ids_used
 
 
+def test_decision_11_of_tools_of_one_name_the_likeliest_comes_first(system: System) -> None:
+    """A word such as "search" names many of them: by their ids alone any five would be the answer."""
+    for n in range(8):
+        system.tool("search", at(0.1 + n / 10), server=f"server_{n}", description="something else")
+    system.tool("other", at(0.95), description="search my inbox")
+    answer = system.search("search my inbox", mode="hybrid", strategy="direct")
+    assert [tool.server for tool in answer.tools] == [f"server_{n}" for n in (7, 6, 5, 4, 3)]
+    scores = [tool.score for tool in answer.tools]
+    assert scores == sorted(set(scores), reverse=True)
+    # So it is where a skill has more of them than the candidates of all.
+    system.skill("wanted", at(0.9))
+    system.skill("crowd", at(0.1))
+    crowd = [("search", at(0.9))] * 1
+    for n in range(CANDIDATE_POOL + 20):
+        system.tools(crowd, skills=["crowd"], server=f"crowd_{n}", description="search my inbox")
+    system.tool("near", at(0.8), skills=["wanted"], description="search my inbox")
+    system.tool("search", at(0.2), skills=["wanted"], server="last", description="something else")
+    found = system.search("search my inbox", mode="hybrid", skill_threshold=0.5, limit=10).tools
+    assert [tool.name for tool in found] == ["search", "near"]
+
+
 def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> None:
     # Found by meaning alone: words would find it whatever the threshold is, and it would weigh on the others' scores.
     system.tool("far", at(0.25), description="nothing in common")
@@ -272,6 +293,19 @@ def test_each_clause_of_a_long_request_brings_its_tool(database_url: str, edge_i
         # Nor does any other mode.
         system.search(query.upper(), mode="semantic")
         assert system.embedder.calls[-1].texts == [query.upper()]
+
+
+def test_what_has_most_of_a_clauses_words_comes_before_what_has_as_many_of_the_whole(system: System) -> None:
+    """By the whole request's words it is behind; no clause puts the other first."""
+    query = "read the quarterly report, translate it into German, tell the whole team"
+    system.tool("reads", at(0.4), description="read the quarterly report")
+    system.tool("tells", at(0.4), description="tell the whole team")
+    system.tool("of_each", at(0.5), description="report German")
+    system.tool("of_one", at(0.5), description="translate German")
+    by_words = system.names(query, mode="lexical", strategy="direct")
+    assert by_words.index("of_each") < by_words.index("of_one")
+    names = system.names(query, mode="hybrid", strategy="direct")
+    assert names.index("of_one") < names.index("of_each")
 
 
 def test_clauses_stay_within_the_skills_that_match(database_url: str, edge_indexes: EdgeIndexes) -> None:

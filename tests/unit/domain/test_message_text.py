@@ -15,6 +15,7 @@ from skillroute.core.documents.term_weights import weight
 from skillroute.mail.text import (
     MAX_LEXEME_BYTES,
     MAX_TERMS,
+    MOST_IMPACT,
     SearchText,
     folded,
     impacts,
@@ -39,6 +40,13 @@ texts = st.one_of(
 
 def document(text: str) -> list[str]:
     return list(impacts(SearchText("", text)))
+
+
+def test_no_impact_is_above_the_most_and_one_term_alone_comes_near_it() -> None:
+    """Coverage is a share of it (docs/adr/0040)."""
+    [impact] = impacts(SearchText("", "invoice")).values()
+    [often] = impacts(SearchText("invoice " * 20, "")).values()
+    assert impact < often < MOST_IMPACT == pytest.approx(often, abs=0.25)
 
 
 def query(text: str) -> list[str]:

@@ -11,7 +11,15 @@ from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.embedding.model import Vector
 from skillroute.core.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
 from skillroute.search.plan import CANDIDATE_POOL, passes
-from skillroute.search.retrieve import Candidate, LexicalRanking, SemanticRanking, by_rank, named_first
+from skillroute.search.retrieve import (
+    Candidate,
+    LexicalRanking,
+    SemanticRanking,
+    by_rank,
+    named_first,
+    skills_of_tools,
+)
+from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
 """How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
@@ -44,13 +52,13 @@ class HybridRanking:
         self._everything = everything
         self._by_meaning = SemanticRanking(index, vector)
         self._by_words = LexicalRanking(index, query)
-        self._of_everything: tuple[list[Candidate], dict[str, Sequence[str]]] | None = None
+        self._of_everything: tuple[list[Candidate], dict[str, Sequence[SkillKey]]] | None = None
         self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
         tools = self._ranked([self._everything], CANDIDATE_POOL)
-        skills_of = self._skills_of(tools)
+        skills_of = skills_of_tools(self._index, tools)
         self._of_everything = tools, skills_of
         best = self._best_of_skills(tools, skills_of, where)
         self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
@@ -74,12 +82,8 @@ class HybridRanking:
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
         return [*named, *others][:limit]
 
-    def _skills_of(self, tools: Sequence[Candidate]) -> dict[str, Sequence[str]]:
-        payloads = self._index.payloads(Collection.TOOLS, [tool.key for tool in tools])
-        return {key: payload["skill_keys"] for key, payload in payloads.items()}
-
     def _best_of_skills(
-        self, tools: Sequence[Candidate], skills_of: Mapping[str, Sequence[str]], where: IndexFilter
+        self, tools: Sequence[Candidate], skills_of: Mapping[str, Sequence[SkillKey]], where: IndexFilter
     ) -> dict[str, Candidate]:
         """Return the skills of tools that pass a filter, each with the first of its tools, in that order."""
         first: dict[str, Candidate] = {}
@@ -107,7 +111,7 @@ class HybridRanking:
         known = [tool for tool in tools if not wanted.isdisjoint(skills_of.get(tool.key, ()))]
         if len(_above(threshold, known)) < limit:
             known += self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))
-        return by_rank(_above(threshold, known))
+        return named_first(_above(threshold, known))
 
     def _more(
         self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int
@@ -115,7 +119,7 @@ class HybridRanking:
         """Return what else the matched skills have, scored beside all other tools, and below those that are known."""
         have = {tool.key for tool in known}
         found = [tool for tool in self._ranked([*wheres, self._everything], pool) if tool.key not in have]
-        skills_of = self._skills_of(found)
+        skills_of = skills_of_tools(self._index, found)
         most = known[-1].score if known else 1.0
         return [
             replace(tool, score=min(tool.score, most))
@@ -136,7 +140,7 @@ class HybridRanking:
             Evidence(
                 cosines.get(key, 0.0),
                 words.get(key, 0.0),
-                max((clause.margin(key) for clause in clauses), default=0.0),
+                0.0,
                 any(key in clause.first_by_words for clause in clauses),
             )
             for key in keys

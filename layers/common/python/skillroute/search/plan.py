@@ -29,18 +29,11 @@ def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
     raise InvalidInput("mode", f"{mode!r} is not available yet; use 'hybrid', 'semantic' or 'lexical'")
 
 
-def tool_threshold(ranking: RankBy, given: float | None) -> float:
-    """Return the least cosine of a tool: in mode hybrid only what the caller gives (decision 33)."""
+def least_cosine(ranking: RankBy, given: float | None, *, default: float) -> float:
+    """Return the threshold of skills or of tools: in mode hybrid only what the caller gives (decision 33)."""
     if given is not None:
         return given
-    return 0.0 if ranking == "hybrid" else DEFAULT_TOOL_THRESHOLD
-
-
-def skill_threshold(ranking: RankBy, given: float | None) -> float:
-    """Return the least cosine of a skill: in mode hybrid only what the caller gives (decision 33)."""
-    if given is not None:
-        return given
-    return 0.0 if ranking == "hybrid" else DEFAULT_SKILL_THRESHOLD
+    return 0.0 if ranking == "hybrid" else default
 
 
 def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
@@ -108,12 +101,16 @@ class SearchPlan:
 def plan(request: SearchRequest, default: RankBy) -> SearchPlan:
     """Make the plan of a request."""
     ranking = ranking_for(request.mode, default)
-    given = request.model_dump(include={"skill_threshold", "tool_threshold"}, exclude_unset=True)
+
+    def threshold(name: str, default: float) -> float:
+        given = getattr(request, name) if name in request.model_fields_set else None
+        return least_cosine(ranking, given, default=default)
+
     return SearchPlan(
         ranking=ranking,
         skill_limit=skill_limit(ranking, request),
-        skill_threshold=skill_threshold(ranking, given.get("skill_threshold")),
-        tool_threshold=tool_threshold(ranking, given.get("tool_threshold")),
+        skill_threshold=threshold("skill_threshold", DEFAULT_SKILL_THRESHOLD),
+        tool_threshold=threshold("tool_threshold", DEFAULT_TOOL_THRESHOLD),
         match_skills=request.strategy != "direct",
         search_all=request.strategy != "hierarchical",
     )

@@ -14,9 +14,11 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.search.plan import CANDIDATE_POOL, passes
+from skillroute.skills.model import SkillKey
 
 # Below an exact name everything else stays, however well its words match (decision 11).
 _BELOW_EXACT_NAMES = 0.99
+_A_LITTLE = 1e-6
 
 
 Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
@@ -62,19 +64,34 @@ def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def named_first(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Sort as `by_rank`; what the query names exactly gets the highest score of all, so that it comes first."""
+    """Sort as `by_rank`; what the query names exactly gets more than all others have, so that it comes first.
+
+    A word such as "search" names many tools: among themselves they keep their order.
+    """
     listed = list(candidates)
-    highest = max((candidate.score for candidate in listed), default=0.0)
-    return by_rank(replace(candidate, score=highest) if candidate.is_named else candidate for candidate in listed)
+    highest = max((candidate.score for candidate in listed if not candidate.is_named), default=0.0)
+
+    def first(candidate: Candidate) -> Candidate:
+        score = max(candidate.score, highest) + _A_LITTLE * candidate.score
+        return replace(candidate, score=min(1.0, score))
+
+    return by_rank(first(candidate) if candidate.is_named else candidate for candidate in listed)
+
+
+def skills_of_tools(index: VectorIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
+    """Return the keys of the skills of tools, by the tools' keys; those deleted a moment ago are left out."""
+    payloads = index.payloads(Collection.TOOLS, [tool.key for tool in tools])
+    return {key: payload["skill_keys"] for key, payload in payloads.items()}
 
 
 class SemanticRanking:
     """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
 
+    best_tool_is_bare = False
+
     def __init__(self, index: VectorIndex, vector: Vector) -> None:
         self._index = index
         self._vector = vector
-        self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         return self._search(Collection.SKILLS, where, limit, threshold)
@@ -104,11 +121,12 @@ class LexicalRanking:
     Thresholds are cosine similarities and mean nothing here, so they are not applied.
     """
 
+    best_tool_is_bare = False
+
     def __init__(self, index: VectorIndex, query: str) -> None:
         self._index = index
         self._query = query
         self._names = possible_names(query)
-        self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)

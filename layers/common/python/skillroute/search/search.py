@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.catalogue.model import ItemType
+from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
@@ -22,6 +22,7 @@ from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
+    DEFAULT_SKILL_THRESHOLD,
     Mode,
     SearchRequest,
     SearchResponse,
@@ -29,7 +30,7 @@ from skillroute.search.model import (
     ToolMatch,
 )
 from skillroute.search.plan import SearchPlan, skills_where, tools_where
-from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking
+from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import keys_of_skills, tool_count
 from skillroute.skills.model import SkillKey
@@ -104,7 +105,8 @@ class ToolSearch:
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 ranking = self._ranking(run, index, query, wanted, tools_where(caller))
-                matched = _matching_skills(run, index, ranking, limit, plan.skill_threshold(wanted, threshold))
+                least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
+                matched = _matching_skills(run, index, ranking, limit, least)
                 if not matched:
                     self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
                 return [skill.match for skill in matched], run
@@ -132,7 +134,7 @@ class ToolSearch:
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys)
                 ranking = self._ranking(run, index, query, wanted, where)
-                least = plan.tool_threshold(wanted, threshold)
+                least = plan.least_cosine(wanted, threshold, default=DEFAULT_TOOL_THRESHOLD)
                 candidates = ranking.tools(where, limit=limit, threshold=least)
                 if not candidates:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
@@ -227,8 +229,7 @@ class ToolSearch:
         return self._lifted(index, candidates, skills) if skills and search_plan.search_all else candidates
 
     def _lifted(self, index: LentIndex, candidates: list[Candidate], skills: list[MatchedSkill]) -> list[Candidate]:
-        payloads = index.payloads(Collection.TOOLS, [candidate.key for candidate in candidates])
-        skills_of = {key: payload["skill_keys"] for key, payload in payloads.items()}
+        skills_of = skills_of_tools(index, candidates)
         skill_scores = {skill.key: skill.match.score for skill in skills}
         return lift_by_skill(candidates, skills_of, skill_scores, self._hybrid_skill_weight)
 

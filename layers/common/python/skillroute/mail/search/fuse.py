@@ -172,8 +172,7 @@ def by_coverage(lexical: RawScores, nearest: RawScores, most: float, *, pool: in
         fewer has no vector, and its words count alone.
     """
     words, cosines = dict(lexical), dict(nearest)
-    lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
-    semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}
+    lexical_ranks, semantic_ranks = _ranks(lexical), _ranks(nearest)
     beyond = nearest[-1][1] if len(nearest) >= pool else None
     matches = []
     for id_ in words.keys() | cosines.keys():
@@ -187,8 +186,7 @@ def by_coverage(lexical: RawScores, nearest: RawScores, most: float, *, pool: in
 
 def by_ranks(lexical: RawScores, nearest: RawScores, rrf_k: int) -> Ranked:
     """Fuse two rankings: the sum of 1/(k + rank), times (k + 1)/2, so that first in both is 1.0."""
-    lexical_ranks = {id_: rank for rank, (id_, _) in enumerate(lexical, 1)}
-    semantic_ranks = {id_: rank for rank, (id_, _) in enumerate(nearest, 1)}
+    lexical_ranks, semantic_ranks = _ranks(lexical), _ranks(nearest)
     matches = []
     for id_ in lexical_ranks.keys() | semantic_ranks.keys():
         one, two = lexical_ranks.get(id_), semantic_ranks.get(id_)
@@ -213,6 +211,10 @@ def reranked(fused: Ranked, logits: Sequence[float]) -> Ranked:
     ]
     # The tail is not sorted again: where the head's last is next to nothing, rounding would undo its order.
     return Ranked([*head, *tail], by_place=True, moves=fused.moves)
+
+
+def _ranks(found: RawScores) -> dict[int, int]:
+    return {id_: rank for rank, (id_, _) in enumerate(found, 1)}
 
 
 def rounded(score: float) -> float:
