@@ -295,6 +295,20 @@ def test_each_clause_of_a_long_request_brings_its_tool(database_url: str, edge_i
         assert system.embedder.calls[-1].texts == [query.upper()]
 
 
+def test_what_is_near_a_clause_comes_before_what_is_near_the_whole_without_a_word_in_common(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    """Meaning alone decides here: no tool shares a word with the request, so none leads a clause by its words."""
+    asked = ["read the quarterly report", "translate it into German", "tell the whole team"]
+    query = ", ".join(asked)
+    axes = {part: at(0.0, axis) for axis, part in enumerate(asked, 2)}
+    with lent_system(database_url, edge_indexes, embedder=TableEmbedder({query: at(1.0), **axes})) as system:
+        system.tools([(f"vague_{n}", at(0.55)) for n in range(5)], description="nothing in common")
+        system.tools([(f"wanted_{axis}", at(0.5, axis)) for axis in (2, 3, 4)], description="nothing in common")
+        names = system.names(query, mode="hybrid", strategy="direct", limit=3)
+        assert sorted(names) == ["wanted_2", "wanted_3", "wanted_4"]
+
+
 def test_what_has_most_of_a_clauses_words_comes_before_what_has_as_many_of_the_whole(system: System) -> None:
     """By the whole request's words it is behind; no clause puts the other first."""
     query = "read the quarterly report, translate it into German, tell the whole team"

@@ -140,7 +140,7 @@ class HybridRanking:
             Evidence(
                 cosines.get(key, 0.0),
                 words.get(key, 0.0),
-                0.0,
+                max((clause.margin(key) for clause in clauses), default=0.0),
                 any(key in clause.first_by_words for clause in clauses),
             )
             for key in keys
