@@ -167,6 +167,16 @@ def test_decision_34_a_skill_without_tools_for_the_caller_does_not_match(system:
     assert ([skill.id for skill in semantic.matched_skills], semantic.tools) == (["empty", "of_others"], [])
 
 
+def test_decision_29_a_skill_that_an_own_one_hides_does_not_match_by_its_tools(system: System) -> None:
+    system.skill("email", at(0.9), name="Of all")
+    system.tool("of_all", at(0.9), skills=["email"], description=QUERY)
+    system.skill("email", at(0.1), name="Of a", org="a")
+    system.tool("of_a", at(0.5), skills=["email"], org="a", description="something else")
+    search = system.parts.tool_search
+    for org, name in (("b", "Of all"), ("a", "Of a")):
+        assert [skill.name for skill in search.skills(QUERY, of_org(org), mode="hybrid")[0]] == [name]
+
+
 def test_decision_34_the_nearest_skills_follow_those_of_the_candidates(system: System) -> None:
     """None of its tools is among the best, and its own vector is near: it matches behind those that have some."""
     system.skill("crowded", at(0.1))
