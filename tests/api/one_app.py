@@ -16,7 +16,10 @@ from starlette.types import Receive, Scope, Send
 from tests.builders import System
 
 _asked: ContextVar[Parts] = ContextVar("asked")
-_ACCESS = {name for name in LocalSettings.model_fields if name == "auth" or name.startswith(("jwt_", "iam_"))}
+_OF_APP = {
+    name for name in LocalSettings.model_fields if name in ("auth", "default_mode") or name.startswith(("jwt_", "iam_"))
+}
+"""Settings that the routes themselves are made with."""
 
 
 def app_over(system: System, **options: Any) -> FastAPI:
@@ -29,7 +32,7 @@ class _SystemApp:
 
     def __init__(self, system: System, options: tuple[tuple[str, Any], ...]) -> None:
         self._parts = system.parts
-        self._app = _made(system.settings.model_dump_json(include=_ACCESS), options)
+        self._app = _made(system.settings.model_dump_json(include=_OF_APP), options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         before = _asked.set(self._parts)
@@ -56,8 +59,8 @@ class _Part:
 
 
 @cache
-def _made(access: str, options: tuple[tuple[str, Any], ...]) -> FastAPI:
-    parts = Parts(LocalSettings(**json.loads(access), database_url="postgresql://nobody"))
+def _made(settings: str, options: tuple[tuple[str, Any], ...]) -> FastAPI:
+    parts = Parts(LocalSettings(**json.loads(settings), database_url="postgresql://nobody"))
     for kind in Parts.__mro__:
         names = [name for name, value in vars(kind).items() if isinstance(value, cached_property)]
         parts.__dict__.update({name: _Part(name) for name in names if name != "access"})

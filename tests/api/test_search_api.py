@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,10 +16,11 @@ from skillroute.core.settings import SearchSettings
 from skillroute.wiring import Parts
 from skillroute_local.gateway import http_event, with_claims
 
+from tests.api.one_app import app_over
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
-from tests.builders import System
-from tests.doubles import LogRecords
+from tests.builders import System, lent_system
+from tests.doubles import EdgeIndexes, LogRecords
 from tests.integration.storage.rows import connected
 
 QUERY = "schedule a meeting with John"
@@ -468,6 +469,20 @@ def test_ready_tells_how_far_the_index_was_behind_when_it_was_asked(
         assert lag() == 3
     # THEN asking has brought it up to date
     assert lag() == 0
+
+
+@pytest.mark.parametrize("mode", ["semantic", "lexical", "hybrid"])
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_health_names_the_mode_of_searches_that_name_none(
+    database_url: str, edge_indexes: EdgeIndexes, path: str, mode: Literal["semantic", "lexical", "hybrid"]
+) -> None:
+    with lent_system(database_url, edge_indexes, default_mode=mode) as system:
+        client = TestClient(app_over(system))
+        for is_away in (False, True):
+            system.embedder.away = is_away
+            served = search(client, query=f"away: {is_away}")["metadata"]["search_mode"]
+            assert client.get(path).json()["search_mode"] == served
+            assert served == ("lexical-only" if is_away and mode != "lexical" else mode)
 
 
 def test_health_tells_how_the_parts_stand(system: System, filled: TestClient) -> None:

@@ -58,7 +58,7 @@ class TestTheFirstStart:
         health = eventually(caught_up, "the index is up to date")
 
         assert health["status"] == "ok"
-        assert health["search_mode"] == "semantic"
+        assert health["search_mode"] == "hybrid", "the default mode"
         assert health["index_items"] > 200
         assert health["index_skills"] > 20
         assert health["index_entities"] > 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import RelaySettings, WebSettings
+from skillroute.core.settings import RelaySettings, SearchSettings, WebSettings
 from skillroute.wiring.catalogue import CatalogueParts
 from skillroute.wiring.mail import MailParts
 from skillroute.wiring.messages import MessageParts
@@ -113,7 +113,13 @@ class Parts(CatalogueParts, SkillParts, ToolSearchParts, MailParts, MessageParts
             *self.registry_search_routers(self.access),
             *self.message_routers(self.access),
             verify_router(self.verify, self.access),
-            health_router(self.replica, self.query_embedder, RefusedTexts(self.database).count, self.access),
+            health_router(
+                self.replica,
+                self.query_embedder,
+                RefusedTexts(self.database).count,
+                self.access,
+                self.of(SearchSettings).default_mode,
+            ),
         ]
 
     def catalog_routers(self) -> list[APIRouter]:

@@ -25,6 +25,7 @@ from skillroute.core.errors import (
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import IDENTITY
 from skillroute.core.observability import counts, logger
+from skillroute.core.search_run import SearchMode
 
 
 class Dependency(BaseModel):
@@ -41,7 +42,10 @@ class HealthBase(BaseModel):
         description="degraded: searches are answered, not as well as they could be. unavailable: they are not."
     )
     version: str
-    search_mode: Literal["semantic", "lexical-only"]
+    search_mode: SearchMode = Field(
+        description="How a search that names no mode is ranked now: the deployment's default mode, or lexical-only "
+        "while the embedding model is away."
+    )
     dependencies: dict[str, Dependency] = Field(description="Which part is away, and what is known of the reason.")
     index_lag: int | None = Field(
         description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked. "
@@ -66,7 +70,7 @@ _NUMBERS = ("index_lag", "index_rebuilding", "embedding_refused", "counts", *_CO
 
 
 def health_router(
-    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], access: Access
+    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], access: Access, default_mode: SearchMode
 ) -> APIRouter:
     """Return the two routes. They show versions and outages, so any identity will do, and none will not.
 
@@ -74,7 +78,7 @@ def health_router(
     another organisation writes (decision 30).
     """
     router = APIRouter(tags=["operations"], responses=IDENTITY)
-    report = health_report(replica, embedder, refused)
+    report = health_report(replica, embedder, refused, default_mode)
     anyone = Depends(access.anyone())
 
     def report_to(caller: Caller) -> HealthBase:
@@ -109,9 +113,12 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
 
 
 def health_report(
-    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int]
+    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], default_mode: SearchMode
 ) -> Callable[[], HealthBase]:
-    """Return a function that asks all parts how they stand; `refused` counts texts that the model does not take."""
+    """Return a function that asks all parts how they stand.
+
+    `refused` counts texts that the model does not take; `default_mode` ranks the searches that name no mode.
+    """
 
     def count_refused() -> int | None:
         try:
@@ -146,7 +153,8 @@ def health_report(
         return Health(
             status="unavailable" if not answered else "degraded" if model_problem or is_stale else "ok",
             version=__version__,
-            search_mode="lexical-only" if model_problem else "semantic",
+            # By words alone no search needs the model.
+            search_mode="lexical-only" if model_problem and default_mode != "lexical" else default_mode,
             dependencies={
                 "database": Dependency(ok=database_problem is None, detail=database_problem),
                 "index": Dependency(
