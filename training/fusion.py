@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from data import JUDGED, ROOT, Pool, Query, lines, load_pool
+from data import JUDGED, ROOT, Pool, Query, Tool, lines, load_pool
 from skillroute.catalogue.names import name_key, possible_names
 from skillroute.core import rank_fusion
 from skillroute.core.documents.index.bm25 import Bm25Encoder
@@ -40,7 +40,11 @@ CATALOGUES = ("docker-mcp-catalog", "livemcp-catalog")
 LONGEST_QUERY = 1000
 WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
 
+_LEFT_OUT = -2.0
+"""In place of a cosine: less than any."""
+
 Array = npt.NDArray[np.float64]
+LeftOut = Callable[[Query], Collection[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +107,23 @@ def drawn(pool: Pool, most: int | None) -> list[Query]:
     return chosen + rng.sample(others, most - len(chosen))
 
 
-def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Judged:
-    """Return the candidates of requests: the nearest, those with the highest BM25, and those that are named."""
-    tools = list(pool.tools.values())
-    vectors = sum(
+def vectors_of(tools: Sequence[Tool], embedder: OnnxEmbedder) -> npt.NDArray[np.float32]:
+    """Return the vectors of tools, as the catalogue makes them of their views."""
+    vectors: npt.NDArray[np.float32] = sum(
         weight * _embedded(embedder, [tool.views[view] for tool in tools]) for view, weight in enumerate(VIEW_WEIGHTS)
     )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = _embedded(embedder, [query.text[:LONGEST_QUERY] for query in queries]) @ vectors.T
+    return vectors
+
+
+def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder, left_out: LeftOut | None = None) -> Judged:
+    """Return the candidates of requests: the nearest, those with the highest BM25, and those that are named.
+
+    `left_out` gives for a request the places of tools that the pool shall lack for it.
+    """
+    tools = list(pool.tools.values())
+    vectors = vectors_of(tools, embedder)
+    of_queries = _embedded(embedder, [query.text[:LONGEST_QUERY] for query in queries])
     encoder = Bm25Encoder()
     listed: dict[int, list[tuple[int, float]]] = {}
     for place, tool in enumerate(tools):
@@ -136,10 +149,12 @@ def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Jud
                 scores[places] += weight * values
         return scores, sum(terms.values) if terms else 0.0
 
-    def of_clause(clause: str) -> ClauseEvidence:
-        near, words = vectors @ vector_of[clause], bm25_of(clause)[0]
+    def of_clause(clause: str, without: list[int]) -> ClauseEvidence:
+        cosines, words = vectors @ vector_of[clause], bm25_of(clause)[0]
+        cosines[without], words[without] = _LEFT_OUT, 0.0
+        near = [place for place in _first(cosines, CLAUSE_POOL) if cosines[place] > _LEFT_OUT]
         return ClauseEvidence.of(
-            {str(place): max(0.0, float(near[place])) for place in _first(near, CLAUSE_POOL)},
+            {str(place): max(0.0, float(cosines[place])) for place in near},
             {str(place): float(words[place]) for place in _first(words, CLAUSE_POOL) if words[place] > 0},
         )
 
@@ -147,17 +162,21 @@ def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Jud
     weights = []
     for number, query in enumerate(queries):
         text = query.text[:LONGEST_QUERY]
+        without = list(left_out(query)) if left_out else []
+        cosines = vectors @ of_queries[number]
         bm25, weight = bm25_of(text)
+        cosines[without], bm25[without] = _LEFT_OUT, 0.0
         weights.append(weight)
-        by_name = {place for name in possible_names(text) for place in named.get(name, ())}
+        by_name = {place for name in possible_names(text) for place in named.get(name, ())}.difference(without)
         by_words = [place for place in _first(bm25, CANDIDATE_POOL) if bm25[place] > 0]
-        found = [of_clause(clause) for clause in parts[number]]
+        found = [of_clause(clause, without) for clause in parts[number]]
         by_clauses = {int(key) for clause in found for key in clause.candidates}
-        for place in sorted({*_first(cosines[number], CANDIDATE_POOL), *by_words, *by_name, *by_clauses}):
+        near = [place for place in _first(cosines, CANDIDATE_POOL) if cosines[place] > _LEFT_OUT]
+        for place in sorted({*near, *by_words, *by_name, *by_clauses}):
             need = next((n for n, ids in enumerate(query.needs) if tools[place].id in ids), -1)
             margin = max((clause.margin(str(place)) for clause in found), default=0.0)
             leads = any(str(place) in clause.first_by_words for clause in found)
-            rows.append((number, cosines[number, place], bm25[place], margin, leads, place in by_name, need))
+            rows.append((number, cosines[place], bm25[place], margin, leads, place in by_name, need))
     table = np.array(rows, np.float64)
     return Judged(
         *table.T,
@@ -169,11 +188,16 @@ def collect(pool: Pool, queries: Sequence[Query], embedder: OnnxEmbedder) -> Jud
     )
 
 
+_embedded_before: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
+"""Vectors by model and text: of one request there are several variants, and of one catalogue several searches."""
+
+
 def _embedded(embedder: OnnxEmbedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    distinct = list(dict.fromkeys(texts))
-    vectors = np.array(embedder.embed(distinct, timeout_s=3600), np.float32)
-    place = {text: index for index, text in enumerate(distinct)}
-    return vectors[[place[text] for text in texts]]
+    known = _embedded_before.setdefault(embedder.model.name, {})
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    if new:
+        known |= zip(new, np.array(embedder.embed(new, timeout_s=3600), np.float32), strict=True)
+    return np.array([known[text] for text in texts], np.float32)
 
 
 def _first(scores: npt.NDArray[Any], most: int) -> list[int]:

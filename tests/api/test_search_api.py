@@ -20,7 +20,7 @@ from tests.api.one_app import app_over
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
 from tests.builders import System, lent_system
-from tests.doubles import EdgeIndexes, LogRecords
+from tests.doubles import EdgeIndexes, LogRecords, TableEmbedder, at
 from tests.integration.storage.rows import connected
 
 QUERY = "schedule a meeting with John"
@@ -133,6 +133,9 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
         "skill_ids_used": ["calendar_management"],
         "fallback_reason": None,
         "degraded": [],
+        "confidence": None,
+        "confidence_first_five": None,
+        "no_match": False,
         "schemas_omitted": [],
         "descriptions_cut": False,
         "stage1_skill_count": 1,
@@ -367,6 +370,28 @@ def test_the_bounds_themselves_are_allowed(client: TestClient) -> None:
     high = {"limit": 50, "skill_limit": 10, "skill_threshold": 1.0, "tool_threshold": 1.0}
     for bounds in (low, high, {"query": "x"}, {"query": "x" * 1000}):
         assert client.post("/api/v1/search", json={"query": QUERY, **bounds}).status_code == 200
+
+
+# What fits, and what is merely nearest
+
+
+def test_the_route_of_tools_tells_confidence_and_no_match_in_headers(
+    database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    embedder = TableEmbedder(name="all-minilm-l6-v2-int8-v1")
+    with lent_system(database_url, edge_indexes, embedder=embedder, default_mode="hybrid") as system:
+        client = TestClient(app_over(system))
+
+        def told(route: str = "tools", **parameters: str) -> tuple[str | None, str | None]:
+            headers = client.get(f"/api/v1/search/{route}", params={"query": QUERY, **parameters}).headers
+            return headers.get("X-Confidence"), headers.get("X-No-Match")
+
+        assert told() == (None, "true"), "nothing was found"
+        system.tools([(f"far_{n}", at(0.1)) for n in range(20)], description="nothing in common")
+        confidence, no_match = told()
+        assert (confidence, no_match) == (f"{search(client)['metadata']['confidence']:.4f}", "true")
+        assert told("skills") == (None, None)
+        assert told(mode="lexical", query="nothing") == (None, None)
 
 
 # Degradation, as a caller sees it

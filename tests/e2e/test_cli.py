@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +26,21 @@ class TestSearch:
         assert first.split()[1:3] == ["calendar", "create_event"]
         assert len(others) == 2
         assert summary.startswith("3 of ")
-        assert summary.endswith(", hybrid")
+        assert re.search(r", hybrid, confidence 0\.\d\d$", summary)
+
+    def test_shows_what_scores_are_made_of_and_one_of_near_duplicates(self, running: Up, tmp_path: Path) -> None:
+        rows = [{"server": f"zither {n}", "name": "pluck", "description": "Pluck a string."} for n in range(3)]
+        file = tmp_path / "rows.jsonl"
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        assert cli(running.home.path, "import", str(file)).returncode == 0
+
+        done = cli(running.home.path, "search", "pluck", "--strategy", "direct", "--explain", "--collapse-duplicates")
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("Pluck a string.") == 1
+        assert re.search(r"also of zither \d, zither \d", done.stdout)
+        assert "probability 0." in done.stdout
+        assert "is_named True" in done.stdout
 
     def test_prints_the_answer_as_json(self, running: Up) -> None:
         query = "schedule a meeting with John tomorrow"

@@ -170,7 +170,10 @@ class TestSearch:
         done = cli(running.home.path, "search", "--registry", "dinner", "--type", "prompt")
 
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == "skillroute: --strategy, --mode and --type are about searches without --registry\n"
+        assert done.stderr == (
+            "skillroute: --strategy, --mode, --type, --explain and --collapse-duplicates are about searches without "
+            "--registry\n"
+        )
 
 
 def test_status_counts_servers_and_agents(running: Up) -> None:

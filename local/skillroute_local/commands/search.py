@@ -34,6 +34,10 @@ def search(
         typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
     ] = False,
     schemas: Annotated[bool, typer.Option(help="Show input schemas.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    collapse: Annotated[
+        bool, typer.Option("--collapse-duplicates", help="Of one tool from several servers show the best.")
+    ] = False,
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
@@ -42,12 +46,17 @@ def search(
     """Find the tools that fit a request; with --registry the servers and agents, too."""
     request: dict[str, Any] = {"query": query}
     if registry:
-        if strategy or mode or item_type:
-            raise LocalError("--strategy, --mode and --type are about searches without --registry")
+        if strategy or mode or item_type or explain or collapse:
+            raise LocalError(
+                "--strategy, --mode, --type, --explain and --collapse-duplicates are about searches without --registry"
+            )
         request |= {"max_results": limit or _OF_EACH_TYPE}
     else:
         request |= {"limit": limit or _TOOLS, "include_schemas": schemas or as_json}
         request |= search_fields(strategy, mode, item_type)
+        # Only where it is asked for: a deployment may be older than the command line.
+        request |= {"explain": True} if explain else {}
+        request |= {"collapse_duplicates": True} if collapse else {}
     with client_for(url, token, sign_region) as client:
         answer = client.search_registry(request) if registry else client.search(request)
     if as_json:
@@ -69,10 +78,17 @@ def _show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
         table.add_row(f"{tool['score']:.3f}", *cells)
         if schemas:
             table.add_row("", "", "", _schema(tool["input_schema"]))
+        if tool.get("explain"):
+            table.add_row("", "", "", escape(_parts(tool["explain"])))
+        if tool.get("duplicates"):
+            servers = ", ".join(other["server"] or other["name"] for other in tool["duplicates"])
+            table.add_row("", "", "", escape(f"also of {servers}"))
+    if metadata.get("no_match") and answer["tools"]:  # a deployment may be older than the command line
+        out.print("nothing seems to fit; these are the nearest:", highlight=False)
     out.print(table)
     out.print(
         f"{metadata['final_count']} of {metadata['stage2_candidate_count']} in {metadata['total_time_ms']:.1f} ms, "
-        f"{metadata['search_mode']}{_degraded(metadata)}",
+        f"{metadata['search_mode']}{_confidence(metadata)}{_degraded(metadata)}",
         highlight=False,
     )
 
@@ -107,6 +123,23 @@ def _first_line(description: str) -> str:
 
 def _schema(schema: object) -> str:
     return escape(json.dumps(schema, ensure_ascii=False))
+
+
+def _parts(explanation: dict[str, Any]) -> str:
+    """Return the parts of a score that are there, those of a sum by what they contribute to it."""
+    features = (explanation.get("features") or {}).items()
+    shown = {name: f"{part['contribution']:.3f}" for name, part in features}
+    shown |= {
+        name: f"{value:.3f}" if isinstance(value, float) else str(value)
+        for name, value in explanation.items()
+        if isinstance(value, int | float) and value
+    }
+    return ", ".join(f"{name} {value}" for name, value in shown.items())
+
+
+def _confidence(metadata: dict[str, Any]) -> str:
+    confidence = metadata.get("confidence")
+    return "" if confidence is None else f", confidence {confidence:.2f}"
 
 
 def _degraded(metadata: dict[str, Any]) -> str:

@@ -62,6 +62,18 @@ def split_name(name: str) -> str:
     return " ".join(match.group().lower() for match in _NAME_WORD.finditer(name))
 
 
+def name_words(name: str, server: str | None) -> frozenset[str]:
+    """Return the words of a tool's name without those of its server's name, unless none is left then.
+
+    Examples
+    --------
+    >>> name_words("playwright_click", "Playwright MCP Server"), name_words("search", "search")
+    (frozenset({'click'}), frozenset({'search'}))
+    """
+    words = frozenset(split_name(name).split()) or frozenset([name])
+    return words.difference(*(of_server.split() for of_server in _server_words(server))) or words
+
+
 def argument_names(input_schema: Mapping[str, Any] | None) -> list[str]:
     """Return the names of a tool's top-level arguments, in the schema's order; none for a schema without any.
 

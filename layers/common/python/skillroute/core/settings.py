@@ -317,6 +317,13 @@ class SearchSettings(CatalogSettings, RerankSettings):
         description="How far a matched skill lifts its tools in the hybrid strategy (decision 7). Chosen by "
         "benchmarks/tune_hybrid.py: on the judged sets lifting does not pay, and 0.1 costs a point at most.",
     )
+    no_match_below: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The confidence in the first five results below which a search in mode hybrid says that nothing "
+        "fits; by the embedding model when not set, and never with 0 (docs/adr/0041).",
+    )
     schema_cache_size: int = Field(4096, ge=0, description="Schemas remembered by one process, by content hash.")
     search_engine: str | None = Field(
         None,

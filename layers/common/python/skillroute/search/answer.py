@@ -12,6 +12,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.enrich import Schemas
+from skillroute.search.explained import SearchExplanation, ToolExplanation
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch, ToolMatch
 from skillroute.search.retrieve import Candidate
 from skillroute.search.run import ToolSearchRun
@@ -26,11 +27,15 @@ _BESIDE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate that is returned, with what the index knows of it, and those of its skills that are not shown."""
+    """A candidate that is returned, with what the index knows of it, and those of its skills that are not shown.
+
+    `duplicates` are its near-duplicates, the best first.
+    """
 
     candidate: Candidate
     payload: Mapping[str, Any]
     unseen: frozenset[str] = frozenset()
+    duplicates: Sequence[Hit] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,16 @@ class MatchedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned."""
+    """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned.
+
+    With the explanation of each result and of all where they were asked for.
+    """
 
     skills: Sequence[MatchedSkill] = ()
     candidate_count: int = 0
     hits: Sequence[Hit] = ()
+    explained: Sequence[ToolExplanation] = ()
+    explanation: SearchExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,11 @@ def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequen
 
 def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
     """Look up what the index knows of candidates that are tools, and which of their skills the caller sees."""
-    hits = with_payloads(index, Collection.TOOLS, candidates)
+    return without_unseen(index, with_payloads(index, Collection.TOOLS, candidates), caller)
+
+
+def without_unseen(index: VectorIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
+    """Look up which skills of tools the caller sees."""
     hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
     return [replace(hit, unseen=hidden) for hit in hits] if hidden else hits
 
@@ -110,10 +124,13 @@ def tool_matches(hits: Sequence[Hit]) -> tuple[list[ToolMatch], bool]:
     return [ToolMatch.model_construct(**_tool_fields(hit, text)) for hit, text in zip(hits, texts, strict=True)], is_cut
 
 
-def described(hits: Sequence[Hit]) -> Described:
-    """Return the descriptions of items as they are returned, and the room that they leave for schemas."""
+def described(hits: Sequence[Hit], beside: int = 0) -> Described:
+    """Return the descriptions of items as they are returned, and the room that they leave for schemas.
+
+    `beside` are the bytes of what else the answer has.
+    """
     texts, is_cut = _descriptions(hits)
-    return Described(texts, is_cut, SEARCH_BYTES - sum(map(size_of, texts)) - _BESIDE * len(hits))
+    return Described(texts, is_cut, SEARCH_BYTES - sum(map(size_of, texts)) - _BESIDE * len(hits) - beside)
 
 
 def enriched(hits: Sequence[Hit], described: Described, loaded: Schemas) -> Enriched:
@@ -168,6 +185,9 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
         skill_ids_used=[skill.match.id for skill in found.skills] or None,
         fallback_reason=run.fallback_reason,
         degraded=run.degraded,
+        confidence=run.confidence,
+        confidence_first_five=run.confidence_first_five,
+        no_match=run.no_match,
         schemas_omitted=shown.schemas_omitted,
         descriptions_cut=shown.descriptions_cut,
         stage1_skill_count=len(found.skills),

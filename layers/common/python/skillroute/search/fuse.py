@@ -35,6 +35,7 @@ def lift_by_skill(
 
     def lifted(candidate: Candidate) -> Candidate:
         best = max((skill_scores.get(key, 0.0) for key in skills_of.get(candidate.key, ())), default=0.0)
-        return replace(candidate, score=(1.0 - weight) * candidate.score + weight * best)
+        score = (1.0 - weight) * candidate.score + weight * best
+        return replace(candidate, score=score, lift=score - candidate.score)
 
     return named_first(map(lifted, candidates))

@@ -10,6 +10,9 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.embedding.model import Vector
 from skillroute.core.learned_fusion import ClauseEvidence, Evidence, FusedRequest, fusion_for
+from skillroute.search.confidence import Standing
+from skillroute.search.explained import FusionExplanation, ToolExplanation
+from skillroute.search.fused import Fused
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.search.retrieve import (
     Candidate,
@@ -53,6 +56,7 @@ class HybridRanking:
         self._by_meaning = SemanticRanking(index, vector)
         self._by_words = LexicalRanking(index, query)
         self._of_everything: tuple[list[Candidate], dict[str, Sequence[SkillKey]]] | None = None
+        self._fused: list[Fused] = []
         self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
@@ -145,11 +149,29 @@ class HybridRanking:
             )
             for key in keys
         ]
+        request = self._request()
         fusion = fusion_for(__package__, self._index.model.name)
+        probabilities = fusion.probabilities(request, evidence)
+        self._fused.append(Fused(fusion, request, keys, evidence, probabilities, named))
         return named_first(
             Candidate(key, probability, cosines.get(key), key in named)
-            for key, probability in zip(keys, fusion.probabilities(self._request(), evidence), strict=True)
+            for key, probability in zip(keys, probabilities, strict=True)
         )
+
+    def standing(self, key: str) -> Standing:
+        """Return what is known of a tool that was found, and of all others."""
+        return self._fused_with(key).standing(key)
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        """Return what a tool's probability is made of."""
+        return self._fused_with(candidate.key).explain(candidate.key)
+
+    def explain_curve(self) -> FusionExplanation | None:
+        """Return what makes probabilities; None where nothing was found."""
+        return self._fused[0].explain_curve(self._index.model.name, list(self._clauses)) if self._fused else None
+
+    def _fused_with(self, key: str) -> Fused:
+        return next(fused for fused in self._fused if key in fused.keys)
 
     def _request(self) -> FusedRequest:
         from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it

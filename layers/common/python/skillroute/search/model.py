@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -48,6 +49,12 @@ class SearchRequest(BaseModel):
     strategy: Strategy = Field(
         "hierarchical",
         description="hierarchical: skills first, then their tools. direct: all tools. hybrid: both, merged.",
+    )
+    explain: bool = Field(False, description="Say of each result what its score is made of.")
+    collapse_duplicates: bool = Field(
+        False,
+        description="Of near-duplicates of one tool from several servers return the best, with the others in its "
+        "`duplicates`; what follows takes their places.",
     )
     mode: Mode | None = Field(
         None,
@@ -109,6 +116,20 @@ class SearchMetadata(BaseModel):
     skill_ids_used: list[str] | None
     fallback_reason: FallbackReason | None = Field(description="Why no skill narrowed the search; else null.")
     degraded: list[Degradation] = Field(description="What failed on the way; empty when nothing did.")
+    confidence: float | None = Field(
+        None,
+        description="In mode hybrid how likely the first result serves the request, 0..1, calibrated for requests of "
+        "which one in five has no tool. Null in other modes, without results, and with an embedding model of which "
+        "this is not known.",
+    )
+    confidence_first_five: float | None = Field(
+        None, description="How likely one of the first five results serves the request; null where `confidence` is."
+    )
+    no_match: bool = Field(
+        False,
+        description="Nothing seems to fit: `confidence_first_five` is below the deployment's threshold, and `tools` "
+        "are the nearest alternatives; or nothing was found at all, though nothing failed.",
+    )
     schemas_omitted: list[str] = Field(
         description="Ids of tools whose schemas are null because the answer had no room for them: from the first that "
         "did not fit on, in rank order. `GET /api/v1/tools/{item_id}` has them."
@@ -134,6 +155,6 @@ class SearchResponse(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     query: str
-    tools: list[EnrichedTool]
+    tools: Sequence[EnrichedTool]
     matched_skills: list[SkillMatch]
     metadata: SearchMetadata

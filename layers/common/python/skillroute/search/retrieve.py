@@ -13,6 +13,8 @@ from skillroute.catalogue.names import possible_names
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
+from skillroute.search.confidence import Standing
+from skillroute.search.explained import FusionExplanation, ToolExplanation
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.skills.model import SkillKey
 
@@ -28,13 +30,15 @@ Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 class Candidate:
     """A record that matched: what it is sorted by, and its plain cosine similarity where there is one.
 
-    `is_named` tells that the query contains its exact name; nothing ranks it lower than what is not named.
+    `is_named` tells that the query contains its exact name; nothing ranks it lower than what is not named. `lift` is
+    what its matched skill changed of the score.
     """
 
     key: str
     score: float
     similarity: float | None
     is_named: bool = False
+    lift: float = 0.0
 
 
 class Ranking(Protocol):
@@ -52,6 +56,18 @@ class Ranking(Protocol):
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         """Return the candidates of one search or of several side by side, each once, scored on one scale."""
+        ...
+
+    def standing(self, key: str) -> Standing | None:
+        """Return what is known of a tool that was found beside all others; None where scores are no probabilities."""
+        ...
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        """Return what the score of a tool that was found is made of, as far as the ranking alone knows."""
+        ...
+
+    def explain_curve(self) -> FusionExplanation | None:
+        """Return what makes probabilities; None where there are none."""
         ...
 
 
@@ -102,6 +118,15 @@ class SemanticRanking:
         # A cosine is the same whatever was searched beside it.
         return found[0] if len(found) == 1 else by_rank(_each_once(found))
 
+    def standing(self, key: str) -> Standing | None:
+        return None
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        return ToolExplanation(cosine=candidate.similarity)
+
+    def explain_curve(self) -> FusionExplanation | None:
+        return None
+
     def _search(self, collection: Collection, where: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search(
             collection,
@@ -127,6 +152,7 @@ class LexicalRanking:
         self._index = index
         self._query = query
         self._names = possible_names(query)
+        self._found: Sequence[IndexHit] = ()
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
@@ -136,7 +162,8 @@ class LexicalRanking:
         pool = max(limit, CANDIDATE_POOL)
         found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
         # Scaled together: each search's own best would make scores of two searches strangers to each other.
-        return _with_exact(_each_once(found), [key for where in wheres for key in self.named_tools(where)])
+        self._found = _each_once(found)
+        return _with_exact(self._found, [key for where in wheres for key in self.named_tools(where)])
 
     def skills_of_named_tools(self, where: IndexFilter) -> list[str]:
         """Return the skills of the tools that the query names, as far as the caller sees them."""
@@ -150,6 +177,22 @@ class LexicalRanking:
         """Return the tools whose exact name the query contains (decision 11)."""
         named = IndexFilter({**where.any_of, "name_key": self._names})
         return self._index.match(Collection.TOOLS, where=named, limit=CANDIDATE_POOL)
+
+    def standing(self, key: str) -> Standing | None:
+        return None
+
+    def explain(self, candidate: Candidate) -> ToolExplanation:
+        scores = {hit.key: hit.score for hit in self._found}
+        ranked = sorted(scores.values(), reverse=True)
+        own = scores.get(candidate.key, 0.0)
+        return ToolExplanation(
+            bm25=own,
+            bm25_rank=1 + ranked.index(own) if own in ranked else None,
+            bm25_best=ranked[0] if ranked else 0.0,
+        )
+
+    def explain_curve(self) -> FusionExplanation | None:
+        return None
 
 
 def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:

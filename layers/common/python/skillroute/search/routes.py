@@ -12,6 +12,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
 from skillroute.core.text_fields import Text
+from skillroute.search.explained import DetailedSearchResponse
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -27,6 +28,8 @@ from skillroute.search.search import ToolSearch
 MODE_HEADER = "X-Search-Mode"
 DEGRADED_HEADER = "X-Degraded"
 CUT_HEADER = "X-Descriptions-Cut"
+CONFIDENCE_HEADER = "X-Confidence"
+NO_MATCH_HEADER = "X-No-Match"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
@@ -46,6 +49,21 @@ _MODE_DOC: dict[int | str, dict[str, Any]] = {
         }
     }
 }
+_TOOLS_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "headers": {
+            **_MODE_DOC[200]["headers"],
+            CONFIDENCE_HEADER: {
+                "description": "In mode hybrid how likely the first tool serves the request, 0..1; else absent.",
+                "schema": {"type": "number"},
+            },
+            NO_MATCH_HEADER: {
+                "description": "`true` where nothing seems to fit: the tools are the nearest alternatives.",
+                "schema": {"type": "string"},
+            },
+        }
+    }
+}
 
 
 def search_router(search: ToolSearch, access: Access) -> APIRouter:
@@ -53,7 +71,9 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.post("", response_model=SearchResponse, summary="Find the tools that fit a request")
+    @router.post(
+        "", response_model=SearchResponse | DetailedSearchResponse, summary="Find the tools that fit a request"
+    )
     def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:
         """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
         # Already checked and typed: FastAPI would validate it once more.
@@ -77,7 +97,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         _tell(response, run)
         return skills
 
-    @router.get("/tools", summary="Find tools, optionally of some skills", responses=_MODE_DOC)
+    @router.get("/tools", summary="Find tools, optionally of some skills", responses=_TOOLS_DOC)
     def search_tools(
         response: Response,
         caller: AsCaller,
@@ -116,6 +136,10 @@ def _tell(response: Response, run: ToolSearchRun) -> None:
         response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)
     if run.descriptions_cut:
         response.headers[CUT_HEADER] = "true"
+    if run.confidence is not None:
+        response.headers[CONFIDENCE_HEADER] = f"{run.confidence:.4f}"
+    if run.no_match:
+        response.headers[NO_MATCH_HEADER] = "true"
 
 
 def _split(skill_ids: str | None) -> list[str] | None:

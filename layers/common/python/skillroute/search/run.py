@@ -15,6 +15,9 @@ class ToolSearchRun(SearchRun):
 
     fallback_reason: FallbackReason | None = None
     descriptions_cut: bool = False
+    confidence: float | None = None
+    confidence_first_five: float | None = None
+    no_match: bool = False
 
     def fall_back(self, reason: FallbackReason) -> None:
         """Note that no skill narrows the search (search-contract BR-006)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
@@ -15,11 +16,16 @@ from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.search import answer, plan
-from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads
+from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads, without_unseen
 from skillroute.search.clauses import clauses
+from skillroute.search.details import asks_for_details, detailed, size_beside
+from skillroute.search.duplicates import collapse
 from skillroute.search.enrich import SchemaLoader, Schemas
+from skillroute.search.explain import explain_tools
+from skillroute.search.explained import SearchExplanation
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
+from skillroute.search.judge import Judge
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
@@ -50,6 +56,8 @@ class ToolSearch:
         For requests that name no mode.
     hybrid_skill_weight : float
         How far the hybrid strategy lifts the tools of a matched skill, 0..1.
+    no_match_below : float, optional
+        The confidence below which nothing is taken to fit; that of the embedding model's weights where it is not given.
 
     Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached, and `InvalidInput` for a mode that is
     not available yet. Everything else that fails degrades the answer.
@@ -64,6 +72,7 @@ class ToolSearch:
         *,
         default_ranking: plan.RankBy,
         hybrid_skill_weight: float = 0.1,
+        no_match_below: float | None = None,
     ) -> None:
         self._replica = replica
         self._embedder = embedder
@@ -71,6 +80,7 @@ class ToolSearch:
         self._missing = missing
         self._default_ranking = default_ranking
         self._hybrid_skill_weight = hybrid_skill_weight
+        self._judge = Judge(no_match_below)
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Answer `POST /api/v1/search`."""
@@ -82,12 +92,13 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found()
-        described = answer.described(found.hits)
+        wants_details = asks_for_details(request)
+        described = answer.described(found.hits, size_beside(found) if wants_details else 0)
         loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
-        return response
+        return detailed(response, request, found) if wants_details else response
 
     def skills(
         self,
@@ -139,6 +150,7 @@ class ToolSearch:
                 if not candidates:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
+                self._judge(run, ranking, index.model.name, hits)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
@@ -182,11 +194,21 @@ class ToolSearch:
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = tool_hits(index, candidates[: request.limit], run.caller)
+                hits = _hits(index, candidates, request, run.caller)
+                self._judge(run, ranking, index.model.name, hits)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
-        return Found(skills, len(candidates), hits)
+        found = Found(skills, len(candidates), hits)
+        return self._explained(ranking, index, request, found) if request.explain else found
+
+    def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
+        confidence = self._judge.explain(ranking, index.model.name, found.hits)
+        return replace(
+            found,
+            explained=explain_tools(ranking, request.query, found.hits),
+            explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
+        )
 
     def _stage1(
         self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, search_plan: SearchPlan
@@ -241,6 +263,13 @@ class ToolSearch:
         except SkillrouteError as error:
             run.degrade("schema_load_failed", error)
             return Schemas({})
+
+
+def _hits(index: LentIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
+    if not request.collapse_duplicates:
+        return tool_hits(index, candidates[: request.limit], caller)
+    every = with_payloads(index, Collection.TOOLS, candidates)
+    return without_unseen(index, collapse(every, request.limit), caller)
 
 
 def _matching_skills(

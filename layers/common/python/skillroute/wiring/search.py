@@ -32,6 +32,7 @@ class ToolSearchParts(CoreParts):
             MissingVectors(self.database),
             default_ranking=settings.default_mode,
             hybrid_skill_weight=settings.hybrid_skill_weight,
+            no_match_below=settings.no_match_below,
         )
 
     def tool_search_routers(self, access: Access) -> list[APIRouter]:

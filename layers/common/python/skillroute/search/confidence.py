@@ -1,0 +1,98 @@
+"""How likely the results of mode `hybrid` serve the request, and from where on nothing does (docs/adr/0041).
+
+The probability of learned fusion says how far a candidate stands out from its rivals, and one always does. Whether any
+is near at all, the highest cosine says; how much of both to ask for depends on the length of the request. The weights
+are data, one set for each embedding model; `training/confidence.py` makes them with the features below.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from operator import mul
+from types import MappingProxyType
+from typing import Any, Self
+
+FEATURES = ("likelihood", "cosine", "length")
+"""The logit of the first result's probability, the highest cosine of all candidates, the logarithm of the words."""
+
+FIRST_RESULTS = 5
+
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of the first result and of all candidates.
+
+    Attributes
+    ----------
+    probability : float
+        Of the first result by learned fusion; of what the query names exactly, the highest of all.
+    cosine : float
+        The highest of all candidates; 0..1.
+    words : int
+        Of the request.
+    """
+
+    probability: float
+    cosine: float
+    words: int
+
+
+def features(standing: Standing) -> tuple[float, ...]:
+    """Return `FEATURES`, in order."""
+    likely = min(max(standing.probability, _LEAST), 1.0 - _LEAST)
+    return math.log(likely / (1.0 - likely)), standing.cosine, math.log(max(standing.words, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A logistic function of the features; a weight for each of `FEATURES`."""
+
+    weights: Sequence[float]
+    intercept: float
+
+    @classmethod
+    def read(cls, stored: Mapping[str, float]) -> Self:
+        """Read a curve as `confidence_weights.json` has it. Raises `ValueError` where it is of other features."""
+        if stored.keys() != {*FEATURES, "intercept"}:
+            raise ValueError(f"weights of {sorted(stored)}, and the features are {sorted(FEATURES)}")
+        return cls([float(stored[name]) for name in FEATURES], float(stored["intercept"]))
+
+    def __call__(self, standing: Standing) -> float:
+        """Return the probability."""
+        return 1.0 / (1.0 + math.exp(-sum(map(mul, self.weights, features(standing))) - self.intercept))
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """The curves of one embedding model.
+
+    Attributes
+    ----------
+    first, first_five : Curve
+        That the first result serves the request, and that one of the first five does.
+    no_match_below : float
+        The least of `first_five` with which something is taken to fit, where the deployment sets no other.
+    """
+
+    first: Curve
+    first_five: Curve
+    no_match_below: float
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        """Read what `confidence_weights.json` has of a model. Raises `ValueError` as `Curve.read` does."""
+        return cls(Curve.read(stored["first"]), Curve.read(stored["first_five"]), float(stored["no_match_below"]))
+
+
+@cache
+def load_confidences() -> Mapping[str, Confidence]:
+    """Return the curves that lie beside this code, by the embedding model's name."""
+    stored = json.loads(files(__package__).joinpath("confidence_weights.json").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Confidence.read(curves) for name, curves in stored["models"].items()})

@@ -1,0 +1,48 @@
+"""What an answer has beside the contract's fields where the caller asks for it: explanations and near-duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillroute.core.answer_size import size_of
+from skillroute.search.answer import Found, Hit
+from skillroute.search.explained import DetailedSearchResponse, DetailedTool, Duplicate, ToolExplanation
+from skillroute.search.model import SearchRequest, SearchResponse
+
+
+def asks_for_details(request: SearchRequest) -> bool:
+    """Tell whether an answer has any of them."""
+    return request.explain or request.collapse_duplicates
+
+
+def size_beside(found: Found) -> int:
+    """Return how many bytes the details have on the way, which schemas then have no room in."""
+    duplicates = [_duplicate(other).model_dump() for hit in found.hits for other in hit.duplicates]
+    explained = [explanation.model_dump() for explanation in found.explained]
+    of_all = found.explanation.model_dump() if found.explanation else None
+    return size_of([duplicates, explained, of_all])
+
+
+def detailed(answer: SearchResponse, request: SearchRequest, found: Found) -> DetailedSearchResponse:
+    """Return an answer with the details that were asked for; what was not is null."""
+    explained: Iterable[ToolExplanation | None] = found.explained or [None] * len(found.hits)
+    tools = [
+        DetailedTool.model_construct(
+            **dict(tool),
+            explain=explanation,
+            duplicates=[*map(_duplicate, hit.duplicates)] if request.collapse_duplicates else None,
+        )
+        for tool, explanation, hit in zip(answer.tools, explained, found.hits, strict=True)
+    ]
+    return DetailedSearchResponse.model_construct(**(dict(answer) | {"tools": tools}), explain=found.explanation)
+
+
+def _duplicate(hit: Hit) -> Duplicate:
+    candidate, payload = hit.candidate, hit.payload
+    return Duplicate(
+        id=candidate.key,
+        db_id=payload["db_id"],
+        name=payload["name"],
+        server=payload["server"] or None,
+        score=candidate.score,
+    )

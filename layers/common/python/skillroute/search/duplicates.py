@@ -1,0 +1,54 @@
+"""Near-duplicates of one tool from several servers: the best of them is a result, the others are named beside it.
+
+Two items are near-duplicates when their type is the same, their names have the same words but for those of their
+servers' names, and their descriptions share `ALIKE` of their words (docs/adr/0042).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from skillroute.catalogue.text import name_words
+from skillroute.search.answer import Hit
+
+ALIKE = 0.8
+"""The least share of the words of two descriptions that both have. On 1,151 servers' tools all pairs of one name are at
+1.0 or below 0.73, where those of different products begin."""
+
+
+def collapse(hits: Iterable[Hit], limit: int) -> list[Hit]:
+    """Return the first `limit` hits that are no near-duplicates of one before, each with its own, in rank order."""
+    from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
+
+    encoder = Bm25Encoder()
+    words_of: dict[str, frozenset[int]] = {}
+
+    def words(hit: Hit) -> frozenset[int]:
+        if hit.candidate.key not in words_of:
+            found = encoder.document(hit.payload["description"])
+            words_of[hit.candidate.key] = frozenset(found.indices) if found else frozenset()
+        return words_of[hit.candidate.key]
+
+    groups: list[list[Hit]] = []
+    of_name: dict[tuple[str, frozenset[str]], list[list[Hit]]] = {}
+    for hit in hits:
+        named_alike = of_name.setdefault(_name(hit.payload), [])
+        group = next((group for group in named_alike if _are_alike(words(group[0]), words(hit))), None)
+        if group is not None:
+            group.append(hit)
+        else:
+            # One that has no place on the page still takes its own duplicates.
+            named_alike.append([hit])
+            groups.append(named_alike[-1])
+    return [replace(first, duplicates=tuple(others)) for first, *others in groups[:limit]]
+
+
+def _name(payload: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    return payload["type"], name_words(payload["name"], payload["server"])
+
+
+def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
+    # Without a word of a description the name alone would decide.
+    return bool(one) and len(one & other) >= ALIKE * len(one | other)

@@ -1,0 +1,121 @@
+"""What `explain` and `collapse_duplicates` add to an answer; callers who ask for neither see none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from skillroute.search.model import EnrichedTool, SearchResponse
+
+
+class Part(BaseModel):
+    """One feature's part of a sum."""
+
+    model_config = ConfigDict(frozen=True)
+
+    value: float
+    weight: float
+    contribution: float = Field(description="value * weight.")
+
+
+def parts(names: Iterable[str], weights: Iterable[float], values: Iterable[float]) -> dict[str, Part]:
+    """Return the parts of a weighted sum by the names of its features."""
+    return {
+        name: Part(value=value, weight=weight, contribution=value * weight)
+        for name, weight, value in zip(names, weights, values, strict=True)
+    }
+
+
+class ToolExplanation(BaseModel):
+    """What a result's score is made of. What its ranking does not look at is null."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cosine: float | None = Field(
+        None, description="Of the request's vector and the tool's, which is the mean of its texts' vectors; 0..1."
+    )
+    cosine_rank: int | None = Field(None, description="Among all candidates, from 1.")
+    bm25: float | None = Field(None, description="Of the request's words and all of the tool's texts.")
+    bm25_rank: int | None = Field(None, description="Among all candidates, from 1.")
+    bm25_best: float | None = Field(None, description="Lexical: the highest of all, of which the score is the share.")
+    words_in: dict[str, float] | None = Field(
+        None,
+        description="By field (name, description, server) which share of the request's words it has, by their weight. "
+        "What no field has may still be in the arguments.",
+    )
+    clause_margin: float | None = Field(
+        None, description="Its cosine to the clause that it suits most, less the highest to that clause."
+    )
+    leads_clause: bool | None = Field(None, description="It has the highest BM25 of a clause.")
+    features: dict[str, Part] | None = Field(None, description="Hybrid: what learned fusion looks at.")
+    sum: float | None = Field(None, description="Of the contributions of all features.")
+    rivals: float | None = Field(
+        None, description="The logarithm of the sum of all candidates' exponentials of their sums."
+    )
+    probability: float | None = Field(None, description="By the fusion's curve, from sum and rivals.")
+    is_named: bool = Field(False, description="The request contains the tool's exact name.")
+    named_first: float = Field(0.0, description="What that added to the score, so that the tool comes first.")
+    skill_lift: float = Field(0.0, description="What its best matched skill changed; strategy hybrid.")
+    score: float = Field(0.0, description="In hybrid probability + named_first + skill_lift, cut at 1.")
+
+
+class FusionExplanation(BaseModel):
+    """How learned fusion makes a probability: the logistic function of slope * sum + rivalry * rivals + intercept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = Field(description="The embedding model, which decides the weights.")
+    slope: float
+    rivalry: float
+    intercept: float
+    candidates: int
+    words: int = Field(description="Of the request.")
+    clauses: list[str] = Field(description="Parts of a long request that were searched as well.")
+
+
+class ConfidenceExplanation(BaseModel):
+    """How confidence came about: the logistic function of the sum of contributions and the intercept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    first: dict[str, Part] = Field(description="That the first result serves the request.")
+    first_five: dict[str, Part] = Field(description="That one of the first five does.")
+    no_match_below: float = Field(description="The threshold of `confidence_first_five`.")
+
+
+class SearchExplanation(BaseModel):
+    """What all results have in common."""
+
+    model_config = ConfigDict(frozen=True)
+
+    fusion: FusionExplanation | None = Field(None, description="Null in other modes than hybrid.")
+    confidence: ConfidenceExplanation | None = Field(None, description="Null where there is no confidence.")
+
+
+class Duplicate(BaseModel):
+    """A near-duplicate of a result, of another server."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    db_id: int
+    name: str
+    server: str | None
+    score: float
+
+
+class DetailedTool(EnrichedTool):
+    """A result with what was asked for beside it."""
+
+    explain: ToolExplanation | None = Field(None, description="With `explain`; else null.")
+    duplicates: list[Duplicate] | None = Field(
+        None, description="With `collapse_duplicates`: near-duplicates of other servers, the best first; else null."
+    )
+
+
+class DetailedSearchResponse(SearchResponse):
+    """The answer of `POST /api/v1/search` where `explain` or `collapse_duplicates` is asked for."""
+
+    tools: Sequence[DetailedTool]
+    explain: SearchExplanation | None = Field(None, description="With `explain`; else null.")

@@ -1,0 +1,65 @@
+"""One fusion of a search: what was known of its candidates, and what was made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, features
+from skillroute.search.confidence import Standing
+from skillroute.search.explained import FusionExplanation, ToolExplanation, parts
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Keys, evidence and probabilities of all candidates, in one order; `named` are those that the query names."""
+
+    fusion: Fusion
+    request: FusedRequest
+    keys: Sequence[str]
+    evidence: Sequence[Evidence]
+    probabilities: Sequence[float]
+    named: AbstractSet[str]
+
+    def standing(self, key: str) -> Standing:
+        """Return what is known of a candidate and of all others."""
+        own = self.probabilities[self.keys.index(key)]
+        return Standing(
+            max(self.probabilities) if key in self.named else own,
+            max(candidate.cosine for candidate in self.evidence),
+            self.request.words,
+        )
+
+    def explain(self, key: str) -> ToolExplanation:
+        """Return what a candidate's probability is made of."""
+        place = self.keys.index(key)
+        own = self.evidence[place]
+        made = [parts(FEATURES, self.fusion.weights, row) for row in features(self.request, self.evidence)]
+        sums = [sum(part.contribution for part in of_one.values()) for of_one in made]
+        best = max(sums)
+        return ToolExplanation(
+            cosine=own.cosine,
+            cosine_rank=1 + sum(other.cosine > own.cosine for other in self.evidence),
+            bm25=own.bm25,
+            bm25_rank=1 + sum(other.bm25 > own.bm25 for other in self.evidence) if own.bm25 else None,
+            clause_margin=own.clause_margin if self.request.clauses else None,
+            leads_clause=own.leads_clause if self.request.clauses else None,
+            features=made[place],
+            sum=sums[place],
+            rivals=best + math.log(sum(math.exp(value - best) for value in sums)),
+            probability=self.probabilities[place],
+        )
+
+    def explain_curve(self, model: str, clauses: Sequence[str]) -> FusionExplanation:
+        """Return what makes probabilities of the sums, which is the same for all candidates."""
+        return FusionExplanation(
+            model=model,
+            slope=self.fusion.slope,
+            rivalry=self.fusion.rivalry,
+            intercept=self.fusion.intercept,
+            candidates=len(self.keys),
+            words=self.request.words,
+            clauses=list(clauses),
+        )
