@@ -126,6 +126,17 @@ bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=fol
 	else echo "cold starts were not measured: the build failed" >&2; fi
 	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
 
+# In an environment of its own: what is compared with is no dependency of anything here.
+$(RESULTS)/peers/.installed: benchmarks/peers/requirements.txt
+	@echo "installing what is compared with into $(RESULTS)/peers"
+	@$(PYTHON) -m venv $(RESULTS)/peers
+	@$(RESULTS)/peers/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: bench-retrieval
+bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP (DATA=..., some 40 minutes)
+	@$(BIN)/python benchmarks/compare.py --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
+
 .PHONY: bench-resume
 bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)
 	@$(BIN)/python benchmarks/resume.py --rows $(or $(ROWS),1000000)

@@ -6,6 +6,7 @@ reciprocal rank within the first ten.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_r
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
 _ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
+
+_TRAINED_ON = {"tool-requests", "metatool", "bfcl", "sealtools"}
+_HELD_OUT_SHARE = 0.12
 
 _CATALOGUES = {
     "docker-mcp-catalog": Path(__file__).with_name("requests") / "docker.jsonl",
@@ -69,10 +73,13 @@ def _lines(file: Path) -> list[Json]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_tools: int = 0) -> JudgedSet:
+def load(
+    name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_tools: int = 0, unseen: bool = False
+) -> JudgedSet:
     """Load ``examples`` or a folder of `data`; requests for the catalogues lie in ``requests`` beside this file.
 
-    Limits of 0 take all; fewer tools keep all that the queries need.
+    Limits of 0 take all; fewer tools keep all that the queries need. `unseen` leaves out the queries that encoder or
+    fusion may have been trained on.
     """
     folder = ROOT / "examples" if name == "examples" else data / name
     raw = _lines(folder / "tools.jsonl")
@@ -82,6 +89,9 @@ def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_
     }
     asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")
     queries = [Query(line["query"][:_LONGEST_QUERY], _needs(line)) for line in asked]
+    if unseen and name in _TRAINED_ON:
+        held_out = {id_ for id_, group in _groups(name, raw).items() if _is_held_out(name, group)}
+        queries = [query for query in queries if not held_out.isdisjoint(query.relevant)]
     rng = random.Random(seed)
     if limit_queries and limit_queries < len(queries):
         queries = rng.sample(queries, limit_queries)
@@ -98,6 +108,19 @@ def load(name: str, data: Path, *, seed: int = 7, limit_queries: int = 0, limit_
         skills, assignments = _category_skills(categories)
         return JudgedSet(name, tools, queries, skills, assignments, "category")
     return JudgedSet(name, tools, queries, (), {}, "k-means")
+
+
+def _groups(name: str, raw: Sequence[Json]) -> dict[str, str]:
+    """Return what each tool is held out with: its server or its field, itself where it has none."""
+    if name == "tool-requests":
+        return {tool["id"]: tool.get("server") or tool["id"] for tool in raw}
+    return {tool["id"]: (tool.get("category") or tool["id"]).partition("/")[0] for tool in raw}
+
+
+def _is_held_out(name: str, group: str) -> bool:
+    """Return whether training left a group of a set out; the rule is that of training/data.py."""
+    digest = hashlib.sha256(f"{name}/{group}".encode()).digest()
+    return int.from_bytes(digest[:4]) / 2**32 < _HELD_OUT_SHARE
 
 
 def _needs(line: Json) -> tuple[frozenset[str], ...]:
