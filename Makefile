@@ -102,7 +102,7 @@ layer-size-all: $(VENV)/.dev ## Build the layers for both processors, without sa
 	@$(BIN)/python layers/size.py
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about an hour and a half)
+bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about two hours)
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
 	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
@@ -134,8 +134,10 @@ $(RESULTS)/peers/.installed: benchmarks/peers/requirements.txt
 	@touch $@
 
 .PHONY: bench-retrieval
-bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP (DATA=..., some 40 minutes)
+bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP (DATA=..., half an hour)
 	@$(BIN)/python benchmarks/compare.py --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
+	@$(BIN)/python benchmarks/report.py $(RESULTS)/compare.json --output docs/benchmarks.md --keep
+	@$(BIN)/python benchmarks/compare_picture.py $(RESULTS)/compare.json docs/retrieval.svg
 
 .PHONY: bench-resume
 bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import HERE
+HERE = Path(__file__).resolve().parent
 
 Json = dict[str, Any]
 ENCODERS = ("all-minilm-l6-v2", "tool-minilm-l6")
@@ -86,13 +86,14 @@ class Asked:
 
     def close(self) -> None:
         """End it."""
-        assert self._process.stdin
+        assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
         try:
             self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._process.stdout.close()
 
     def _send(self, line: Json) -> None:
         assert self._process.stdin

@@ -6,7 +6,6 @@ reciprocal rank within the first ten.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 from clusters import cluster_skills
 from harness import ROOT, fresh_database, progress
+from held_out import TRAINED_ON, held_out_tools
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.caller import LAPTOP
 from skillroute.core.settings import SearchSettings
@@ -29,9 +29,6 @@ from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_r
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
 _ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
-
-_TRAINED_ON = {"tool-requests", "metatool", "bfcl", "sealtools"}
-_HELD_OUT_SHARE = 0.12
 
 _CATALOGUES = {
     "docker-mcp-catalog": Path(__file__).with_name("requests") / "docker.jsonl",
@@ -89,8 +86,8 @@ def load(
     }
     asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")
     queries = [Query(line["query"][:_LONGEST_QUERY], _needs(line)) for line in asked]
-    if unseen and name in _TRAINED_ON:
-        held_out = {id_ for id_, group in _groups(name, raw).items() if _is_held_out(name, group)}
+    if unseen and name in TRAINED_ON:
+        held_out = held_out_tools(name, raw)
         queries = [query for query in queries if not held_out.isdisjoint(query.relevant)]
     rng = random.Random(seed)
     if limit_queries and limit_queries < len(queries):
@@ -108,19 +105,6 @@ def load(
         skills, assignments = _category_skills(categories)
         return JudgedSet(name, tools, queries, skills, assignments, "category")
     return JudgedSet(name, tools, queries, (), {}, "k-means")
-
-
-def _groups(name: str, raw: Sequence[Json]) -> dict[str, str]:
-    """Return what each tool is held out with: its server or its field, itself where it has none."""
-    if name == "tool-requests":
-        return {tool["id"]: tool.get("server") or tool["id"] for tool in raw}
-    return {tool["id"]: (tool.get("category") or tool["id"]).partition("/")[0] for tool in raw}
-
-
-def _is_held_out(name: str, group: str) -> bool:
-    """Return whether training left a group of a set out; the rule is that of training/data.py."""
-    digest = hashlib.sha256(f"{name}/{group}".encode()).digest()
-    return int.from_bytes(digest[:4]) / 2**32 < _HELD_OUT_SHARE
 
 
 def _needs(line: Json) -> tuple[frozenset[str], ...]:

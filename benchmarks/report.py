@@ -1,23 +1,30 @@
 """Turn the JSON files of a folder into one Markdown page that begins with the figures that matter (`summary.py`).
 
-Of several files of one benchmark with the same options the medians are taken, field by field.
+Of several files of one benchmark with the same options the medians are taken, field by field. With ``--keep`` only
+what the files measured is replaced on a page that is there, all sections of a heading at once.
 
     python benchmarks/report.py results/ --output docs/benchmarks.md
+    python benchmarks/report.py results/compare.json --output docs/benchmarks.md --keep
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from compare_report import compared
 from summary import with_summary
+from tables import span, table
 
 Json = dict[str, Any]
 
+_OF_THIS_RUN = {"json", "data", "directory", "peers", "folder"}
+"""Options that say where things lie, not what was measured."""
 _STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "schema_load", "index_sync", "total")
 _FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
@@ -40,20 +47,6 @@ def median_of(values: Sequence[Any]) -> Any:
     if isinstance(first, list) and all(len(value) == len(first) for value in values):
         return [median_of([value[place] for value in values]) for place in range(len(first))]
     return first
-
-
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a Markdown table under the names of the first row's fields."""
-    names = list(rows[0])
-    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    lines += ["| " + " | ".join(_cell(row.get(name, "")) for name in names) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, dict):
-        return " / ".join(f"{number:.1f}" for number in value.values())
-    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def _machine(machine: Json, runs: int) -> str:
@@ -239,14 +232,14 @@ def _message_quality(results: Json) -> str:
     rows = results["differences"]
     shown = {(row["kind"], row["difference"]): row for row in rows if row["measure"] == "ndcg@10"}
     claims = [
-        f"- {kind}: {_span(row)}, {_SHOWN[row['shown']]}"
+        f"- {kind}: {span(row)}, {_SHOWN[row['shown']]}"
         for (kind, difference), row in shown.items()
         if difference == "hybrid - lexical"
     ]
     by_pair: dict[tuple[str, str], Json] = {}
     for row in rows:
         pair = {"kind": row["kind"], "difference": row["difference"]}
-        by_pair.setdefault(tuple(pair.values()), pair)[row["measure"]] = f"{_span(row)}: {row['shown']}"
+        by_pair.setdefault(tuple(pair.values()), pair)[row["measure"]] = f"{span(row)}: {row['shown']}"
     return "\n\n".join(
         [
             about,
@@ -262,10 +255,6 @@ def _message_quality(results: Json) -> str:
 
 
 _SHOWN = {"better": "better", "worse": "worse", "not shown": "no gain is shown"}
-
-
-def _span(row: Json) -> str:
-    return f"{row['mean']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
 
 
 def _message_latency(results: Json) -> str:
@@ -304,6 +293,7 @@ def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
 
 
 _SECTIONS = {
+    "compare": ("Compared with others", compared),
     "retrieval": ("Retrieval quality", _retrieval),
     "lexical_weights": ("The weights of words in lexical search", _lexical_weights),
     "latency": ("Latency and throughput", _latency),
@@ -323,33 +313,52 @@ _SECTIONS = {
 }
 
 
-def report(documents: Sequence[Json]) -> str:
-    """Return the page."""
+def sections_of(documents: Sequence[Json]) -> list[str]:
+    """Return a section for each benchmark and its options, in the page's order."""
     groups: dict[tuple[str, str], list[Json]] = {}
     for document in documents:
-        options = {
-            name: value for name, value in document["options"].items() if name not in {"json", "data", "directory"}
-        }
+        options = {name: value for name, value in document["options"].items() if name not in _OF_THIS_RUN}
         groups.setdefault((document["benchmark"], json.dumps(options, sort_keys=True)), []).append(document)
-    sections = [_HEAD]
+    sections = []
     for name, (title, write) in _SECTIONS.items():
         for (benchmark, given), runs in groups.items():
             if benchmark == name:
-                sections.append(f"## {title}\n\n{_machine(runs[-1]['machine'], len(runs))}\n\nOptions: `{given}`")
-                sections.append(write(median_of([run["results"] for run in runs])))
-    return with_summary("\n\n".join(section.strip() for section in sections) + "\n")
+                head = f"## {title}\n\n{_machine(runs[-1]['machine'], len(runs))}\n\nOptions: `{given}`"
+                sections.append(f"{head}\n\n{write(median_of([run['results'] for run in runs]))}")
+    return sections
+
+
+def replaced(page: str, sections: Sequence[str]) -> list[str]:
+    """Return the sections of a page with those of the same headings replaced, in the page's order."""
+    titles = [title for title, _ in _SECTIONS.values()]
+    kept = [part for part in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:] if _title(part) in titles]
+    new = {_title(section) for section in sections}
+    listed = [section for section in kept if _title(section) not in new] + list(sections)
+    return sorted(listed, key=lambda section: titles.index(_title(section)))
+
+
+def _title(section: str) -> str:
+    return section.partition("\n")[0].removeprefix("## ")
+
+
+def whole(sections: Sequence[str]) -> str:
+    """Return the page."""
+    return with_summary("\n\n".join(section.strip() for section in [_HEAD, *sections]) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", type=Path, help="folder with the JSON files of the other scripts")
+    parser.add_argument("results", type=Path, help="JSON file of another script, or a folder with some")
     parser.add_argument("--output", type=Path, required=True, help="the Markdown file to write")
+    parser.add_argument("--keep", action="store_true", help="keep the file's other sections")
     args = parser.parse_args()
-    files = sorted(args.results.glob("*.json"))
+    files = [args.results] if args.results.is_file() else sorted(args.results.glob("*.json"))
     if not files:
         parser.error(f"{args.results} holds no .json files")
-    documents = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    args.output.write_text(report(documents), encoding="utf-8")
+    sections = sections_of([json.loads(file.read_text(encoding="utf-8")) for file in files])
+    if args.keep:
+        sections = replaced(args.output.read_text(encoding="utf-8"), sections)
+    args.output.write_text(whole(sections), encoding="utf-8")
     print(f"written: {args.output} ({len(files)} files)")
 
 
