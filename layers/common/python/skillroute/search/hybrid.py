@@ -22,10 +22,12 @@ from skillroute.search.retrieve import (
     named_first,
     skills_of_tools,
 )
-from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
 """How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
+
+_AT_ONCE = 32
+"""Of how many tools the skills are looked up together, best first: those of the first few are enough nearly always."""
 
 
 class HybridRanking:
@@ -55,16 +57,14 @@ class HybridRanking:
         self._everything = everything
         self._by_meaning = SemanticRanking(index, vector)
         self._by_words = LexicalRanking(index, query)
-        self._of_everything: tuple[list[Candidate], dict[str, Sequence[SkillKey]]] | None = None
+        self._of_everything: list[Candidate] | None = None
         self._fused: list[Fused] = []
         self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
-        tools = self._ranked([self._everything], CANDIDATE_POOL)
-        skills_of = skills_of_tools(self._index, tools)
-        self._of_everything = tools, skills_of
-        best = self._best_of_skills(tools, skills_of, where)
+        tools = self._of_everything = self._ranked([self._everything], CANDIDATE_POOL)
+        best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
         self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
         cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
         matched = [
@@ -86,16 +86,28 @@ class HybridRanking:
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
         return [*named, *others][:limit]
 
-    def _best_of_skills(
-        self, tools: Sequence[Candidate], skills_of: Mapping[str, Sequence[SkillKey]], where: IndexFilter
-    ) -> dict[str, Candidate]:
-        """Return the skills of tools that pass a filter, each with the first of its tools, in that order."""
-        first: dict[str, Candidate] = {}
-        for tool in tools:
-            for key in skills_of.get(tool.key, ()):
-                first.setdefault(key, tool)
-        skills = self._index.payloads(Collection.SKILLS, list(first))
-        return {key: tool for key, tool in first.items() if key in skills and passes(where, skills[key])}
+    def _best_of_skills(self, tools: Sequence[Candidate], where: IndexFilter, enough: int) -> dict[str, Candidate]:
+        """Return the skills of tools that pass a filter, each with the first of its tools, in that order.
+
+        All of them, or at least the best `enough` that are not named, which come behind those that are.
+        """
+        best: dict[str, Candidate] = {}
+        known: set[str] = set()
+        for start in range(0, len(tools), _AT_ONCE):
+            some = tools[start : start + _AT_ONCE]
+            skills_of = skills_of_tools(self._index, some)
+            first: dict[str, Candidate] = {}
+            for tool in some:
+                for key in skills_of.get(tool.key, ()):
+                    if key not in known:
+                        first.setdefault(key, tool)
+            known |= first.keys()
+            skills = self._index.payloads(Collection.SKILLS, list(first))
+            best |= {key: tool for key, tool in first.items() if key in skills and passes(where, skills[key])}
+            # What comes later scores no more than the last of these.
+            if sum(not tool.is_named and tool.score > some[-1].score for tool in best.values()) >= enough:
+                break
+        return best
 
     def _has_tools(self, skill: str) -> bool:
         of_skill = IndexFilter({**self._everything.any_of, "skill_keys": [skill]})
@@ -108,11 +120,13 @@ class HybridRanking:
         """
         if self._of_everything is None:
             return _above(threshold, self._ranked(wheres, max(limit, CANDIDATE_POOL)))
-        tools, skills_of = self._of_everything
+        tools = self._of_everything
         if self._everything in wheres:
             return _above(threshold, tools)
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
-        known = [tool for tool in tools if not wanted.isdisjoint(skills_of.get(tool.key, ()))]
+        of_skills = IndexFilter({"skill_keys": sorted(wanted)}, keys=[tool.key for tool in tools])
+        members = set(self._index.match(Collection.TOOLS, where=of_skills, limit=len(tools)))
+        known = [tool for tool in tools if tool.key in members]
         if len(_above(threshold, known)) < limit:
             known += self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))
         return named_first(_above(threshold, known))
