@@ -20,6 +20,9 @@ from typing import Any, Self
 _MOST_PER_WORD = 2.2
 """What BM25 with k1 = 1.2 gives a word at most, times its weight."""
 
+_LEAST_LOGIT = -50.0
+"""Where a probability is no more than 1e-21; the exponential of a thousand would be an error."""
+
 _LONG = 5.0
 """The logarithm of how many words make a request as long as can be: 150."""
 
@@ -181,11 +184,7 @@ class Fusion:
         best = max(sums, default=0.0)
         rivals = best + math.log(sum(math.exp(value - best) for value in sums)) if sums else 0.0
         base = self.rivalry * rivals + self.intercept
-        return [_logistic(self.slope * value + base) for value in sums]
-
-
-def _logistic(value: float) -> float:
-    return 1.0 / (1.0 + math.exp(-min(max(value, -50.0), 50.0)))
+        return [1.0 / (1.0 + math.exp(-max(self.slope * value + base, _LEAST_LOGIT))) for value in sums]
 
 
 @cache

@@ -129,6 +129,8 @@ class HybridRanking:
         known = [tool for tool in tools if tool.key in members]
         if len(_above(threshold, known)) < limit:
             known += self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))
+        elif not (known and known[0].is_named):
+            return _above(threshold, known)  # they are in order
         return named_first(_above(threshold, known))
 
     def _more(
@@ -146,7 +148,7 @@ class HybridRanking:
         ]
 
     def _ranked(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
-        cosines = {c.key: c.score for c in self._by_meaning.tools(*wheres, limit=pool, threshold=0.0)}
+        cosines = self._nearest(self._vector, wheres, pool)
         words = self._sharing_a_word(self._query, wheres, pool)
         named = {key for where in wheres for key in self._by_words.named_tools(where)}
         clauses = [self._of_clause(clause, vector, wheres) for clause, vector in self._clauses.items()]
@@ -154,14 +156,10 @@ class HybridRanking:
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
         cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
         words |= self._bm25([key for key in keys if key not in words])
+        margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
+        leading = {key for clause in clauses for key in clause.first_by_words}
         evidence = [
-            Evidence(
-                cosines.get(key, 0.0),
-                words.get(key, 0.0),
-                max((clause.margin(key) for clause in clauses), default=0.0),
-                any(key in clause.first_by_words for clause in clauses),
-            )
-            for key in keys
+            Evidence(cosines.get(key, 0.0), words.get(key, 0.0), margins.get(key, 0.0), key in leading) for key in keys
         ]
         request = self._request()
         fusion = fusion_for(__package__, self._index.model.name)
@@ -194,9 +192,18 @@ class HybridRanking:
         return FusedRequest(len(self._query.split()), sum(vector.values) if vector else 0.0, len(self._clauses))
 
     def _of_clause(self, clause: str, vector: Vector, wheres: Sequence[IndexFilter]) -> ClauseEvidence:
-        nearest = SemanticRanking(self._index, vector).tools(*wheres, limit=CLAUSE_POOL, threshold=0.0)[:CLAUSE_POOL]
+        nearest = self._nearest(vector, wheres, CLAUSE_POOL)
+        if len(wheres) > 1:
+            nearest = dict(sorted(nearest.items(), key=lambda found: -found[1])[:CLAUSE_POOL])
         words = self._sharing_a_word(clause, wheres, CLAUSE_POOL)
-        return ClauseEvidence.of({candidate.key: candidate.score for candidate in nearest}, words)
+        return ClauseEvidence.of(nearest, words)
+
+    def _nearest(self, vector: Vector, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
+        return {
+            hit.key: _clamped(hit.score)
+            for where in wheres
+            for hit in self._index.search(Collection.TOOLS, vector, where=where, limit=limit)
+        }
 
     def _sharing_a_word(self, text: str, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
         return {
@@ -209,13 +216,17 @@ class HybridRanking:
         if not keys:
             return {}
         hits = self._index.search(collection, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
-        return {hit.key: min(1.0, max(0.0, hit.score)) for hit in hits}
+        return {hit.key: _clamped(hit.score) for hit in hits}
 
     def _bm25(self, keys: Sequence[str]) -> dict[str, float]:
         if not keys:
             return {}
         hits = self._index.search_text(Collection.TOOLS, self._query, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: hit.score for hit in hits}
+
+
+def _clamped(cosine: float) -> float:
+    return 0.0 if cosine < 0.0 else min(1.0, cosine)
 
 
 def _above(threshold: float, tools: Iterable[Candidate]) -> list[Candidate]:
