@@ -131,7 +131,7 @@ class IndexCall:
     threshold: float | None = None
 
 
-_RANKED = ("search", "search_text", "search_terms")
+_RANKED = ("search", "search_each", "search_text", "search_terms")
 
 
 class FaultyIndex:
@@ -177,6 +177,12 @@ class FaultyIndex:
     ) -> list[IndexHit]:
         self._called(IndexCall("search", collection, where, limit, threshold))
         return self._inner.search(collection, vector, where=where, limit=limit, threshold=threshold)
+
+    def search_each(
+        self, collection: Collection, vectors: Sequence[Sequence[float]], *, where: IndexFilter, limit: int
+    ) -> list[list[IndexHit]]:
+        self._called(IndexCall("search_each", collection, where, limit))
+        return self._inner.search_each(collection, vectors, where=where, limit=limit)
 
     def search_terms(
         self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int

@@ -150,6 +150,19 @@ class TestSearch:
         assert keys(index.search(TOOLS, EAST, where=ALL, limit=limit)) == expected
         assert keys(index.search_text(TOOLS, "weather", where=ALL, limit=limit)) == expected
 
+    @pytest.mark.parametrize("limit", [1, 3, 29, 40])
+    def test_several_vectors_find_together_what_each_finds_alone(self, index: VectorIndex, limit: int) -> None:
+        # GIVEN ties at the cut of one of them, and a record that does not pass
+        index.upsert(TOOLS, [record(str(n), at(0.5), payload={"type": "a"}) for n in range(30, 0, -1)])
+        index.upsert(TOOLS, [record("99", EAST, payload={"type": "a"}), record("x", EAST, payload={"type": "b"})])
+        where = IndexFilter({"type": ["a"]})
+        alone = [index.search(TOOLS, vector, where=where, limit=limit) for vector in (EAST, NORTH, at(-0.9))]
+        assert index.search_each(TOOLS, [EAST, NORTH, at(-0.9)], where=where, limit=limit) == alone
+        assert len({tuple(keys(hits)) for hits in alone}) > 1
+        nothing = IndexFilter({"type": []})
+        assert index.search_each(TOOLS, [EAST, NORTH], where=nothing, limit=limit) == [[], []]
+        assert index.search_each(TOOLS, [], where=where, limit=limit) == []
+
     def test_a_record_without_a_vector_is_found_lexically_only(self, index: VectorIndex) -> None:
         index.upsert(TOOLS, [record("1", None, "weather forecast"), record("2", EAST, "stocks")])
         assert keys(index.search(TOOLS, EAST, where=ALL, limit=5)) == ["2"]

@@ -151,7 +151,7 @@ class HybridRanking:
         cosines = self._nearest(self._vector, wheres, pool)
         words = self._sharing_a_word(self._query, wheres, pool)
         named = {key for where in wheres for key in self._by_words.named_tools(where)}
-        clauses = [self._of_clause(clause, vector, wheres) for clause, vector in self._clauses.items()]
+        clauses = self._of_clauses(wheres)
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
         cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
@@ -191,12 +191,17 @@ class HybridRanking:
         vector = Bm25Encoder().query(self._query)
         return FusedRequest(len(self._query.split()), sum(vector.values) if vector else 0.0, len(self._clauses))
 
-    def _of_clause(self, clause: str, vector: Vector, wheres: Sequence[IndexFilter]) -> ClauseEvidence:
-        nearest = self._nearest(vector, wheres, CLAUSE_POOL)
-        if len(wheres) > 1:
-            nearest = dict(sorted(nearest.items(), key=lambda found: -found[1])[:CLAUSE_POOL])
-        words = self._sharing_a_word(clause, wheres, CLAUSE_POOL)
-        return ClauseEvidence.of(nearest, words)
+    def _of_clauses(self, wheres: Sequence[IndexFilter]) -> list[ClauseEvidence]:
+        nearest: list[dict[str, float]] = [{} for _ in self._clauses]
+        for where in wheres if self._clauses else ():
+            vectors = list(self._clauses.values())
+            found = self._index.search_each(Collection.TOOLS, vectors, where=where, limit=CLAUSE_POOL)
+            for known, hits in zip(nearest, found, strict=True):
+                known |= {hit.key: _clamped(hit.score) for hit in hits}
+        return [
+            ClauseEvidence.of(_highest(known, CLAUSE_POOL), self._sharing_a_word(clause, wheres, CLAUSE_POOL))
+            for clause, known in zip(self._clauses, nearest, strict=True)
+        ]
 
     def _nearest(self, vector: Vector, wheres: Sequence[IndexFilter], limit: int) -> dict[str, float]:
         return {
@@ -223,6 +228,12 @@ class HybridRanking:
             return {}
         hits = self._index.search_text(Collection.TOOLS, self._query, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: hit.score for hit in hits}
+
+
+def _highest(scores: Mapping[str, float], count: int) -> Mapping[str, float]:
+    if len(scores) <= count:
+        return scores
+    return dict(sorted(scores.items(), key=lambda found: -found[1])[:count])
 
 
 def _clamped(cosine: float) -> float:

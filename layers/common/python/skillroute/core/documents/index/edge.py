@@ -13,7 +13,7 @@ Edge is imported at the top: the wiring imports this module only where the embed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -107,19 +107,18 @@ class EdgeIndex(PointIndex):
         limit: int,
         above: float | None,
     ) -> list[Scored]:
-        request = edge.QueryRequest(
-            query=edge.Query.Nearest(query, using=schema.DENSE if isinstance(query, list) else schema.BM25),
-            limit=limit,
-            filter=_filter(conditions),
-            score_threshold=above,
-            with_payload=False,
-        )
+        request = _request(query, _filter(conditions), limit, above)
         with _translated(collection):
-            # Numbers are nearly all that is found: a call for each would be a third of this.
-            return [
-                (point_id if type(point_id := point.id) is int else _id(point_id), point.score)
-                for point in self._shards[collection].query(request)
-            ]
+            return _scored(self._shards[collection].query(request))
+
+    def _nearest_each(
+        self, collection: Collection, queries: Sequence[list[float]], conditions: Conditions, limit: int
+    ) -> list[list[Scored]]:
+        where = _filter(conditions)
+        # Eight at once take half the time of eight after each other.
+        batch = edge.QueryBatchRequest([_request(query, where, limit, None) for query in queries])
+        with _translated(collection):
+            return [_scored(found) for found in self._shards[collection].query_batch(batch)]
 
     def _page(
         self, collection: Collection, conditions: Conditions, limit: int, start: PointId | None
@@ -157,6 +156,23 @@ def _translated(collection: Collection) -> Iterator[None]:
         if type(error) is Exception or type(error).__module__ == "pyo3_runtime":
             raise IndexUnavailable(f"the embedded index of {collection.value} failed") from error
         raise
+
+
+def _request(
+    query: list[float] | edge.SparseVector, where: edge.Filter | None, limit: int, above: float | None
+) -> edge.QueryRequest:
+    return edge.QueryRequest(
+        query=edge.Query.Nearest(query, using=schema.DENSE if isinstance(query, list) else schema.BM25),
+        limit=limit,
+        filter=where,
+        score_threshold=above,
+        with_payload=False,
+    )
+
+
+def _scored(found: Iterable[edge.ScoredPoint]) -> list[Scored]:
+    # Numbers are nearly all that is found: a call for each would be a third of this.
+    return [(point_id if type(point_id := point.id) is int else _id(point_id), point.score) for point in found]
 
 
 def _vectors(point: IndexPoint) -> dict[str, Any]:

@@ -62,6 +62,13 @@ class GuardedIndex:
         with self._tried("search", collection):
             return self.inner.search(collection, vector, where=where, limit=limit, threshold=threshold)
 
+    def search_each(
+        self, collection: Collection, vectors: Sequence[Sequence[float]], *, where: IndexFilter, limit: int
+    ) -> list[list[IndexHit]]:
+        """Pass on to the engine."""
+        with self._tried("search", collection):
+            return self.inner.search_each(collection, vectors, where=where, limit=limit)
+
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         """Pass on to the engine."""
         with self._tried("search", collection):

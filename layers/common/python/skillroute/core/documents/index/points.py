@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skillroute.core.documents.index import schema
@@ -43,7 +44,7 @@ class IndexPoint:
 
 
 class PointIndex(ABC):
-    """`VectorIndex` over an engine; a subclass supplies the engine's seven calls.
+    """`VectorIndex` over an engine; a subclass supplies the engine's eight calls.
 
     Each of them raises `IndexUnavailable` or `IndexTimeout` for whatever goes wrong in the engine.
     """
@@ -90,6 +91,25 @@ class PointIndex(ABC):
             floor = round(threshold, _DECIMALS)
             found = [(point, score) for point, score in found if score >= floor]
         return self._hits(collection, found, limit)
+
+    def search_each(
+        self, collection: Collection, vectors: Sequence[Sequence[float]], *, where: IndexFilter, limit: int
+    ) -> list[list[IndexHit]]:
+        """Return for each vector what `search` does, all of them in one call to the engine."""
+        conditions = schema.conditions(where)
+        if conditions is None or not vectors:
+            return [[] for _ in vectors]
+        queries = [list(vector) for vector in vectors]
+        together = self._nearest_each(collection, queries, conditions, limit + 1)
+
+        def fetch(place: int, count: int) -> list[Scored]:
+            # A tie that reaches over the cut is fetched to its end alone.
+            if count == limit + 1:
+                return together[place]
+            return self._nearest(collection, queries[place], conditions, count, None)
+
+        found = (_with_ties(partial(fetch, place), limit) for place in range(len(queries)))
+        return [self._hits(collection, each, limit) for each in found]
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         """Return the records that share a word with `text`, by BM25 descending, then by key."""
@@ -179,6 +199,12 @@ class PointIndex(ABC):
         above: float | None,
     ) -> list[Scored]:
         """Return the best points by score descending: by dense vector for a list, else by sparse vector."""
+
+    @abstractmethod
+    def _nearest_each(
+        self, collection: Collection, queries: Sequence[list[float]], conditions: Conditions, limit: int
+    ) -> list[list[Scored]]:
+        """Return what `_nearest` does for each of at least one dense vector."""
 
     @abstractmethod
     def _page(

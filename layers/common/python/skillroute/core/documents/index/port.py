@@ -35,6 +35,12 @@ class VectorIndex(Protocol):
         """Return the records nearest by cosine, at least `threshold`, sorted by score descending, then by key."""
         ...
 
+    def search_each(
+        self, collection: Collection, vectors: Sequence[Sequence[float]], *, where: IndexFilter, limit: int
+    ) -> list[list[IndexHit]]:
+        """Return for each vector what `search` does, all of them in one call to the engine."""
+        ...
+
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         """Return the records that share a word with `text`, by BM25 descending, then by key.
 

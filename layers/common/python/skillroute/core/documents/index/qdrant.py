@@ -225,6 +225,24 @@ class QdrantIndex(PointIndex):
             )
         return [(_id(point.id), point.score) for point in answer.points]
 
+    def _nearest_each(
+        self, collection: Collection, queries: Sequence[list[float]], conditions: Conditions, limit: int
+    ) -> list[list[Scored]]:
+        requests = [
+            self._models.QueryRequest(
+                query=query,
+                using=schema.DENSE,
+                filter=self._filter(conditions),
+                limit=limit,
+                with_payload=False,
+                params=self._search_params(limit),
+            )
+            for query in queries
+        ]
+        with self._collection(collection) as name:
+            answers = self._client.query_batch_points(name, requests)
+        return [[(_id(point.id), point.score) for point in answer.points] for answer in answers]
+
     def _search_params(self, limit: int) -> models.SearchParams | None:
         return None if self._ef_search is None else self._models.SearchParams(hnsw_ef=max(self._ef_search, limit))
 
