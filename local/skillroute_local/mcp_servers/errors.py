@@ -1,0 +1,67 @@
+"""What went wrong with an MCP server, in a sentence that begins with its name and ends with what to do."""
+
+from __future__ import annotations
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from skillroute_local.mcp_servers.model import McpServer, ServerError, StdioServer
+
+_MAX_REASON = 300
+
+
+def first_of(error: BaseException) -> BaseException:
+    """Return the first error that is none of a group: tasks report theirs in groups, within each other."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def as_server_error(
+    server: McpServer, error: BaseException, asked: str, timeout_s: float, last_line: str
+) -> ServerError:
+    """Return what happened to a server that was asked for something.
+
+    Parameters
+    ----------
+    last_line : str
+        The last line that its program wrote to its standard error.
+    """
+    reason = _reason(server, error, asked, timeout_s)
+    heard = f"; its last line was: {last_line[:_MAX_REASON]}" if last_line else ""
+    return ServerError(f"{server.name}: {reason}{heard}")
+
+
+def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: float) -> str:
+    match error:
+        case TimeoutError() | MCPError(code=types.REQUEST_TIMEOUT):
+            reason = f"no answer to {asked} within {timeout_s:g} s"
+        case MCPError(code=types.CONNECTION_CLOSED):
+            ended = "its program" if isinstance(server, StdioServer) else "the connection"
+            reason = f"{ended} ended before it answered {asked}"
+        case MCPError():
+            reason = f"{asked} was answered with error {error.code}: {error.message[:_MAX_REASON]}"
+        case ValidationError():
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(step) for step in first["loc"]) or "it"
+            reason = f"its answer to {asked} is not what MCP says: {place}: {first['msg'][:_MAX_REASON]}"
+        case _ if isinstance(server, StdioServer):
+            reason = _not_started(server, error)
+        case _:
+            text = str(error) or type(error).__name__
+            reason = f"cannot be reached ({text[:_MAX_REASON]}): does it run, and is {server.where}.url right?"
+    return reason
+
+
+def _not_started(server: StdioServer, error: BaseException) -> str:
+    match error:
+        case FileNotFoundError() | NotADirectoryError() if server.cwd is not None and not server.cwd.is_dir():
+            return f"there is no folder {server.cwd}: correct {server.where}.cwd"
+        case FileNotFoundError():
+            return f"the program {server.command} is not there: install it, or correct {server.where}.command"
+        case PermissionError():
+            return f"{server.command} may not be run: correct {server.where}.command"
+        case _:
+            text = str(error) or type(error).__name__
+            return f"cannot be started ({text[:_MAX_REASON]}): correct {server.where}"

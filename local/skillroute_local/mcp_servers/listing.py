@@ -1,0 +1,55 @@
+"""What many MCP servers list, asked side by side: one that hangs or dies does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import anyio
+
+from skillroute_local.mcp_servers.client import connected
+from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+
+AT_ONCE = 16
+"""Servers that are started at the same time."""
+
+Found = Callable[[McpServer, Listing | ServerError], None]
+
+
+def list_servers(
+    servers: Sequence[McpServer], limits: Limits | None = None, *, found: Found | None = None
+) -> list[Listing | ServerError]:
+    """Start or reach servers, and return what each lists, or what is wrong with it, in the order of `servers`.
+
+    Parameters
+    ----------
+    found : callable or None
+        Called with each as soon as it is known.
+    """
+    return anyio.run(_list_servers, servers, limits, found)
+
+
+async def list_server(server: McpServer, limits: Limits | None = None) -> Listing | ServerError:
+    """Return what one server lists, or what is wrong with it."""
+    try:
+        async with connected(server, limits) as connection:
+            return await connection.list_all()
+    except ServerError as error:
+        return error
+
+
+async def _list_servers(
+    servers: Sequence[McpServer], limits: Limits | None, found: Found | None
+) -> list[Listing | ServerError]:
+    results: dict[int, Listing | ServerError] = {}
+    room = anyio.CapacityLimiter(AT_ONCE)
+
+    async def one(index: int, server: McpServer) -> None:
+        async with room:
+            results[index] = await list_server(server, limits)
+        if found is not None:
+            found(server, results[index])
+
+    async with anyio.create_task_group() as tasks:
+        for index, server in enumerate(servers):
+            tasks.start_soon(one, index, server)
+    return [results[index] for index in range(len(servers))]

@@ -1,0 +1,122 @@
+"""MCP servers as a file names them, and what one of them lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from skillroute_local.errors import LocalError
+
+ListedKind = Literal["tool", "prompt", "resource"]
+
+
+class ServerError(LocalError):
+    """An MCP server did not start, does not answer, or answers what MCP does not know; begins with its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that is started as a program and spoken to over its standard input and output.
+
+    Attributes
+    ----------
+    where : str
+        The file and the field that name it, for messages.
+    env : mapping
+        What is added to the environment. It may hold secrets, so it is not shown.
+    """
+
+    name: str
+    where: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that runs elsewhere, reached by streamable HTTP, or by the older SSE. Headers may hold secrets."""
+
+    name: str
+    where: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    transport: Literal["http", "sse"] = "http"
+
+
+McpServer = StdioServer | HttpServer
+
+
+@dataclass(frozen=True, slots=True)
+class ServersFile:
+    """What an `mcp.json` names.
+
+    Attributes
+    ----------
+    servers : tuple of McpServer
+        Those that can be used.
+    disabled : tuple of str
+        The names of those that are switched off.
+    problems : tuple of str
+        What is wrong with the others: file, field and remedy.
+    """
+
+    servers: tuple[McpServer, ...]
+    disabled: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a server is waited for, and how much of it is read.
+
+    Attributes
+    ----------
+    connect_s : float
+        From the start of its program to the end of the handshake. Programs that `npx` or `uvx` must fetch take long.
+    list_s : float
+        For all pages of all its lists together.
+    call_s : float
+        For the answer to one call. Progress does not lengthen it.
+    items : int
+        The most tools, prompts and resources that are taken, of each kind.
+    pages : int
+        The most pages that are asked for, of each kind.
+    """
+
+    connect_s: float = 60.0
+    list_s: float = 30.0
+    call_s: float = 120.0
+    items: int = 5_000
+    pages: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A tool, prompt or resource as its server lists it, every field of it."""
+
+    kind: ListedKind
+    name: str
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a server lists.
+
+    Attributes
+    ----------
+    title, version, instructions : str
+        What it says of itself; empty where it does not.
+    problems : tuple of str
+        What was left out, and why; each begins with the server's name.
+    """
+
+    items: tuple[Listed, ...]
+    title: str = ""
+    version: str = ""
+    instructions: str = ""
+    problems: tuple[str, ...] = ()

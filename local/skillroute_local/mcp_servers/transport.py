@@ -1,0 +1,180 @@
+"""The streams to an MCP server: its program or its address, a sign when they end, and listings entry by entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+import anyio
+from mcp.client.sse import sse_client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp.types.methods import validate_server_result
+from mcp_types import JSONRPCResponse
+from pydantic import ValidationError
+
+from skillroute_local.mcp_servers.model import HttpServer, ListedKind, McpServer, StdioServer
+
+_HTTP_CONNECT_S = 10.0
+_HTTP_READ_S = 300.0
+
+LISTS: dict[ListedKind, tuple[str, str]] = {
+    "tool": ("tools/list", "tools"),
+    "prompt": ("prompts/list", "prompts"),
+    "resource": ("resources/list", "resources"),
+}
+"""The method that lists each kind, and the field of its answer."""
+
+Streams = tuple["Tap", Any]
+
+
+class Tap:
+    """The stream of what a server sends, with listings sifted on the way.
+
+    The client refuses a page in which one tool is wrong, and drops fields that it does not know. So entries that are
+    wrong are taken out before it sees them, and the others are kept as they came.
+
+    Attributes
+    ----------
+    ended : anyio.Event
+        Set when the server has closed its side, as a program that died has.
+    version : str
+        The revision that both speak, by which entries are checked; empty until the handshake is over.
+    entries : list
+        Those of the last page.
+    refused : list of str
+        What was wrong with others of that page.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.ended = anyio.Event()
+        self.version = ""
+        self.entries: list[dict[str, Any]] = []
+        self.refused: list[str] = []
+
+    @property
+    def last_context(self) -> object:
+        """Return the context of the last message's sender, where the stream has one."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message."""
+        try:
+            message: SessionMessage | Exception = await self._stream.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self.ended.set()
+            raise
+        if self.version and isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCResponse):
+            self._sift(message.message.result)
+        return message
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        self.ended.set()
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        """Return the next message until there is none."""
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()
+
+    def _sift(self, result: dict[str, Any]) -> None:
+        for kind, (method, field) in LISTS.items():
+            if isinstance(listed := result.get(field), list):
+                self.entries, self.refused = [], []
+                for index, entry in enumerate(listed):
+                    if problem := self._problem(method, field, entry):
+                        name = entry.get("name") if isinstance(entry, dict) else None
+                        self.refused.append(f"{kind} {name if isinstance(name, str) else f'[{index}]'}: {problem}")
+                    else:
+                        self.entries.append(entry)
+                result[field] = list(self.entries)
+
+    def _problem(self, method: str, field: str, entry: object) -> str:
+        """Return what is wrong with an entry by the revision that is spoken, empty where nothing is."""
+        page = {field: [entry], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+        try:
+            validate_server_result(method, self.version, page)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(step) for step in first["loc"] if step not in {field, 0}) or "it"
+            return f"{place}: {first['msg'][:200]}"
+        except KeyError:  # a method that this revision does not have
+            return ""
+        return ""
+
+
+@asynccontextmanager
+async def transport(server: McpServer, errlog: TextIO, opened: Callable[[Tap], None]) -> AsyncIterator[Streams]:
+    """Start or reach a server, and yield its streams.
+
+    Parameters
+    ----------
+    errlog : text file
+        Where a program's standard error goes; it needs a descriptor.
+    opened : callable
+        Called with the stream of what the server sends, before it is read.
+    """
+    async with _streams(server, errlog) as (reading, writing):
+        tap = Tap(reading)
+        opened(tap)
+        yield tap, writing
+
+
+def _streams(server: McpServer, errlog: TextIO) -> Any:
+    match server:
+        case StdioServer():
+            parameters = StdioServerParameters(
+                command=server.command,
+                args=list(server.args),
+                env=_environment(server),
+                cwd=server.cwd,
+                encoding_error_handler="replace",
+            )
+            return stdio_client(parameters, errlog)
+        case HttpServer(transport="sse"):
+            return sse_client(server.url, dict(server.headers), timeout=_HTTP_CONNECT_S)
+        case HttpServer():
+            return _http(server)
+
+
+@asynccontextmanager
+async def _http(server: HttpServer) -> AsyncIterator[Any]:
+    import httpx2  # noqa: PLC0415 (a fifth of a second, where only programs are started)
+
+    timeout = httpx2.Timeout(_HTTP_CONNECT_S, read=_HTTP_READ_S)
+    async with (
+        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as http,
+        streamable_http_client(server.url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+def _environment(server: StdioServer) -> dict[str, str]:
+    """Return what a program gets: this process's environment, as the clients of `mcp.json` files give it theirs.
+
+    Not what is Skillroute's own: the database's URL holds a password.
+    """
+    own = {name: value for name, value in os.environ.items() if not name.startswith("SKILLROUTE_")}
+    return own | dict(server.env)
