@@ -12,7 +12,7 @@ from skillroute.core.errors import SkillrouteError
 
 from skillroute_local.commands import dlq, sam_env, skills
 from skillroute_local.commands.eval_ import eval_
-from skillroute_local.commands.import_ import import_
+from skillroute_local.commands.import_ import EXAMPLES, import_
 from skillroute_local.commands.search import search
 from skillroute_local.commands.shared import DATABASE, err, listed, out, parts_here, progress_bar, run_here
 from skillroute_local.commands.status import status
@@ -35,7 +35,7 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(skills.app, name="skills")
 app.command()(search)
 app.command("eval", epilog=DATABASE)(eval_)
-app.command("import")(import_)
+app.command("import", epilog=EXAMPLES)(import_)
 app.command()(status)
 app.command("token")(make_token)
 app.command()(verify)

@@ -83,9 +83,23 @@ class Client:
         answer: dict[str, Any] = self._call("PUT", path, {name: values})
         return answer
 
-    def items(self, *, limit: int, offset: int) -> list[dict[str, Any]]:
-        """Call `GET /api/v1/tools`."""
-        answer: list[dict[str, Any]] = self._call("GET", f"/api/v1/tools?limit={limit}&offset={offset}")
+    def items(self, *, limit: int, offset: int, **where: str) -> list[dict[str, Any]]:
+        """Call `GET /api/v1/tools`; `where` are its conditions, such as the server."""
+        answer: list[dict[str, Any]] = self._call("GET", f"/api/v1/tools?{_query(limit, offset, where)}")
+        return answer
+
+    def item(self, item_id: int) -> dict[str, Any]:
+        """Call `GET /api/v1/tools/{id}`."""
+        answer: dict[str, Any] = self._call("GET", f"/api/v1/tools/{item_id}")
+        return answer
+
+    def delete_item(self, item_id: int) -> None:
+        """Call `DELETE /api/v1/tools/{id}`."""
+        self._call("DELETE", f"/api/v1/tools/{item_id}")
+
+    def entities(self, kind: Literal["servers", "agents"], *, limit: int, offset: int) -> list[dict[str, Any]]:
+        """Call `GET /api/v1/servers` or `GET /api/v1/agents`."""
+        answer: list[dict[str, Any]] = self._call("GET", f"/api/v1/{kind}?{_query(limit, offset, {})}")
         return answer
 
     def health(self) -> dict[str, Any]:
@@ -106,7 +120,7 @@ class Client:
             hint = ": start it with `make run`" if is_here else ""
             raise LocalError(f"{self._url} does not answer ({error}){hint}") from error
         if response.is_success:
-            return response.json()
+            return response.json() if response.content else None
         raise LocalError(f"{response.status_code}: {_detail(response)}{self._hint(response)}")
 
     def _hint(self, response: httpx.Response) -> str:
@@ -178,6 +192,10 @@ def execute_api_region(url: str) -> str | None:
     """Return the region of an API Gateway host of AWS, None for any other host: nothing is signed for that unasked."""
     found = _EXECUTE_API.fullmatch(httpx.URL(url).host)
     return found[1] if found else None
+
+
+def _query(limit: int, offset: int, where: dict[str, str]) -> str:
+    return str(httpx.QueryParams({"limit": limit, "offset": offset, **where}))
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:

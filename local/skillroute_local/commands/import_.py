@@ -1,29 +1,81 @@
-"""`skillroute import`: tools, servers, agents and agent mail from files."""
+"""`skillroute import`: tools, servers, agents and agent mail, from files and folders and from MCP servers that run."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, out, progress_bar
+from skillroute_local.commands.import_shown import show_change, show_report
+from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, progress_bar
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
-    from skillroute_local.client import Written
-    from skillroute_local.importing import ImportReport
+    from skillroute_local.client import Client, Written
+    from skillroute_local.importing.report import ImportReport
+    from skillroute_local.importing.wanted import Wanted
 
-_STATUSES = ("created", "updated", "unchanged", "failed")
-_SHOWN = 20
+EXAMPLES = """\b
+Examples:
+  skillroute import tools.jsonl                   items, one a line
+  skillroute import listed.json --server github   an answer to tools/list
+  skillroute import petstore.yaml --dry-run       OpenAPI 3: what would change
+  skillroute import ~/.claude/skills              folders with a SKILL.md
+  skillroute import servers.json                  a registry's list of servers
+  skillroute import .mcp.json --prune             all servers of an mcp.json
+  skillroute import --mcp "uvx mcp-server-time" --server time
+  skillroute import --mcp https://example.com/mcp --server docs --watch
+"""
+
+_MAIL = {"projects", "products", "mail_agents", "messages"}
 
 
 def import_(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="JSON Lines: name, description, server, input_schema, ...")
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SOURCES]...",
+            help="Files and folders: items as JSON or JSON Lines, a tools/list answer, an OpenAPI 3 document, an "
+            "mcp.json, a registry's servers, Agent Skills. The content shows which.",
+        ),
     ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="The format of SOURCES, instead of what their content shows: jsonl, json, tools-list, openapi, "
+            "agent-skills, mcp-registry, mcp-config.",
+        ),
+    ] = None,
+    mcp: Annotated[
+        str | None,
+        typer.Option(help="An MCP server: its address, or the command that starts it. Needs --server."),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(help="The server that items are of, unless they name one. Of an mcp.json: the one to import."),
+    ] = None,
+    register: Annotated[
+        bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(min=1, max=600, help="Seconds that an MCP server has to start, and again to list.")
+    ] = 60.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be created, updated and removed; change nothing.")
+    ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Remove items of the imported servers that their source no longer has."),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Import again whenever a source changes, and MCP servers every minute, until Ctrl-C."
+        ),
+    ] = False,
     servers: Annotated[
         list[Path] | None,
         typer.Option(help="MCP servers: JSON Lines, a server.json, or what a registry lists. May be repeated."),
@@ -47,7 +99,10 @@ def import_(
     token: Token = None,
     sign_region: SignRegion = None,
 ) -> None:
-    """Write tools from files into the catalogue. What is there already and unchanged is left alone.
+    """Write tools, prompts, resources, servers and agents into the catalogue, from where they live.
+
+    What is there already and unchanged is left alone. What is refused is named with its place and the reason, the rest
+    goes in, and the exit status is 1.
 
     --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
@@ -62,57 +117,80 @@ def import_(
         "mail_agents": mail_agents or (),
         "messages": messages or (),
     }
-    every = [file for paths in named.values() for file in paths]
-    if not every:
-        raise LocalError("name a file of tools, or one with --servers, --agents, --messages or another option")
-    if missing := [str(file) for file in every if not file.is_file()]:
-        raise LocalError(f"no such file: {', '.join(missing)}")
-    reports = _import(named, url, token, sign_region)
-    for kind, report in reports.items():
-        _show_counts(kind, report)
-    if any(report.waiting_for_model for report in reports.values()):
-        err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
-    _show_lines([line for report in reports.values() for line in report.refused])
-    problems = [problem for report in reports.values() for problem in report.problems]
-    _show_lines(problems)
-    if problems:
+    _require_files(named, mcp)
+    if dry_run and (mail := [name for name in named if name in _MAIL and named[name]]):
+        raise LocalError(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
+    if dry_run and watch:
+        raise LocalError("--dry-run shows one import, and --watch repeats it: leave one of them out")
+    with client_for(url, token, sign_region) as client:
+        from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
+        from skillroute_local.importing.model import Choices  # noqa: PLC0415
+        from skillroute_local.importing.wanted import wanted  # noqa: PLC0415
+
+        require_format(format_)
+        sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
+        if watch:
+            _watch(sources, client, prune=prune)
+            return
+        report = _import(sources, client, prune=prune, dry_run=dry_run)
+    show_report(report, dry_run=dry_run)
+    if report.problems:
         raise typer.Exit(1)
 
 
-def _show_lines(lines: Sequence[str]) -> None:
-    for line in lines[:_SHOWN]:
-        err.print(line, markup=False, highlight=False, soft_wrap=True)
-    if len(lines) > _SHOWN:
-        err.print(f"and {len(lines) - _SHOWN} more")
+def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> None:
+    every = [file for paths in named.values() for file in paths]
+    if not every and mcp is None:
+        raise LocalError("name a file of tools, or one with --servers, --agents, --messages or another option")
+    folders_too = set(named["items"])
+    if missing := [str(file) for file in every if not file.is_file() and not (file in folders_too and file.is_dir())]:
+        raise LocalError(f"no such file: {', '.join(missing)}")
 
 
-def _import(
-    named: dict[Written, Sequence[Path]], url: str | None, token: str | None, sign_region: str | None
-) -> dict[Written, ImportReport]:
-    from skillroute_local.importing import ImportReport, import_file  # noqa: PLC0415
+def _import(sources: Sequence[Wanted], client: Client, *, prune: bool, dry_run: bool = False) -> ImportReport:
+    from skillroute_local.importing.report import ImportReport  # noqa: PLC0415
+    from skillroute_local.importing.source import Source  # noqa: PLC0415
 
-    reports: dict[Written, ImportReport] = {}
-    with client_for(url, token, sign_region) as client, progress_bar("{task.percentage:>3.0f}%") as progress:
-        for kind, files in named.items():
-            for file in files:
-                size = file.stat().st_size
-                task = progress.add_task(file.name, total=size)
-                report = reports.setdefault(kind, ImportReport())
-                import_file(client, kind, file, report, lambda done, task=task: progress.advance(task, done))  # type: ignore[misc]
-                progress.update(task, completed=size)
-    return reports
+    report = ImportReport()
+    with progress_bar("{task.percentage:>3.0f}%") as progress:
+        for each in sources:
+            task = progress.add_task(each.name, total=None)  # until it is read, which may take a while
+            source = Source(each.name, each.read, report, each.kind)
+            reading = source.reading()
+            if reading is None:
+                progress.update(task, total=1, completed=1)
+                continue
+            total = max(reading.size, 1)
+            progress.update(task, total=total)
+
+            def advance(done: int, task: object = task) -> None:
+                progress.advance(task, done)  # type: ignore[arg-type]
+
+            if dry_run:
+                for change in source.compare(reading, client, advance, prune=prune):
+                    show_change(change)
+            else:
+                source.write(reading, client, advance, prune=prune)
+            progress.update(task, completed=total)
+    return report
 
 
-def _show_counts(kind: Written, report: ImportReport) -> None:
-    line = _counted(report.counts, _STATUSES)
-    if kind != "items":
-        line = f"{kind.replace('_', ' ')}: {line}"
-    if report.tools:
-        line = f"{line}; their tools: {_counted(report.tools, ('created', 'updated', 'unchanged', 'removed'))}"
-        if report.tools["refused"]:
-            line = f"{line}; {report.tools['refused']} of them refused by the embedding model"
-    out.print(line, highlight=False, soft_wrap=True)
+def _watch(sources: Sequence[Wanted], client: Client, *, prune: bool) -> None:
+    from skillroute_local.importing.watch import Watch  # noqa: PLC0415
+
+    watch = Watch([each.watched for each in sources])
+    _show_import(sources, client, prune=prune)
+    err.print("watching; Ctrl-C ends it", highlight=False)
+    try:
+        for place in watch.changes():
+            _show_import([sources[place]], client, prune=prune)
+    except KeyboardInterrupt:
+        return
 
 
-def _counted(counts: Counter[str], names: Sequence[str]) -> str:
-    return ", ".join(f"{counts[name]} {name}" for name in names)
+def _show_import(sources: Sequence[Wanted], client: Client, *, prune: bool) -> None:
+    """Import once and show it. That Skillroute does not answer just now is no reason to stop watching."""
+    try:
+        show_report(_import(sources, client, prune=prune), dry_run=False)
+    except LocalError as error:
+        err.print(f"skillroute: {error}", markup=False, highlight=False, soft_wrap=True)

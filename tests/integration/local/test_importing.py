@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from skillroute.core.http.body import TEXTS
-from skillroute_local.client import Client
+from skillroute_local.client import Client, Written
 from skillroute_local.documents import read_objects
-from skillroute_local.importing import BATCH, ImportReport, import_file
+from skillroute_local.importing.model import Choices
+from skillroute_local.importing.report import ImportReport
+from skillroute_local.importing.send import BATCH
+from skillroute_local.importing.source import Source
+from skillroute_local.importing.wanted import wanted
 
 
 class Recorded(Client):
@@ -24,8 +28,19 @@ class Recorded(Client):
 
     def put(self, kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
         self.calls.append(values)
-        results = [{"index": index, "status": "created", "error": None} for index in range(len(values))]
+        results = [{"index": index, "id": index, "status": "created", "error": None} for index in range(len(values))]
         return {"degraded": [], "results": results}
+
+
+def import_file(
+    client: Client, kind: Written, path: Path, report: ImportReport, progress: Callable[[int], None]
+) -> None:
+    named: dict[Written, list[Path]] = {"items": [], kind: [path]}
+    [source] = wanted(named, None, Choices(), None, watch=False)
+    importing = Source(source.name, source.read, report, kind)
+    reading = importing.reading()
+    if reading is not None:
+        importing.write(reading, client, progress, prune=False)
 
 
 @contextmanager
@@ -46,7 +61,10 @@ def test_a_call_holds_as_many_servers_as_their_tools_allow(tmp_path: Path) -> No
     # GIVEN servers of 0, 30, 30, 39, 30 and 300 tools
     file = tmp_path / "servers.jsonl"
     counts = (0, 30, 30, 39, 30, 300)
-    rows = [{"name": f"s{count}", "tools": [{"name": f"t{each}"} for each in range(count)]} for count in counts]
+    rows = [
+        {"name": f"s{place}", "tools": [{"name": f"t{each}"} for each in range(count)]}
+        for place, count in enumerate(counts)
+    ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     with imported(file, "servers") as client:
@@ -105,7 +123,7 @@ class Called(Client):
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
         self.sent.append((method, path, body))
-        return {"degraded": [], "results": [{"index": 0, "status": "created", "error": None}]}
+        return {"degraded": [], "results": [{"index": 0, "id": 1, "status": "created", "error": None}]}
 
 
 @pytest.mark.parametrize(

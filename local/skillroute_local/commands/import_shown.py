@@ -1,0 +1,62 @@
+"""What `skillroute import` shows: changes one a line, counts, and what was refused and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from skillroute_local.commands.shared import err, out
+
+if TYPE_CHECKING:
+    from skillroute_local.client import Written
+    from skillroute_local.importing.compare import Change
+    from skillroute_local.importing.report import ImportReport
+
+_STATUSES = ("created", "updated", "unchanged", "failed")
+_SHOWN = 20
+_SIGNS = {"created": "+", "updated": "~", "removed": "-"}
+
+
+def show_change(change: Change) -> None:
+    """Show what would become of one item, server or agent; nothing of those that stay as they are."""
+    if sign := _SIGNS.get(change.what):
+        detail = f"  {change.detail}" if change.detail else ""
+        out.print(f"{sign} {change.name}{detail}", markup=False, highlight=False, soft_wrap=True)
+
+
+def show_report(report: ImportReport, *, dry_run: bool) -> None:
+    """Show how many of each kind came in, and what did not. Counts go to stdout, everything else to stderr."""
+    for kind, counts in (report.counts or {"items": Counter[str]()}).items():
+        _show_counts(kind, counts, report.tools if kind == "servers" else Counter())
+    if dry_run:
+        err.print("nothing was changed: this was a dry run")
+    if report.waiting_for_model:
+        err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
+    _show_lines(report.notes)
+    _show_lines(report.refused)
+    _show_lines(report.problems)
+
+
+def _show_lines(lines: Sequence[str]) -> None:
+    for line in lines[:_SHOWN]:
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+    if len(lines) > _SHOWN:
+        err.print(f"and {len(lines) - _SHOWN} more")
+
+
+def _show_counts(kind: Written, counts: Counter[str], tools: Counter[str]) -> None:
+    line = _counted(counts, _STATUSES)
+    if counts["removed"]:
+        line = f"{line}, {counts['removed']} removed"
+    if kind != "items":
+        line = f"{kind.replace('_', ' ')}: {line}"
+    if tools:
+        line = f"{line}; their tools: {_counted(tools, ('created', 'updated', 'unchanged', 'removed'))}"
+        if tools["refused"]:
+            line = f"{line}; {tools['refused']} of them refused by the embedding model"
+    out.print(line, highlight=False, soft_wrap=True)
+
+
+def _counted(counts: Counter[str], names: Sequence[str]) -> str:
+    return ", ".join(f"{counts[name]} {name}" for name in names)

@@ -1,0 +1,54 @@
+"""What a source lists in full and no longer has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from skillroute.catalogue.model import ItemContent, ItemKey
+
+from skillroute_local.importing.model import About, Reading, Scope
+from skillroute_local.importing.stored import Catalogue, Stored
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a source has: its items, and what of it was refused."""
+
+    keys: set[ItemKey] = field(default_factory=set)
+    refused: set[About] = field(default_factory=set)
+
+    def has(self, key: ItemKey) -> bool:
+        """Return whether a source has an item, be it in a form that was refused."""
+        return key in self.keys or key in self.refused
+
+    def note(self, content: ItemContent) -> None:
+        """Note an item."""
+        self.keys.add(content.key)
+
+
+def scopes_of(reading: Reading, seen: Seen) -> tuple[Sequence[Scope], str | None]:
+    """Return what a source lists in full, once it is read; where that is nothing, why."""
+    if reading.partial:
+        return (), reading.partial
+    if None in seen.refused:
+        return (), "a part of it could not be read, so what is missing may be there"
+    scopes = reading.scopes
+    if reading.scopes_of_rows:
+        scopes = sorted({Scope(key.server, key.type) for key in seen.keys if key.server})
+    if not scopes:
+        return (), "its items are of no server: name one with --server"
+    scopes = [scope for scope in scopes if scope.server not in seen.refused]
+    servers = {key.server for key in seen.keys}
+    # A server that starts badly lists nothing: nobody means to remove all that it has.
+    known = [scope for scope in scopes if scope.server in servers]
+    return known, None if known else "it lists nothing at all"
+
+
+def gone(scopes: Iterable[Scope], seen: Seen, catalogue: Catalogue) -> Iterator[Stored]:
+    """Yield the stored items of what a source lists in full that it does not have."""
+    for scope in scopes:
+        for key, row in catalogue.items(scope.server).items():
+            is_meant = key.type == scope.type and (scope.tag is None or scope.tag in row["tags"])
+            if is_meant and not seen.has(key):
+                yield row

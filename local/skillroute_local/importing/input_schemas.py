@@ -1,0 +1,43 @@
+"""Whether a tool's schemas are JSON Schemas: a server may answer anything under that name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from referencing.exceptions import Unresolvable
+
+_SHOWN = 200
+# MCP's schemas are of draft 2020-12 where they name no other one.
+_DRAFT_7 = "http://json-schema.org/draft-07/schema"
+_FIELDS = ("inputSchema", "input_schema", "outputSchema", "output_schema")
+
+
+class SchemaProblem(NamedTuple):
+    """A place in an item, and what is wrong there."""
+
+    path: tuple[str | int, ...]
+    reason: str
+
+
+def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
+    """Return what is wrong with the first schema of an item that is none, None where all are right.
+
+    Whether a schema is an object at all, and how deep it is, is checked with everything else.
+    """
+    for name in _FIELDS:
+        schema = item.get(name)
+        if not isinstance(schema, dict):
+            continue
+        if schema.get("type", "object") != "object":
+            return SchemaProblem((name, "type"), f"must be object, as MCP asks: it is {str(schema['type'])[:_SHOWN]!r}")
+        draft = Draft7Validator if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else Draft202012Validator
+        try:
+            draft.check_schema(schema)
+        except SchemaError as error:
+            return SchemaProblem((name, *error.absolute_path), f"is no JSON Schema: {error.message[:_SHOWN]}")
+        except (Unresolvable, RecursionError, TypeError, ValueError):
+            return SchemaProblem((name,), "is no JSON Schema that can be checked")
+    return None

@@ -1,0 +1,128 @@
+"""The arguments of an operation: its parameters and its body, as the properties of one JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from skillroute_local.importing.model import Unreadable
+from skillroute_local.importing.openapi.references import References
+from skillroute_local.importing.openapi.schemas import Schemas
+from skillroute_local.importing.pointers import pointer
+
+_PLACES = {"path", "query", "header", "cookie"}
+# They say how the call is made, not what it is about (OpenAPI, Parameter Object).
+_NOT_ARGUMENTS = {"accept", "authorization", "content-type"}
+_BODY = "body"
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of one operation.
+
+    Attributes
+    ----------
+    properties, required
+        Of the schema.
+    places : dict
+        How each is sent, by its name among the properties: ``{"in": "query", "name": "limit"}``.
+    """
+
+    properties: dict[str, Any] = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of all arguments."""
+        made: dict[str, Any] = {"type": "object", "properties": self.properties}
+        if self.required:
+            made["required"] = self.required
+        return made | ({"$defs": definitions} if definitions else {})
+
+    def add(self, name: str, schema: Any, place: dict[str, str], *, is_required: bool) -> None:
+        """Add one; where its name is taken, the place goes before it: ``query_id``."""
+        free = name
+        while free in self.properties:
+            free = f"{place['in']}_{free}"
+        self.properties[free] = schema
+        self.places[free] = place
+        if is_required:
+            self.required.append(free)
+
+
+def parameters_of(references: References, *lists: tuple[object, str]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the parameters of lists with their places; of those with one name and place the last list's.
+
+    Parameters
+    ----------
+    lists : tuple
+        A list of parameters and where it stands: the path's, then the operation's.
+    """
+    found: dict[tuple[str, str], tuple[dict[str, Any], str]] = {}
+    for values, where in lists:
+        if values is None:
+            continue
+        if not isinstance(values, list):
+            raise Unreadable(where, "must be a list of parameters")
+        for number, value in enumerate(values):
+            at = pointer(where, number)
+            parameter = references.object_at(value, at)
+            name, place = parameter.get("name"), parameter.get("in")
+            if not isinstance(name, str) or not name:
+                raise Unreadable(pointer(at, "name"), "must be a text")
+            if place not in _PLACES:
+                raise Unreadable(pointer(at, "in"), f"must be one of {', '.join(sorted(_PLACES))}")
+            if not (place == "header" and name.lower() in _NOT_ARGUMENTS):
+                found[name, place] = parameter, at
+    yield from found.values()
+
+
+def arguments_of(
+    parameters: Iterable[tuple[dict[str, Any], str]], body: tuple[dict[str, Any], str] | None, schemas: Schemas
+) -> Arguments:
+    """Return the arguments of an operation. Raises `Unreadable` with the place of what is wrong."""
+    arguments = Arguments()
+    for parameter, where in parameters:
+        schema = _described(_parameter_schema(parameter, where, schemas), parameter.get("description"))
+        place = {"in": parameter["in"], "name": parameter["name"]}
+        is_required = parameter.get("required") is True or parameter["in"] == "path"
+        arguments.add(parameter["name"], schema, place, is_required=is_required)
+    if body is not None:
+        content, where = body
+        media_type, media, at = _media(content.get("content"), pointer(where, "content"))
+        schema = schemas.of(media["schema"], pointer(at, "schema")) if "schema" in media else {}
+        place = {"in": _BODY, "name": media_type}
+        is_required = content.get("required") is True
+        arguments.add(_BODY, _described(schema, content.get("description")), place, is_required=is_required)
+    return arguments
+
+
+def _parameter_schema(parameter: dict[str, Any], where: str, schemas: Schemas) -> Any:
+    if "content" in parameter:
+        _, media, at = _media(parameter["content"], pointer(where, "content"))
+        return schemas.of(media["schema"], pointer(at, "schema")) if "schema" in media else {}
+    return schemas.of(parameter["schema"], pointer(where, "schema")) if "schema" in parameter else {}
+
+
+def _media(content: object, where: str) -> tuple[str, dict[str, Any], str]:
+    """Return the media type that is described, what describes it and where: JSON if there is any, else the first."""
+    if not isinstance(content, dict) or not content:
+        raise Unreadable(where, "must be an object with a media type")
+    name = next((name for name in content if _is_json(name)), next(iter(content)))
+    media = content[name]
+    if not isinstance(media, dict):
+        raise Unreadable(pointer(where, name), "must be an object")
+    return name, media, pointer(where, name)
+
+
+def _is_json(media_type: str) -> bool:
+    bare = media_type.partition(";")[0].strip().lower()
+    return bare == "application/json" or bare.endswith("+json")
+
+
+def _described(schema: Any, description: object) -> Any:
+    """Return a schema with the description of the place that has it: what it is for, rather than what it is."""
+    if not isinstance(description, str) or not description.strip() or not isinstance(schema, dict):
+        return schema
+    return {**schema, "description": description.strip()}

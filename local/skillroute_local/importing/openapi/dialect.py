@@ -1,0 +1,55 @@
+"""The dialect of OpenAPI's schemas, as JSON Schema (draft 2020-12) says the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NOT_JSON_SCHEMA = frozenset({"discriminator", "xml", "externalDocs", "$schema", "$id", "$anchor"})
+"""Keywords that mean nothing to a caller, or nothing outside their document."""
+
+KEPT_BESIDE_REF = ("title", "description", "default", "deprecated", "examples")
+"""Keywords that say something of the place of a reference, not of what it leads to."""
+
+_BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+
+
+def as_json_schema(schema: dict[str, Any], *, is_3_0: bool) -> dict[str, Any]:
+    """Return a schema, whose inner ones are done, without what only responses have.
+
+    `nullable` and exclusive bounds as booleans are OpenAPI 3.0's; properties that are read-only are never sent.
+    """
+    made = _without_read_only(schema)
+    if "example" in made:
+        example = made.pop("example")
+        made.setdefault("examples", [example])
+    if not is_3_0:
+        return made
+    for exclusive, inclusive in _BOUNDS.items():
+        is_exclusive = made.get(exclusive)
+        if isinstance(is_exclusive, bool):
+            del made[exclusive]
+            if is_exclusive and inclusive in made:
+                made[exclusive] = made.pop(inclusive)
+    return _with_null(made) if made.pop("nullable", False) is True else made
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    type_ = schema.get("type")
+    if not isinstance(type_, str):
+        return schema  # without a type anything goes, null too
+    enum = schema.get("enum")
+    allowed = {"enum": [*enum, None]} if isinstance(enum, list) and None not in enum else {}
+    return {**schema, "type": [type_, "null"], **allowed}
+
+
+def _without_read_only(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return dict(schema)
+    out = {name for name, inner in properties.items() if isinstance(inner, dict) and inner.get("readOnly") is True}
+    if not out:
+        return dict(schema)
+    made = {**schema, "properties": {name: inner for name, inner in properties.items() if name not in out}}
+    if isinstance(required := schema.get("required"), list):
+        made["required"] = [name for name in required if name not in out]
+    return made

@@ -1,0 +1,114 @@
+"""Schemas of an OpenAPI document as JSON Schemas that stand alone: references resolved, within bounds.
+
+A reference is replaced by what it means. Where that has no end, as in a tree, or would be too large, it leads to the
+tool's own `$defs` instead: nothing is lost either way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillroute_local.importing.model import Unreadable
+from skillroute_local.importing.openapi.dialect import KEPT_BESIDE_REF, NOT_JSON_SCHEMA, as_json_schema
+from skillroute_local.importing.openapi.references import References
+from skillroute_local.importing.pointers import pointer
+
+MAX_INLINED = 1_000
+"""Schemas of one tool that references are replaced by; beyond, they lead to `$defs`."""
+
+MAX_NESTED = 6
+"""References within references that are replaced."""
+
+MAX_DEFINITIONS = 300
+"""Schemas in the `$defs` of one tool."""
+
+MAX_DEPTH = 60
+"""Levels of a schema: the catalogue takes 64."""
+
+_ONE = (
+    "items", "additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties", "not", "if",
+    "then", "else", "contains", "propertyNames", "contentSchema",
+)  # fmt: skip
+_MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
+_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+
+
+class Schemas:
+    """Makes the schemas of one tool.
+
+    Parameters
+    ----------
+    references : References
+        Of the document.
+    is_3_0 : bool
+        Whether it is of OpenAPI 3.0, whose schemas are a dialect of their own.
+    inline : bool
+        False leads every reference to `$defs`.
+    """
+
+    def __init__(self, references: References, *, is_3_0: bool, inline: bool = True) -> None:
+        self._references = references
+        self._is_3_0 = is_3_0
+        self._inline = inline
+        self._inlined = 0
+        self._names: dict[str, str] = {}
+
+    def of(self, schema: object, where: str) -> Any:
+        """Return a schema as one that stands alone, but for `$defs`. Raises `Unreadable` with the place."""
+        return self._schema(schema, where, ())
+
+    def definitions(self) -> dict[str, Any]:
+        """Return what the schemas made so far lead to, `{}` where they need nothing."""
+        made: dict[str, Any] = {}
+        self._inline = False
+        while left := [(ref, name) for ref, name in self._names.items() if name not in made]:
+            if len(self._names) > MAX_DEFINITIONS:
+                raise Unreadable(self._references.base, f"its schemas lead to more than {MAX_DEFINITIONS} others")
+            for ref, name in left:
+                target = self._references.target(ref, self._references.base)
+                made[name] = self._schema(target, self._references.base + ref[1:], ())
+        return made
+
+    def _schema(self, schema: object, where: str, within: tuple[str, ...], depth: int = 0) -> Any:
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict):
+            raise Unreadable(where, "must be a schema: an object, true or false")
+        if depth > MAX_DEPTH:
+            raise Unreadable(where, f"is nested deeper than {MAX_DEPTH} levels")
+        if "$ref" in schema:
+            return self._referred(schema, where, within, depth)
+        made: dict[str, Any] = {}
+        for key, value in schema.items():
+            at = pointer(where, key)
+            if key in NOT_JSON_SCHEMA or key.startswith("x-"):
+                continue
+            if key in _NAMED and isinstance(value, dict):
+                made[key] = {
+                    name: self._schema(each, pointer(at, name), within, depth + 2) for name, each in value.items()
+                }
+            elif key in _MANY and isinstance(value, list):
+                made[key] = [
+                    self._schema(each, pointer(at, place), within, depth + 2) for place, each in enumerate(value)
+                ]
+            elif key in _ONE and isinstance(value, dict | bool):
+                made[key] = self._schema(value, at, within, depth + 1)
+            else:
+                made[key] = value
+        return as_json_schema(made, is_3_0=self._is_3_0)
+
+    def _referred(self, schema: dict[str, Any], where: str, within: tuple[str, ...], depth: int) -> Any:
+        ref, beside = schema["$ref"], {key: value for key, value in schema.items() if key in KEPT_BESIDE_REF}
+        target = self._references.target(ref, where)
+        if self._inline and ref not in within and len(within) < MAX_NESTED and self._inlined < MAX_INLINED:
+            self._inlined += 1
+            found = self._schema(target, self._references.base + ref[1:], (*within, ref), depth)
+            return {**found, **beside} if isinstance(found, dict) else found
+        return {"$ref": f"#/$defs/{self._name(ref)}", **beside}
+
+    def _name(self, ref: str) -> str:
+        if ref not in self._names:
+            last = "".join(each if each.isalnum() else "_" for each in ref.rpartition("/")[2]) or "schema"
+            taken = set(self._names.values())
+            self._names[ref] = last if last not in taken else f"{last}_{len(taken)}"
+        return self._names[ref]

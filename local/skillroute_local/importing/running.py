@@ -1,0 +1,126 @@
+"""MCP servers that run, or are started: what they list becomes items. An `mcp.json` names many of them."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillroute_local.errors import LocalError
+from skillroute_local.importing.content import Broken, Content, Document
+from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
+from skillroute_local.importing.pointers import pointer
+from skillroute_local.importing.tools_list import listed
+from skillroute_local.importing.values import size_of
+
+if TYPE_CHECKING:
+    from skillroute_local.mcp_servers.model import Listing, McpServer
+
+_LISTS = {"tool": "tools", "prompt": "prompts", "resource": "resources"}
+_MAX_INSTRUCTIONS = 10_000
+# What is wrong with an entry of the file is about no server that is listed.
+_OF_NO_SERVER = ""
+
+
+def is_config(content: Content) -> bool:
+    """Return whether a source is an `mcp.json`, be it with comments."""
+    match content:
+        case Document(value=dict() as value):
+            mcp = value.get("mcp")
+            within_mcp = mcp.get("servers") if isinstance(mcp, dict) else None
+            return any(isinstance(each, dict) for each in (value.get("mcpServers"), value.get("servers"), within_mcp))
+        case Broken(path=path):
+            from skillroute_local.mcp_servers.config import read_servers  # noqa: PLC0415
+
+            try:
+                read_servers(path)
+            except LocalError:
+                return False
+            return True
+        case _:
+            return False
+
+
+def read_config(content: Content, choices: Choices, refuse: Refuse) -> Reading:
+    """Return what the servers of an `mcp.json` list; where a server is chosen, that one alone. Raises `Unreadable`."""
+    from skillroute_local.mcp_servers.config import read_servers  # noqa: PLC0415
+
+    path = content.path
+    try:
+        file = read_servers(path)
+    except LocalError as error:
+        raise Unreadable(path.name, _within(path.as_posix(), str(error))) from None
+    for problem in file.problems:
+        refuse(path.name, _within(path.as_posix(), problem), _OF_NO_SERVER)
+    servers = [server for server in file.servers if choices.server in {None, server.name}]
+    if choices.server and not servers:
+        raise Unreadable(path.name, f"names no server {choices.server!r} that is switched on: check --server")
+    notes = [f"{name} is switched off in it, and left out" for name in file.disabled]
+    return _read(servers, path.name, choices, refuse, notes)
+
+
+def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
+    """Return what one server lists: one at an address, else one that a command line starts."""
+    from skillroute_local.mcp_servers.model import HttpServer, StdioServer  # noqa: PLC0415
+
+    if not choices.server:
+        raise LocalError("--mcp needs --server: the name by which the catalogue knows the server")
+    if target.startswith(("http://", "https://")):
+        return _read([HttpServer(choices.server, "--mcp", target)], "--mcp", choices, refuse, ())
+    try:
+        command, *args = shlex.split(target)
+    except ValueError as error:
+        raise LocalError(f"--mcp: must be an address or a command line: {error or 'it is empty'}") from None
+    return _read([StdioServer(choices.server, "--mcp", command, tuple(args))], "--mcp", choices, refuse, ())
+
+
+def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Refuse, notes: Sequence[str]) -> Reading:
+    """Return what servers list. One that hangs, dies or lies is refused, and stops no other one."""
+    from skillroute_local.mcp_servers.listing import list_servers  # noqa: PLC0415 (the client takes 0.7 s)
+    from skillroute_local.mcp_servers.model import Limits, ServerError  # noqa: PLC0415
+
+    limits = Limits(connect_s=choices.timeout_s, list_s=choices.timeout_s)
+    rows: list[Row] = []
+    registered: list[Row] = []
+    scopes: list[Scope] = []
+    said = list(notes)
+    for server, listing in zip(servers, list_servers(servers, limits), strict=True):
+        if isinstance(listing, ServerError):
+            refuse(where, str(listing), server.name)
+            continue
+        for problem in listing.problems:
+            refuse(where, problem, server.name)
+        answer: dict[str, list[Any]] = {name: [] for name in _LISTS.values()}
+        for each in listing.items:
+            answer[_LISTS[each.kind]].append(each.value)
+        reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse)
+        rows += reading.rows
+        scopes += reading.scopes
+        said.append(f"{server.name} lists {_counted(Counter(each.kind for each in listing.items))}")
+        if choices.register:
+            registered.append(_registered(server, listing, pointer(f"{where}#", server.name)))
+    # Last: servers come without tools, and so keep those that are there.
+    rows += registered
+    return Reading("items", rows, sum(row.size for row in rows), scopes=scopes, notes=said)
+
+
+def _registered(server: McpServer, listing: Listing, where: str) -> Row:
+    """Return a server as the registry takes it: what it says of itself, and nothing of how it is started."""
+    value = {
+        "path": f"/{server.name}",
+        "name": server.name,
+        "title": listing.title or server.name,
+        "description": listing.instructions[:_MAX_INSTRUCTIONS],
+        "version": listing.version,
+    }
+    return Row("servers", where, value, size_of(value))
+
+
+def _counted(counts: Counter[str]) -> str:
+    named = [f"{counts[kind]} {kind if counts[kind] == 1 else f'{kind}s'}" for kind in _LISTS if counts[kind]]
+    return ", ".join(named) or "nothing"
+
+
+def _within(path: str, problem: str) -> str:
+    return problem.removeprefix(path).lstrip(": ")

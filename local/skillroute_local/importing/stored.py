@@ -1,0 +1,64 @@
+"""What the catalogue and the registry hold already, as far as an import asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+from skillroute.catalogue.model import ItemContent, ItemKey
+from skillroute.core.hashing import content_hash
+
+from skillroute_local.client import Client
+
+_PAGE = 500
+
+Stored = dict[str, Any]
+"""An item, a server or an agent as the API answers it."""
+
+
+class Catalogue:
+    """Reads what is stored, each server's items and each kind of entities once.
+
+    Of an organisation's item and a global one of the same name the organisation's counts: it is the one that an import
+    writes.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._items: dict[str, dict[ItemKey, Stored]] = {}
+        self._entities: dict[str, dict[str, Stored]] = {}
+
+    def items(self, server: str) -> dict[ItemKey, Stored]:
+        """Return the items of a server, or those without one."""
+        if server not in self._items:
+            rows = _all(lambda offset: self._client.items(limit=_PAGE, offset=offset, server=server))
+            self._items[server] = {_key(row): row for row in _own_last(rows)}
+        return self._items[server]
+
+    def entities(self, kind: Literal["servers", "agents"]) -> dict[str, Stored]:
+        """Return the servers or agents by their paths."""
+        if kind not in self._entities:
+            rows = _all(lambda offset: self._client.entities(kind, limit=_PAGE, offset=offset))
+            self._entities[kind] = {row["path"]: row for row in _own_last(rows)}
+        return self._entities[kind]
+
+
+def same_item(stored: Stored, content: ItemContent) -> bool:
+    """Return whether an item is stored as it comes in."""
+    return bool(stored["content_hash"] == content_hash(content))
+
+
+def _own_last(rows: Iterable[Stored]) -> list[Stored]:
+    return sorted(rows, key=lambda row: row["org_id"] is not None)
+
+
+def _key(row: Stored) -> ItemKey:
+    return ItemKey(row["server"] or "", row["type"], row["name"])
+
+
+def _all(page: Callable[[int], list[Stored]]) -> Iterator[Stored]:
+    """Yield the rows of all pages. A page may end before its limit, by its bytes; an empty one is the end."""
+    offset = 0
+    while rows := page(offset):
+        yield from rows
+        offset += len(rows)

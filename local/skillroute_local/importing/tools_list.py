@@ -1,0 +1,79 @@
+"""What an MCP server answers to `tools/list`, `prompts/list` or `resources/list`, alone or as a JSON-RPC answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillroute.catalogue.model import ItemKey, ItemType
+
+from skillroute_local.importing.content import Content, document_of
+from skillroute_local.importing.input_schemas import schema_problem
+from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
+from skillroute_local.importing.pointers import pointer
+from skillroute_local.importing.values import rows_of, with_server
+
+LISTS: dict[str, ItemType] = {
+    "tools": "tool", "prompts": "prompt", "resources": "resource", "resourceTemplates": "resource",
+}  # fmt: skip
+"""The lists of MCP's answers, and what they hold."""
+
+
+def is_answer(content: Content) -> bool:
+    """Return whether a document is such an answer."""
+    value = document_of(content)
+    if not isinstance(value, dict):
+        return False
+    if "jsonrpc" in value or isinstance(value.get("result"), dict):
+        return "result" in value or "error" in value
+    return any(isinstance(value.get(name), list) for name in LISTS) and "name" not in value
+
+
+def read_answer(content: Content, choices: Choices, refuse: Refuse) -> Reading:
+    """Return what the answer lists, as items of the server that was chosen. Raises `Unreadable`."""
+    answer, base = document_of(content), f"{content.path.name}#"
+    if isinstance(answer, dict) and "result" in answer:
+        answer, base = answer["result"], pointer(base, "result")
+    elif isinstance(answer, dict) and "error" in answer:
+        raise Unreadable(pointer(base, "error"), f"the server answered with an error: {_message(answer['error'])}")
+    if not isinstance(answer, dict) or not any(isinstance(answer.get(name), list) for name in LISTS):
+        raise Unreadable(base, f"has no list of {', '.join(LISTS)}")
+    return listed(answer, base, choices.server, refuse)
+
+
+def listed(answer: dict[str, Any], base: str, server: str | None, refuse: Refuse) -> Reading:
+    """Return the items of MCP's lists, by the names that these have in answers.
+
+    A tool whose schema is none is refused: nobody could call it.
+    """
+    rows: list[Row] = []
+    for name, type_ in LISTS.items():
+        values = answer.get(name)
+        if not isinstance(values, list):
+            continue
+        named = ((pointer(base, name, place), value) for place, value in enumerate(values))
+        for row in rows_of("items", named, refuse):
+            item = with_server({"type": type_, **row.value}, server)
+            if problem := schema_problem(item):
+                refuse(pointer(row.where, *problem.path), problem.reason, _key(item))
+            else:
+                rows.append(Row("items", row.where, item, row.size))
+    types = dict.fromkeys(type_ for name, type_ in LISTS.items() if isinstance(answer.get(name), list))
+    return Reading(
+        "items",
+        rows,
+        sum(row.size for row in rows),
+        scopes=[Scope(server, type_) for type_ in types] if server else (),
+        partial="the list goes on: it has a nextCursor" if answer.get("nextCursor") else None,
+    )
+
+
+def _key(item: dict[str, Any]) -> ItemKey | None:
+    server, name = item.get("server") or "", item.get("name")
+    if not isinstance(server, str) or not isinstance(name, str):
+        return None
+    return next((ItemKey(server, type_, name) for type_ in LISTS.values() if type_ == item["type"]), None)
+
+
+def _message(error: object) -> str:
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message)[:200]

@@ -1,0 +1,32 @@
+"""Rows of the values of a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from skillroute_local.client import Written
+from skillroute_local.importing.model import Refuse, Row
+
+
+def rows_of(kind: Written, values: Iterable[tuple[str, object]], refuse: Refuse) -> Iterator[Row]:
+    """Yield rows of values with their places; what is no JSON object is refused."""
+    for where, value in values:
+        if isinstance(value, dict):
+            yield Row(kind, where, value, size_of(value))
+        else:
+            refuse(where, "not a JSON object")
+
+
+def size_of(value: Any) -> int:
+    """Return roughly how many bytes a value has as JSON: what cannot be written is refused later, with its place."""
+    try:
+        return len(json.dumps(value))
+    except (ValueError, RecursionError):
+        return 0
+
+
+def with_server(value: dict[str, Any], server: str | None) -> dict[str, Any]:
+    """Return an item with the server that was chosen, unless it names one itself."""
+    return {**value, "server": server} if server and not value.get("server") else value

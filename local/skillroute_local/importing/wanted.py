@@ -1,0 +1,53 @@
+"""What the command line wants to be imported: each source with how it is read, in the order in which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from skillroute_local.client import Written
+from skillroute_local.importing.content import content_of
+from skillroute_local.importing.formats import read
+from skillroute_local.importing.model import Choices
+from skillroute_local.importing.objects import read_named
+from skillroute_local.importing.running import is_config, read_one
+from skillroute_local.importing.source import Read
+from skillroute_local.importing.watch import Watched
+
+LIST_EVERY_S = 60.0
+"""Seconds after which MCP servers are listed again where they are watched: those of programs are started for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A source that is wanted."""
+
+    name: str
+    kind: Written
+    read: Read
+    watched: Watched
+
+
+def wanted(
+    named: Mapping[Written, Sequence[Path]], mcp: str | None, choices: Choices, format_name: str | None, *, watch: bool
+) -> list[Wanted]:
+    """Return the sources in the order of `named`; an MCP server comes after the files of items."""
+    found = []
+    for kind, paths in named.items():
+        for path in paths:
+            if kind == "items":
+                found.append(_file(path, choices, format_name, watch=watch))
+            else:
+                found.append(Wanted(path.name, kind, partial(read_named, path, kind), Watched(path)))
+        if kind == "items" and mcp is not None:
+            name = choices.server or "--mcp"
+            found.append(Wanted(name, kind, partial(read_one, mcp, choices), Watched(None, LIST_EVERY_S)))
+    return found
+
+
+def _file(path: Path, choices: Choices, format_name: str | None, *, watch: bool) -> Wanted:
+    every_s = LIST_EVERY_S if watch and is_config(content_of(path)) else None
+    read_it = partial(read, path, choices, name=format_name)
+    return Wanted(path.name, "items", read_it, Watched(path, every_s))
