@@ -121,7 +121,10 @@ def _parts(text: str, where: str) -> tuple[dict[str, Any], str]:
     end = next((place for place, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
     if not lines or lines[0].rstrip() != "---" or end is None:
         raise Unreadable(f"{where}:1", "must begin with front matter: YAML with name and description between two ---")
-    front = load_yaml("".join(lines[1:end]), where, first_line=2)
+    try:
+        front = load_yaml("".join(lines[1:end]), where, first_line=2)
+    except Unreadable as error:
+        raise Unreadable(error.where, f"{error.reason}; a text with a colon in it needs quotes") from None
     if not isinstance(front, dict):
         raise Unreadable(f"{where}:2", "the front matter must have name and description")
     return front, "".join(lines[end + 1 :]).strip()

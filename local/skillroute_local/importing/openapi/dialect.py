@@ -13,17 +13,16 @@ KEPT_BESIDE_REF = ("title", "description", "default", "deprecated", "examples")
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def as_json_schema(schema: dict[str, Any], *, is_3_0: bool) -> dict[str, Any]:
-    """Return a schema, whose inner ones are done, without what only responses have.
+def as_json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema, whose inner ones are done, as JSON Schema says it, without what only responses have.
 
-    `nullable` and exclusive bounds as booleans are OpenAPI 3.0's; properties that are read-only are never sent.
+    `nullable` and exclusive bounds as booleans are OpenAPI 3.0's, and documents of 3.1 have them too; properties that
+    are read-only are never sent.
     """
     made = _without_read_only(schema)
     if "example" in made:
         example = made.pop("example")
         made.setdefault("examples", [example])
-    if not is_3_0:
-        return made
     for exclusive, inclusive in _BOUNDS.items():
         is_exclusive = made.get(exclusive)
         if isinstance(is_exclusive, bool):

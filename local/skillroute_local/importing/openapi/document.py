@@ -8,6 +8,7 @@ from typing import Any
 from skillroute.catalogue.model import ItemKey
 
 from skillroute_local.importing.content import Content, document_of
+from skillroute_local.importing.input_schemas import schema_problem
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.openapi.arguments import arguments_of, parameters_of
 from skillroute_local.importing.openapi.names import operation_names, server_name
@@ -41,17 +42,16 @@ def read_operations(content: Content, choices: Choices, refuse: Refuse) -> Readi
         raise Unreadable(base, f"is of version {version[:20]}; OpenAPI 3 is read: convert it first")
     info = document.get("info")
     server = choices.server or server_name(info.get("title") if isinstance(info, dict) else None, content.path.stem)
-    tools = _Tools(document, base, server, is_3_0=version.startswith("3.0"))
+    tools = _Tools(document, base, server)
     rows = list(tools.rows(refuse))
     return Reading("items", rows, sum(row.size for row in rows), scopes=(Scope(server, "tool"),))
 
 
 class _Tools:
-    def __init__(self, document: dict[str, Any], base: str, server: str, *, is_3_0: bool) -> None:
+    def __init__(self, document: dict[str, Any], base: str, server: str) -> None:
         self._document = document
         self._base = base
         self._server = server
-        self._is_3_0 = is_3_0
         self._references = References(document, base)
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
@@ -62,6 +62,8 @@ class _Tools:
             where = pointer(self._base, "paths", path, method)
             try:
                 value = self._tool(name, path, method, item, operation)
+                if problem := schema_problem(value):
+                    raise Unreadable(where, f"{'.'.join(map(str, problem.path))}: {problem.reason}")
             except Unreadable as error:
                 at = "" if error.where.startswith(where) else f"{where}: "
                 refuse(at + error.where, error.reason, ItemKey(self._server, "tool", name))
@@ -118,7 +120,7 @@ class _Tools:
     def _schema(
         self, path: str, method: str, item: dict[str, Any], operation: dict[str, Any], *, inline: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        schemas = Schemas(self._references, is_3_0=self._is_3_0, inline=inline)
+        schemas = Schemas(self._references, inline=inline)
         above = pointer(self._base, "paths", path)
         where = pointer(above, method)
         parameters = parameters_of(

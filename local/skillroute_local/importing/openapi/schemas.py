@@ -40,15 +40,12 @@ class Schemas:
     ----------
     references : References
         Of the document.
-    is_3_0 : bool
-        Whether it is of OpenAPI 3.0, whose schemas are a dialect of their own.
     inline : bool
         False leads every reference to `$defs`.
     """
 
-    def __init__(self, references: References, *, is_3_0: bool, inline: bool = True) -> None:
+    def __init__(self, references: References, *, inline: bool = True) -> None:
         self._references = references
-        self._is_3_0 = is_3_0
         self._inline = inline
         self._inlined = 0
         self._names: dict[str, str] = {}
@@ -95,7 +92,7 @@ class Schemas:
                 made[key] = self._schema(value, at, within, depth + 1)
             else:
                 made[key] = value
-        return as_json_schema(made, is_3_0=self._is_3_0)
+        return as_json_schema(made)
 
     def _referred(self, schema: dict[str, Any], where: str, within: tuple[str, ...], depth: int) -> Any:
         ref, beside = schema["$ref"], {key: value for key, value in schema.items() if key in KEPT_BESIDE_REF}
