@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jsonschema import Draft7Validator, Draft202012Validator
-from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import best_match
 from referencing.exceptions import Unresolvable
 
 _SHOWN = 200
 # MCP's schemas are of draft 2020-12 where they name no other one.
 _DRAFT_7 = "http://json-schema.org/draft-07/schema"
+_RULES = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+_RULES_7 = Draft7Validator(Draft7Validator.META_SCHEMA)
 _FIELDS = ("inputSchema", "input_schema", "outputSchema", "output_schema")
 
 
@@ -33,11 +35,14 @@ def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
             continue
         if schema.get("type", "object") != "object":
             return SchemaProblem((name, "type"), f"must be object, as MCP asks: it is {str(schema['type'])[:_SHOWN]!r}")
-        draft = Draft7Validator if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else Draft202012Validator
+        rules = _RULES_7 if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else _RULES
         try:
-            draft.check_schema(schema)
-        except SchemaError as error:
+            if rules.is_valid(schema):
+                continue
+            error = best_match(rules.iter_errors(schema))
             return SchemaProblem((name, *error.absolute_path), f"is no JSON Schema: {error.message[:_SHOWN]}")
-        except (Unresolvable, RecursionError, TypeError, ValueError):
+        except RecursionError:
+            continue  # how deep it is, is checked with everything else
+        except (Unresolvable, TypeError, ValueError):
             return SchemaProblem((name,), "is no JSON Schema that can be checked")
     return None

@@ -16,16 +16,20 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _JsonLoader(_Loader):  # type: ignore[misc,valid-type]
-    """Reads the values that JSON has: what looks like a date, `yes` and `on` stay texts, as in YAML 1.2."""
+    """Reads the values that JSON has, as it writes them: what looks like a date, `yes` and `12:30:00` stay texts."""
 
 
-_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "int", "float", "merge")}
-_BOOL = "tag:yaml.org,2002:bool"
+_TAG = "tag:yaml.org,2002:"
 _JsonLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag in _TAGS]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag in {f"{_TAG}null", f"{_TAG}merge"}]
     for first, resolvers in _Loader.yaml_implicit_resolvers.items()
 }
-_JsonLoader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF")
+for _name, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"-?(?:0|[1-9][0-9]*)", "-0123456789"),
+    ("float", r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", "-0123456789"),
+):
+    _JsonLoader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), _first)
 
 
 def load_yaml(data: bytes | str, name: str, *, first_line: int = 1) -> Any:

@@ -1,0 +1,334 @@
+"""Sources as they come in: dry runs, removal, MCP servers good and bad; against a client that keeps what it is sent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from skillroute.catalogue.schemas import read_item
+from skillroute.core.hashing import content_hash
+from skillroute_local.client import Client
+from skillroute_local.errors import LocalError
+from skillroute_local.importing.compare import Change
+from skillroute_local.importing.model import Choices
+from skillroute_local.importing.report import ImportReport
+from skillroute_local.importing.source import Source
+from skillroute_local.importing.wanted import wanted
+
+STUB = Path(__file__).parents[2] / "stubs" / "mcp_server.py"
+
+
+class Kept(Client):
+    """A Skillroute in memory that keeps items and servers, as an organisation's caller or a global one sees them."""
+
+    def __init__(self, org_id: str | None = None) -> None:
+        super().__init__("http://nobody.example")
+        self.org_id = org_id
+        self.by_key: dict[tuple[object, ...], dict[str, Any]] = {}
+        self.servers: list[dict[str, Any]] = []
+
+    @property
+    def stored(self) -> list[dict[str, Any]]:
+        return list(self.by_key.values())
+
+    def put(self, kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
+        results = []
+        for index, value in enumerate(values):
+            if kind == "servers":
+                self.servers.append(value)
+                results.append({"index": index, "id": len(self.servers), "status": "created", "error": None})
+                continue
+            row = self.keep(value, self.org_id)
+            results.append({"index": index, "id": row["id"], "status": row.pop("status"), "error": None})
+        return {"degraded": [], "results": results}
+
+    def keep(self, value: dict[str, Any], org_id: str | None) -> dict[str, Any]:
+        row = self.row(value, org_id)
+        key = org_id, row["server"], row["type"], row["name"]
+        held = self.by_key.get(key)
+        row["id"] = held["id"] if held else len(self.by_key) + 1
+        same = held is not None and held["content_hash"] == row["content_hash"]
+        self.by_key[key] = row
+        return {**row, "status": "created" if held is None else "unchanged" if same else "updated"}
+
+    def items(self, *, limit: int, offset: int, **where: str) -> list[dict[str, Any]]:
+        found = [row for row in self.stored if row["server"] == where["server"]]
+        return found[offset : offset + min(limit, 2)]  # pages may be short
+
+    def item(self, item_id: int) -> dict[str, Any]:
+        return next(row for row in self.stored if row["id"] == item_id)
+
+    def delete_item(self, item_id: int) -> None:
+        [key] = [key for key, row in self.by_key.items() if row["id"] == item_id]
+        del self.by_key[key]
+
+    @staticmethod
+    def row(value: dict[str, Any], org_id: str | None) -> dict[str, Any]:
+        content = read_item(value)
+        fields = {name: getattr(content, name) for name in ("input_schema", "output_schema", "annotations", "metadata")}
+        return {
+            **fields, "org_id": org_id, "server": content.key.server, "type": content.key.type,
+            "name": content.key.name, "description": content.description, "tags": list(content.tags),
+            "content_hash": content_hash(content),
+        }  # fmt: skip
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(f"{row['server']}/{row['name']}" for row in self.stored)
+
+
+def imported(
+    client: Client, *paths: Path, choices: Choices | None = None, mcp: str | None = None, prune: bool = False
+) -> ImportReport:
+    report = ImportReport()
+    for each in wanted({"items": paths}, mcp, choices or Choices(), None, watch=False):
+        source = Source(each.name, each.read, report, each.kind)
+        if reading := source.reading():
+            source.write(reading, client, lambda _: None, prune=prune)
+    return report
+
+
+def dry_run(client: Client, path: Path, choices: Choices | None = None, *, prune: bool = True) -> list[Change]:
+    report = ImportReport()
+    [each] = wanted({"items": [path]}, None, choices or Choices(), None, watch=False)
+    source = Source(each.name, each.read, report, each.kind)
+    reading = source.reading()
+    assert reading is not None
+    return list(source.compare(reading, client, lambda _: None, prune=prune))
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Callable[..., Path]:
+    """What writes a tools/list answer with tools of these names."""
+
+    def write(*names: str, **more: object) -> Path:
+        path = tmp_path / "garden.json"
+        tools = [{"name": name, "description": name, "inputSchema": {"type": "object"}} for name in names]
+        path.write_text(json.dumps({"tools": [*tools, *more.pop("and_", [])], **more}), encoding="utf-8")  # type: ignore[misc]
+        return path
+
+    return write
+
+
+GARDEN = Choices(server="garden")
+
+
+class TestRemoval:
+    def test_what_is_gone_from_a_source_goes_and_nothing_else(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            client.put("items", [{"name": "bake", "server": "bakery"}, {"name": "free"}])
+            client.put("items", [{"name": "plan", "server": "garden", "type": "prompt"}])
+            imported(client, garden("dig", "rake"), choices=GARDEN)
+
+            report = imported(client, garden("dig", "sow"), choices=GARDEN, prune=True)
+
+            assert client.names == ["/free", "bakery/bake", "garden/dig", "garden/plan", "garden/sow"]
+            assert report.counts["items"] == {"created": 1, "unchanged": 1, "removed": 1}
+
+    def test_without_prune_nothing_goes(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake"), choices=GARDEN)
+            imported(client, garden("dig"), choices=GARDEN)
+
+            assert client.names == ["garden/dig", "garden/rake"]
+
+    @pytest.mark.parametrize(
+        ("names", "more", "why"),
+        [
+            (("dig",), {"nextCursor": "2"}, "the list goes on: it has a nextCursor"),
+            (("dig",), {"and_": [7]}, "a part of it could not be read, so what is missing may be there"),
+            ((), {}, "it lists nothing at all"),
+        ],
+    )
+    def test_where_it_is_not_sure_what_is_gone_nothing_goes_and_the_reason_is_given(
+        self, garden: Callable[..., Path], names: tuple[str, ...], more: dict[str, Any], why: str
+    ) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake"), choices=GARDEN)
+
+            report = imported(client, garden(*names, **more), choices=GARDEN, prune=True)
+
+            assert client.names == ["garden/dig", "garden/rake"]
+            assert report.notes == [f"garden.json: nothing is removed: {why}"]
+
+    def test_what_is_refused_in_its_new_form_stays_in_its_old_one(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake", "sow"), choices=GARDEN)
+            liar = {"name": "rake", "inputSchema": {"type": "array"}}
+            wordy = {"name": "sow", "description": "x" * 50_001, "inputSchema": {"type": "object"}}
+
+            report = imported(client, garden("dig", and_=[liar, wordy]), choices=GARDEN, prune=True)
+
+            assert client.names == ["garden/dig", "garden/rake", "garden/sow"]
+            assert len(report.problems) == 2
+
+    def test_items_of_no_server_are_never_removed(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake"))
+
+            report = imported(client, garden("dig"), prune=True)
+
+            assert client.names == ["/dig", "/rake"]
+            assert report.notes == [
+                "garden.json: nothing is removed: its items are of no server: name one with --server"
+            ]
+
+    def test_global_items_are_not_an_organisations_to_remove(self, garden: Callable[..., Path]) -> None:
+        with Kept("acme") as client:
+            client.keep({"name": "rake", "server": "garden"}, None)
+            imported(client, garden("dig", "sow"), choices=GARDEN)
+
+            imported(client, garden("dig"), choices=GARDEN, prune=True)
+
+            assert client.names == ["garden/dig", "garden/rake"]
+
+    def test_of_lines_the_servers_that_they_name_are_listed_in_full(self, tmp_path: Path) -> None:
+        file = tmp_path / "items.jsonl"
+        rows = [{"name": name, "server": server} for server, name in (("a", "x"), ("a", "y"), ("b", "z"))]
+        with Kept() as client:
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            imported(client, file)
+            file.write_text("".join(json.dumps(row) + "\n" for row in [rows[0], {"name": "w"}]), encoding="utf-8")
+            imported(client, file, prune=True)
+
+            assert client.names == ["/w", "a/x", "b/z"]
+
+    def test_skills_of_a_folder_go_and_other_resources_of_the_name_stay(self, tmp_path: Path) -> None:
+        for name in ("pdf", "xlsx"):
+            (tmp_path / "skills" / name).mkdir(parents=True)
+            text = f"---\nname: {name}\ndescription: Do {name}.\n---\n"
+            (tmp_path / "skills" / name / "SKILL.md").write_text(text, encoding="utf-8")
+        with Kept() as client:
+            client.put("items", [{"name": "readme", "server": "skills", "type": "resource"}])
+            imported(client, tmp_path / "skills")
+            (tmp_path / "skills" / "xlsx" / "SKILL.md").unlink()
+            imported(client, tmp_path / "skills", prune=True)
+
+            assert client.names == ["skills/pdf", "skills/readme"]
+
+
+class TestDryRun:
+    def test_shows_each_change_and_makes_none(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake", "sow"), choices=GARDEN)
+            before = list(client.stored)
+            changed = {"name": "rake", "description": "Rake more.", "inputSchema": {"type": "object"}, "title": "R"}
+
+            changes = dry_run(client, garden("dig", "hoe", and_=[changed]), GARDEN)
+
+            assert [(change.what, change.name, change.detail) for change in changes] == [
+                ("unchanged", "garden/dig", ""),
+                ("created", "garden/hoe", ""),
+                ("updated", "garden/rake", "description, metadata"),
+                ("removed", "garden/sow", ""),
+            ]
+            assert client.stored == before
+
+    def test_says_what_the_import_then_does(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake"), choices=GARDEN)
+            file = garden("dig", "hoe")
+            changes = dry_run(client, file, GARDEN)
+            report = imported(client, file, choices=GARDEN, prune=True)
+
+            counted = {what: sum(change.what == what for change in changes) for what in report.counts["items"]}
+            assert counted == report.counts["items"] == {"created": 1, "unchanged": 1, "removed": 1}
+
+    def test_of_an_organisations_item_and_a_global_one_the_organisations_counts(
+        self, garden: Callable[..., Path]
+    ) -> None:
+        with Kept("acme") as client:
+            imported(client, garden("dig"), choices=GARDEN)
+            client.keep({"name": "dig", "server": "garden"}, None)
+
+            assert [change.what for change in dry_run(client, garden("dig"), GARDEN)] == ["unchanged"]
+
+
+class TestMcpServers:
+    def config(self, tmp_path: Path, *behaviours: str, **more: object) -> Path:
+        servers = {name: {"command": sys.executable, "args": [str(STUB), name]} for name in behaviours}
+        path = tmp_path / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": {**servers, **more}}), encoding="utf-8")
+        return path
+
+    def test_all_that_a_server_lists_comes_in_with_every_field(self, tmp_path: Path) -> None:
+        with Kept() as client:
+            report = imported(client, self.config(tmp_path, "good"))
+
+            by_name = {row["name"]: row for row in client.stored}
+            assert report.problems == []
+            assert report.notes == ["mcp.json: good lists 10 tools, 1 prompt, 1 resource"]
+            assert by_name["echo"]["metadata"] == {"title": "Echo", "x-of-the-server": {"kept": True}}
+            assert by_name["echo"]["annotations"] == {"readOnlyHint": True}
+            assert [by_name[name]["type"] for name in ("review", "readme")] == ["prompt", "resource"]
+            assert {row["server"] for row in client.stored} == {"good"}
+
+    def test_one_that_is_wrong_is_reported_and_stops_no_other(self, tmp_path: Path) -> None:
+        # GIVEN servers that die, lie, list 10,000 tools, and are none, beside a good one
+        bad = ("dying", "lying", "huge")
+        path = self.config(tmp_path, *bad, "good", missing={"command": str(tmp_path / "none")}, wrong={"args": []})
+
+        with Kept() as client:
+            report = imported(client, path)
+
+            # THEN each is reported by its name, with what is wrong
+            problems = "\n".join(report.problems)
+            for said in (
+                'mcp.json: mcpServers.wrong has neither "command" nor "url"',
+                "mcp.json: dying: its program ended before it answered the handshake; its last line was: the token is ",
+                "mcp.json: missing: the program ",
+                "mcp.json: lying: tool wordy: inputSchema: ",
+                "mcp.json: lying: tool listy: inputSchema.type: ",
+                "mcp.json#/lying/tools/1/inputSchema/properties/n/type: is no JSON Schema: ",
+                "mcp.json: huge: tools after the first 5000 are left out",
+            ):
+                assert said in problems, problems
+            # AND what was right comes in
+            servers = [row["server"] for row in client.stored]
+            assert (servers.count("good"), servers.count("lying"), servers.count("huge")) == (12, 4, 5_002)
+
+    def test_one_that_hangs_is_left_after_the_time_that_it_has(
+        self, tmp_path: Path, garden: Callable[..., Path]
+    ) -> None:
+        with Kept() as client:
+            hanging = self.config(tmp_path, "hanging")
+            report = imported(client, hanging, garden("dig"), choices=Choices(timeout_s=1.0))
+
+            assert report.problems == ["mcp.json: hanging: no answer to the handshake within 1 s"]
+            assert client.names == ["/dig"]
+
+    def test_only_of_servers_that_were_listed_in_full_something_goes(self, tmp_path: Path) -> None:
+        with Kept() as client:
+            for server in ("good", "lying", "dying", "other"):
+                client.put("items", [{"name": "old", "server": server, "type": "tool"}])
+
+            imported(client, self.config(tmp_path, "good", "lying", "dying"), prune=True)
+
+            assert [name for name in client.names if name.endswith("/old")] == ["dying/old", "lying/old", "other/old"]
+
+    def test_a_server_that_is_chosen_is_the_only_one_that_is_started(self, tmp_path: Path) -> None:
+        with Kept() as client:
+            report = imported(client, self.config(tmp_path, "good", "dying"), choices=Choices(server="good"))
+            none = imported(client, self.config(tmp_path, "good"), choices=Choices(server="bad"))
+
+            assert report.problems == []
+            assert none.problems == ["mcp.json: names no server 'bad' that is switched on: check --server"]
+
+    def test_a_command_is_a_server_and_what_it_says_of_itself_is_registered(self) -> None:
+        with Kept() as client:
+            choices = Choices(server="stub", register=True)
+            report = imported(client, mcp=f"{sys.executable} {STUB} good", choices=choices)
+
+            assert (report.problems, len(client.stored)) == ([], 12)
+            assert client.servers == [
+                {"path": "/stub", "name": "stub", "title": "Stub", "description": "For tests.", "version": "1.2"}
+            ]
+
+    @pytest.mark.parametrize(("target", "server"), [("x", None), ("", "a"), ('"', "a")])
+    def test_a_command_that_is_none_or_has_no_name_says_what_to_do(self, target: str, server: str | None) -> None:
+        with Kept() as client, pytest.raises(LocalError, match="--mcp"):
+            imported(client, mcp=target, choices=Choices(server=server))

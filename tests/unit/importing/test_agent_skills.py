@@ -1,0 +1,153 @@
+"""Agent Skills: folders with a SKILL.md become resources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from skillroute.catalogue.model import ItemKey
+from skillroute_local.importing import agent_skills
+from skillroute_local.importing.model import Scope, Unreadable
+
+from tests.unit.importing.reading import read_path, written
+
+PDF = """---
+name: pdf
+description: >
+  Read and fill
+  PDF forms.
+license: Apache-2.0
+allowed-tools: Bash(python:*) Read
+metadata: {version: 1.10, since: 2026-01-02}
+---
+# PDF
+
+Run scripts/fill.py.
+"""
+
+
+def skill(folder: Path, name: str, text: str | None = None) -> Path:
+    return written(folder, f"{name}/SKILL.md", text or f"---\nname: {name}\ndescription: Do {name}.\n---\n").parent
+
+
+def test_a_skill_becomes_a_resource_with_all_that_it_says(tmp_path: Path) -> None:
+    folder = skill(tmp_path / "skills", "pdf", PDF)
+    written(folder, "scripts/fill.py", "pass")
+    written(folder, "node_modules/left.js", "out")
+
+    found = read_path(tmp_path / "skills")
+
+    assert found.refused == []
+    assert [(row.where, row.value) for row in found.rows] == [
+        (
+            "skills/pdf/SKILL.md",
+            {
+                "type": "resource",
+                "server": "skills",
+                "name": "pdf",
+                "description": "Read and fill PDF forms.",
+                "tags": ["agent-skill"],
+                "metadata": {
+                    "uri": "skill://pdf/SKILL.md",
+                    "mimeType": "text/markdown",
+                    "instructions": "# PDF\n\nRun scripts/fill.py.",
+                    "files": ["scripts/fill.py"],
+                    "license": "Apache-2.0",
+                    "allowed_tools": "Bash(python:*) Read",
+                    "metadata": {"version": 1.1, "since": "2026-01-02"},
+                },
+            },
+        )
+    ]
+    assert found.reading.scopes == (Scope("skills", "resource", "agent-skill"),)
+
+
+def test_skills_are_found_in_folders_of_folders_and_behind_links_once(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    skill(root, "top")
+    skill(root / "group" / "deeper", "below")
+    skill(skill(root, "outer"), "within-a-skill")
+    skill(root / "node_modules", "of-a-package")
+    skill(tmp_path / "elsewhere", "linked")
+    (root / "link").symlink_to(tmp_path / "elsewhere")
+    (root / "group" / "round").symlink_to(root)
+
+    assert sorted(read_path(root).values) == ["below", "linked", "outer", "top"]
+
+
+def test_one_skill_is_the_same_resource_as_among_the_others_and_lists_nothing_in_full(tmp_path: Path) -> None:
+    one = skill(tmp_path / "skills", "pdf", PDF)
+    skill(tmp_path / "skills", "xlsx")
+
+    alone, of_file, all_ = (read_path(path) for path in (one, one / "SKILL.md", one.parent))
+
+    assert alone.values["pdf"] == of_file.values["pdf"] == all_.values["pdf"]
+    assert (len(alone.rows), alone.reading.scopes, alone.reading.partial) == (1, (), "it is one skill")
+
+
+def test_a_server_that_is_chosen_goes_before_the_folders_name(tmp_path: Path) -> None:
+    skill(tmp_path / "skills", "pdf")
+
+    assert read_path(tmp_path / "skills", server="mine").values["pdf"]["server"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# No front matter\n", ":1: must begin with front matter: "),
+        ("", ":1: must begin with front matter: "),
+        ("---\nname: a\ndescription: b\n", ":1: must begin with front matter: "),
+        ("---\n- a\n---\n", ":2: the front matter must have name and description"),
+        ("---\nname: a\n---\n", ": description: must be a text in the front matter"),
+        ("---\nname: [a]\ndescription: b\n---\n", ": name: must be a text in the front matter"),
+        (
+            "---\nname: a\ndescription: Use it: now\n---\n",
+            ":3:20: is not YAML: mapping values are not allowed in this context; a text with a colon in it needs ",
+        ),
+        ("---\nname: a\ndescription: " + "b" * 50_001 + "\n---\n", ": description: String should have at most"),
+    ],
+)
+def test_a_skill_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    skill(tmp_path / "skills", "good")
+    written(tmp_path / "skills", "bad/SKILL.md", text)
+
+    found = read_path(tmp_path / "skills")
+
+    assert list(found.values) == ["good"]
+    assert len(found.refused) == 1
+    assert found.refused[0].startswith(f"skills/bad/SKILL.md{problem}")
+    assert found.about[0] in {ItemKey("skills", "resource", "bad"), ItemKey("skills", "resource", "a")}
+
+
+def test_a_skill_that_is_too_large_is_refused_and_long_instructions_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_skills, "MAX_INSTRUCTIONS", 10)
+    long = "---\nname: long\ndescription: Long.\n---\n" + "x" * 1_000
+    skill(tmp_path / "skills", "long", long)
+    skill(tmp_path / "skills", "huge", long + "x" * agent_skills.MAX_SKILL_BYTES)
+
+    found = read_path(tmp_path / "skills")
+
+    metadata = found.values["long"]["metadata"]
+    assert (metadata["instructions"], metadata["instructions_cut"]) == ("x" * 10, True)
+    assert found.refused == ["skills/huge/SKILL.md: is larger than 1 MB: split it, or write one object a line"]
+
+
+def test_a_folder_without_skills_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    assert read_path(tmp_path / "empty").refused == [
+        "empty/: there is no SKILL.md in it, nor in its folders to a depth of 8"
+    ]
+
+
+def test_a_folder_of_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_skills, "MAX_FOLDERS", 3)
+    for number in range(5):
+        (tmp_path / "many" / str(number)).mkdir(parents=True)
+
+    with pytest.raises(Unreadable, match="many/: has more than 3 folders: name one that holds skills"):
+        read_path(tmp_path / "many")

@@ -1,0 +1,153 @@
+"""Items as the API takes them, from documents and lines, and answers of MCP servers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from skillroute.catalogue.model import ItemKey
+from skillroute_local.importing import items
+from skillroute_local.importing.model import Scope, Unreadable
+
+from tests.unit.importing.reading import read_path, written
+
+EVERY_FIELD = {
+    "type": "prompt",
+    "server": "garden",
+    "name": "plan_beds",
+    "description": "Plan the beds.",
+    "input_schema": {"type": "object", "properties": {"beds": {"type": "integer"}}},
+    "output_schema": {"type": "object"},
+    "annotations": {"readOnlyHint": True},
+    "tags": ["outdoors"],
+    "metadata": {"since": 3},
+    "title": "Plan",
+}
+
+
+def tool(name: str, **more: object) -> dict[str, object]:
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+@pytest.mark.parametrize(
+    "content", [EVERY_FIELD, [EVERY_FIELD], {"items": [EVERY_FIELD]}, json.dumps(EVERY_FIELD) + "\n" + "{}\n"]
+)
+def test_every_field_of_an_item_comes_through(tmp_path: Path, content: object) -> None:
+    found = read_path(written(tmp_path, "items.json", content))
+
+    assert [row.value for row in found.rows] == [EVERY_FIELD]
+
+
+def test_a_category_becomes_a_tag(tmp_path: Path) -> None:
+    found = read_path(written(tmp_path, "i.json", [{"name": "a", "category": "x", "tags": ["y"]}, {"name": "b"}]))
+
+    assert [row.value.get("tags") for row in found.rows] == [["y", "x"], None]
+
+
+@pytest.mark.parametrize(
+    ("wrap", "base"),
+    [
+        (lambda tools: {"tools": tools}, "listed.json#/tools"),
+        (lambda tools: {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}, "listed.json#/result/tools"),
+        (lambda tools: {"result": {"tools": tools}}, "listed.json#/result/tools"),
+        (lambda tools: tools, "listed.json#"),
+    ],
+    ids=["object", "envelope", "result", "array"],
+)
+def test_a_tools_list_comes_in_every_form_in_which_people_have_it(tmp_path: Path, wrap: object, base: str) -> None:
+    listed = [tool("dig", title="Dig"), 7, {"description": "no name"}, tool("rake")]
+
+    found = read_path(written(tmp_path, "listed.json", wrap(listed)), server="garden")  # type: ignore[operator]
+
+    assert [(row.where, row.value["name"], row.value["server"]) for row in found.rows] == [
+        (f"{base}/0", "dig", "garden"),
+        (f"{base}/3", "rake", "garden"),
+    ]
+    assert found.values["dig"]["title"] == "Dig"
+    assert sorted(found.refused) == [f"{base}/1: not a JSON object", f"{base}/2: name: Field required"]
+
+
+def test_prompts_and_resources_of_an_answer_are_what_they_are(tmp_path: Path) -> None:
+    answer = {
+        "tools": [tool("dig")],
+        "prompts": [{"name": "plan", "arguments": []}],
+        "resources": [{"name": "map", "uri": "file:///map"}],
+        "resourceTemplates": [{"name": "bed", "uriTemplate": "bed://{n}"}],
+    }
+
+    found = read_path(written(tmp_path, "all.json", answer), server="garden")
+
+    assert [row.value["type"] for row in found.rows] == ["tool", "prompt", "resource", "resource"]
+    assert found.values["bed"]["uriTemplate"] == "bed://{n}"
+    assert found.reading.scopes == [Scope("garden", "tool"), Scope("garden", "prompt"), Scope("garden", "resource")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "place", "reason"),
+    [
+        ({"type": "array"}, "/inputSchema/type", "must be object, as MCP asks: it is 'array'"),
+        (
+            {"type": "object", "properties": {"n": {"type": "whole"}}},
+            "/inputSchema/properties/n/type",
+            "is no JSON Schema: 'whole' is not valid under any of the given schemas",
+        ),
+        ({"required": "n"}, "/inputSchema/required", "is no JSON Schema: 'n' is not of type 'array'"),
+    ],
+)
+def test_a_schema_that_is_none_is_refused_with_its_place(
+    tmp_path: Path, schema: object, place: str, reason: str
+) -> None:
+    answer = {"tools": [tool("good"), {"name": "liar", "inputSchema": schema}]}
+
+    found = read_path(written(tmp_path, "listed.json", answer), server="garden")
+
+    assert list(found.values) == ["good"]
+    assert found.refused == [f"listed.json#/tools/1{place}: {reason}"]
+    assert found.about == [ItemKey("garden", "tool", "liar")]
+
+
+def test_a_schema_of_an_older_draft_is_one(tmp_path: Path) -> None:
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": {"a": True}}
+
+    assert read_path(written(tmp_path, "l.json", {"tools": [{"name": "a", "inputSchema": old}]})).refused == []
+
+
+def test_a_schema_that_is_nested_without_end_spoils_nothing(tmp_path: Path) -> None:
+    deep: dict[str, object] = {}
+    for _ in range(200):
+        deep = {"type": "object", "properties": {"a": deep}}
+
+    found = read_path(written(tmp_path, "l.json", {"tools": [{"name": "deep", "inputSchema": deep}, tool("good")]}))
+
+    assert list(found.values) == ["good"]
+    assert "is nested deeper than 64 levels" in found.refused[0]
+
+
+def test_an_answer_that_is_an_error_is_refused(tmp_path: Path) -> None:
+    answer = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}}
+
+    with pytest.raises(Unreadable) as raised:
+        read_path(written(tmp_path, "l.json", answer))
+
+    assert str(raised.value) == "l.json#/error: the server answered with an error: no such method"
+
+
+def test_the_second_of_a_name_is_refused(tmp_path: Path) -> None:
+    found = read_path(written(tmp_path, "l.json", {"tools": [tool("dig"), tool("dig", description="again")]}))
+
+    assert len(found.rows) == 1
+    assert found.refused == ["l.json#/tools/1: name: the same server, type and name as l.json#/tools/0"]
+
+
+def test_a_line_without_an_end_is_refused_and_the_lines_behind_it_count_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(items, "MAX_LINE_BYTES", 100)
+    long = json.dumps({"name": "long", "description": "x" * 1_000})
+    lines = "\n".join([json.dumps({"name": "a"}), long, "{broken", json.dumps({"name": "b"})])
+
+    found = read_path(written(tmp_path, "i.jsonl", lines))
+
+    assert [row.where for row in found.rows] == ["i.jsonl:1", "i.jsonl:4"]
+    assert [refusal.split(": ")[0] for refusal in found.refused] == ["i.jsonl:2", "i.jsonl:3"]

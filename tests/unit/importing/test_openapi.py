@@ -1,0 +1,286 @@
+"""OpenAPI 3 documents: operations become tools whose schemas stand alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from skillroute.catalogue.model import ItemKey
+from skillroute_local.importing.model import Scope, Unreadable
+from skillroute_local.importing.openapi.names import made_name, server_name
+from skillroute_local.importing.openapi.references import References
+from skillroute_local.importing.openapi.schemas import Schemas
+
+from tests.unit.importing.reading import Read, read_path, strings, written
+
+PETSTORE = """
+openapi: 3.0.3
+info: {title: Pet Store, version: 1.0.0}
+servers: [{url: https://pets.example/v1}]
+paths:
+  /pets/{petId}:
+    parameters:
+      - {$ref: '#/components/parameters/PetId'}
+    get:
+      operationId: getPet
+      summary: Get a pet
+      description: Returns one pet by its id.
+      tags: [pets]
+      responses: {200: {description: The pet}}
+    put:
+      summary: Change a pet
+      deprecated: true
+      parameters:
+        - {name: dryRun, in: query, schema: {type: boolean, nullable: true}}
+        - {name: Authorization, in: header, schema: {type: string}}
+        - {name: petId, in: query, schema: {type: string}}
+      requestBody:
+        description: The pet as it shall be.
+        required: true
+        content:
+          text/plain: {schema: {type: string}}
+          application/json: {schema: {$ref: '#/components/schemas/Pet'}}
+      responses: {204: {description: Done}}
+    delete:
+      responses: {204: {description: Gone}}
+components:
+  parameters:
+    PetId:
+      name: petId
+      in: path
+      required: true
+      description: The pet's id.
+      schema: {type: integer, minimum: 0, exclusiveMinimum: true, example: 7}
+  schemas:
+    Pet:
+      type: object
+      required: [name, id]
+      properties:
+        id: {type: integer, readOnly: true}
+        name: {type: string}
+        kind: {type: string, enum: [cat, dog], nullable: true}
+        parent: {$ref: '#/components/schemas/Pet'}
+      discriminator: {propertyName: kind}
+      x-internal: true
+"""
+
+
+def document(**paths: Any) -> dict[str, Any]:
+    return {"openapi": "3.1.0", "info": {"title": "API"}, "paths": {f"/{name}": item for name, item in paths.items()}}
+
+
+def read_document(tmp_path: Path, content: object, name: str = "api.json") -> Read:
+    found = read_path(written(tmp_path, name, content))
+    for value in found.values.values():
+        schema = value["input_schema"]
+        Draft202012Validator.check_schema(schema)
+        references = [text for text in strings(schema) if text.startswith("#/")]
+        assert all(ref.removeprefix("#/$defs/") in schema["$defs"] for ref in references)
+    return found
+
+
+def test_an_operation_becomes_a_tool(tmp_path: Path) -> None:
+    found = read_document(tmp_path, PETSTORE, "petstore.yaml")
+
+    assert found.refused == []
+    assert [row.where for row in found.rows] == [
+        f"petstore.yaml#/paths/~1pets~1{{petId}}/{method}" for method in ("get", "put", "delete")
+    ]
+    assert found.values["getPet"] == {
+        "type": "tool",
+        "server": "pet-store",
+        "name": "getPet",
+        "description": "Get a pet.\nReturns one pet by its id.",
+        "input_schema": {
+            "type": "object",
+            "properties": {
+                "petId": {
+                    "type": "integer",
+                    "exclusiveMinimum": 0,
+                    "examples": [7],
+                    "description": "The pet's id.",
+                }
+            },
+            "required": ["petId"],
+        },
+        "annotations": {"readOnlyHint": True, "idempotentHint": True, "title": "Get a pet"},
+        "tags": ["pets"],
+        "metadata": {
+            "http": {
+                "method": "GET",
+                "path": "/pets/{petId}",
+                "arguments": {"petId": {"in": "path", "name": "petId"}},
+                "url": "https://pets.example/v1",
+            }
+        },
+    }
+    assert found.reading.scopes == (Scope("pet-store", "tool"),)
+
+
+def test_the_body_is_an_argument_and_parameters_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    put = read_document(tmp_path, PETSTORE, "petstore.yaml").values["put_pets_petId"]
+
+    schema = put["input_schema"]
+    assert list(schema["properties"]) == ["petId", "dryRun", "query_petId", "body"]
+    assert schema["required"] == ["petId", "body"]
+    assert schema["properties"]["dryRun"] == {"type": ["boolean", "null"]}
+    assert put["metadata"]["http"]["arguments"] == {
+        "petId": {"in": "path", "name": "petId"},
+        "dryRun": {"in": "query", "name": "dryRun"},
+        "query_petId": {"in": "query", "name": "petId"},
+        "body": {"in": "body", "name": "application/json"},
+    }
+    assert put["description"] == "Deprecated. Change a pet"
+
+
+def test_references_are_replaced_and_what_has_no_end_leads_to_defs(tmp_path: Path) -> None:
+    schema = read_document(tmp_path, PETSTORE, "petstore.yaml").values["put_pets_petId"]["input_schema"]
+
+    body = schema["properties"]["body"]
+    assert body == {
+        "type": "object",
+        "description": "The pet as it shall be.",
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string"},
+            "kind": {"type": ["string", "null"], "enum": ["cat", "dog", None]},
+            "parent": {"$ref": "#/$defs/Pet"},
+        },
+    }
+    assert schema["$defs"]["Pet"]["properties"]["parent"] == {"$ref": "#/$defs/Pet"}
+    pet = {"name": "Rex", "parent": {"name": "Rexana", "parent": {"name": 7}}}
+    wrong = [error.json_path for error in Draft202012Validator(schema).iter_errors({"petId": 1, "body": pet})]
+    assert wrong == ["$.body.parent.parent.name"]
+
+
+def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
+    paths = {"/a/b": {"get": {}}, "/a_b": {"get": {}}, "/c": {"get": {}}}
+    both = [
+        read_document(tmp_path, {"openapi": "3.0.0", "info": {"title": "API"}, "paths": dict(order)})
+        for order in (paths.items(), reversed(paths.items()))
+    ]
+
+    names = [{row.where: row.value["name"] for row in found.rows} for found in both]
+    assert names[0] == names[1]
+    assert sorted(name[:7] for name in names[0].values()) == ["get_a_b", "get_a_b", "get_c"]
+    assert len(set(names[0].values())) == 3
+
+
+@pytest.mark.parametrize(
+    ("operation", "place", "reason"),
+    [
+        (
+            {"parameters": [{"$ref": "#/components/parameters/None"}]},
+            "/parameters/0/$ref",
+            "'#/components/parameters/None' leads nowhere: there is no 'components'",
+        ),
+        (
+            {"parameters": [{"$ref": "other.yaml#/a"}]},
+            "/parameters/0/$ref",
+            "'other.yaml#/a' leads out of the document: bundle it into one file first",
+        ),
+        ({"parameters": [{"in": "query"}]}, "/parameters/0/name", "must be a text"),
+        (
+            {"parameters": [{"name": "a", "in": "body"}]},
+            "/parameters/0/in",
+            "must be one of cookie, header, path, query",
+        ),
+        ({"parameters": {}}, "/parameters", "must be a list of parameters"),
+        ({"parameters": ["a"]}, "/parameters/0", "must be an object"),
+        ({"requestBody": {"content": {}}}, "/requestBody/content", "must be an object with a media type"),
+        (
+            {"requestBody": {"content": {"application/json": {"schema": 7}}}},
+            "/requestBody/content/application~1json/schema",
+            "must be a schema: an object, true or false",
+        ),
+        (
+            {"parameters": [{"name": "n", "in": "query", "schema": {"type": "whole"}}]},
+            "",
+            "input_schema.properties.n.type: is no JSON Schema: 'whole' is not valid under any of the given schemas",
+        ),
+    ],
+)
+def test_an_operation_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
+    tmp_path: Path, operation: dict[str, Any], place: str, reason: str
+) -> None:
+    found = read_document(tmp_path, document(bad={"get": operation}, good={"get": {}}))
+
+    assert list(found.values) == ["get_good"]
+    assert found.refused == [f"api.json#/paths/~1bad/get{place}: {reason}"]
+    assert found.about == [ItemKey("api", "tool", "get_bad")]
+
+
+def test_references_that_go_round_end(tmp_path: Path) -> None:
+    looping = {"a": {"$ref": "#/components/parameters/b"}, "b": {"$ref": "#/components/parameters/a"}}
+    found = read_document(
+        tmp_path,
+        document(x={"get": {"parameters": [{"$ref": "#/components/parameters/a"}]}})
+        | {"components": {"parameters": looping}},
+    )
+
+    assert found.refused == ["api.json#/paths/~1x/get/parameters/0/$ref: leads through more than 8 references"]
+
+
+def test_schemas_that_unfold_without_measure_are_bounded(tmp_path: Path) -> None:
+    # GIVEN thirty schemas, each of which has the next one twice: unfolded, a thousand million
+    doubled = {
+        f"S{n}": {"type": "object", "properties": {side: {"$ref": f"#/components/schemas/S{n + 1}"} for side in "lr"}}
+        for n in range(30)
+    }
+    schemas = {**doubled, "S30": {"type": "string"}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}
+
+    found = read_document(tmp_path, document(x={"post": {"requestBody": body}}) | {"components": {"schemas": schemas}})
+
+    # THEN the tool has them all, each once
+    [value] = found.values.values()
+    assert len(value["input_schema"]["$defs"]) >= 24
+    assert len(json.dumps(value)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"swagger": "2.0"}, "api.json#: is of version 2.0; OpenAPI 3 is read: convert it first"),
+        ({"openapi": "3.0.0", "paths": []}, "api.json#/paths: must be an object"),
+    ],
+)
+def test_a_document_that_cannot_be_read_says_why(tmp_path: Path, content: object, problem: str) -> None:
+    with pytest.raises(Unreadable) as raised:
+        read_document(tmp_path, content)
+
+    assert str(raised.value) == problem
+
+
+def test_names_are_made_of_titles_and_paths() -> None:
+    assert server_name("Swagger Petstore - OpenAPI 3.0", "file") == "swagger-petstore-openapi-3.0"
+    assert server_name(" ", "file") == server_name(None, "file") == "file"
+    assert made_name("get", "/pets/{petId}/photos") == "get_pets_petId_photos"
+    assert made_name("get", "/") == "get"
+
+
+_SCHEMAS = st.recursive(
+    st.sampled_from([{"type": "string"}, {"$ref": "#/components/schemas/A"}, {"$ref": "#/components/schemas/B"}, True]),
+    lambda inner: st.one_of(
+        st.builds(lambda each: {"type": "array", "items": each}, inner),
+        st.builds(lambda each: {"anyOf": each}, st.lists(inner, min_size=1, max_size=3)),
+        st.builds(lambda each: {"type": "object", "properties": each}, st.dictionaries(st.text(max_size=3), inner)),
+    ),
+    max_leaves=8,
+)
+
+
+@given(a=_SCHEMAS, b=_SCHEMAS, root=_SCHEMAS)
+def test_whatever_leads_to_whatever_the_schema_stands_alone(a: object, b: object, root: object) -> None:
+    schemas = Schemas(References({"components": {"schemas": {"A": a, "B": b}}}, "d#"))
+
+    made = {"properties": {"x": schemas.of(root, "d#/root")}, "$defs": schemas.definitions()}
+
+    Draft202012Validator.check_schema(made)
+    targets = {text for text in strings(made) if text.startswith("#/")}
+    assert targets <= {f"#/$defs/{name}" for name in made["$defs"]}

@@ -1,0 +1,49 @@
+"""YAML as JSON can carry it."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute_local.importing import yaml_text
+from skillroute_local.importing.model import Unreadable
+from skillroute_local.importing.yaml_text import load_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: yes\nb: on\nc: NO", {"a": "yes", "b": "on", "c": "NO"}),
+        ("a: true\nb: False", {"a": True, "b": False}),
+        ("a: 2026-01-02\nb: 12:30:00", {"a": "2026-01-02", "b": "12:30:00"}),
+        ("200: ok\ntrue: t\nnull: n", {"200": "ok", "true": "t", "null": "n"}),
+        ("a: &x {k: 1}\nb: *x\nc: {<<: *x, m: 2}", {"a": {"k": 1}, "b": {"k": 1}, "c": {"k": 1, "m": 2}}),
+        ("a: ~\nb: 1.5\nc: -3\nd: 1e3", {"a": None, "b": 1.5, "c": -3, "d": 1000.0}),
+        ("a: 0x1F\nb: 010\nc: 1_000\nd: .nan", {"a": "0x1F", "b": "010", "c": "1_000", "d": ".nan"}),
+        ("", None),
+    ],
+)
+def test_values_are_those_of_json(text: str, value: object) -> None:
+    assert load_yaml(text, "f") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: !!python/object/apply:os.system [ls]", "f:1:4: is not YAML: could not determine a constructor"),
+        ("a: &a [*a]", "f: is nested too deeply to be read"),
+        ("a: \x07", "f: is not YAML: "),
+        ("a: 1\n---\nb: 2", "f:2:1: is not YAML: but found another document"),
+    ],
+)
+def test_what_is_none_is_refused_with_its_line(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable) as raised:
+        load_yaml(text, "f")
+
+    assert str(raised.value).startswith(problem)
+
+
+def test_aliases_that_unfold_without_measure_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "MAX_VALUES", 10_000)
+    laughs = "a0: &a0 [lol]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
+
+    with pytest.raises(Unreadable, match="f: has more than 10000 values once its aliases are unfolded"):
+        load_yaml(laughs, "f")
