@@ -12,6 +12,7 @@ from skillroute.core import observability
 from skillroute.core.settings import LocalSettings
 from skillroute_local.cli import app
 from skillroute_local.evaluating.requests import read_requests
+from skillroute_local.importing.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -81,15 +82,28 @@ def test_make_targets_that_a_document_names_exist(document: Path) -> None:
     assert named - targets == set()
 
 
+def options() -> set[str]:
+    commands = typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+    return {option for command in commands for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def test_options_and_formats_that_the_page_of_importing_names_exist() -> None:
+    page = text(ROOT / "docs" / "import.md")
+    named = set(re.findall(r"--[a-z][a-z-]*", page))
+    assert {"--prune", "--dry-run", "--register"} <= named
+    assert named - options() == set()
+
+    table = page.partition("| source |")[2].partition("\n\n")[0]
+    assert {name for row in table.splitlines() for name in re.findall(r"^\|[^|]*\| `([a-z-]+)` \|", row)} == set(
+        FORMATS
+    )
+
+
 def test_options_and_requests_that_the_page_of_evaluation_names_exist() -> None:
     page = text(ROOT / "docs" / "evaluation.md")
-    commands = typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
-    options = {
-        option for command in commands for each in command.params for option in (*each.opts, *each.secondary_opts)
-    }
     named = set(re.findall(r"--[a-z][a-z-]*", page))
     assert {"--queries", "--generate", "--fail-under"} <= named
-    assert named - options == set()
+    assert named - options() == set()
 
     [block] = re.findall(r"^```jsonl\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     problems: list[str] = []
