@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _STATUSES = ("created", "updated", "unchanged", "failed")
 _SHOWN = 20
+_REASONS = 5
 _SIGNS = {"created": "+", "updated": "~", "removed": "-"}
 
 
@@ -41,8 +42,10 @@ def show_report(report: ImportReport, *, dry_run: bool) -> None:
 def _show_lines(lines: Sequence[str]) -> None:
     for line in lines[:_SHOWN]:
         err.print(line, markup=False, highlight=False, soft_wrap=True)
-    if len(lines) > _SHOWN:
-        err.print(f"and {len(lines) - _SHOWN} more")
+    left = Counter(line.partition(": ")[2] for line in lines[_SHOWN:])
+    if left:
+        often = "; ".join(f"{count} times {reason}" for reason, count in left.most_common(_REASONS))
+        err.print(f"and {left.total()} more: {often}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _show_counts(kind: Written, counts: Counter[str], tools: Counter[str]) -> None:

@@ -38,6 +38,7 @@ def read_list(content: Content, choices: Choices, refuse: Refuse) -> Reading:
         rows,
         sum(row.size for row in rows),
         partial="a registry's list does not say what it had before: delete servers by DELETE /api/v1/servers/{id}",
+        notes=["--server is about items, and left aside: these are servers"] if choices.server else (),
     )
 
 

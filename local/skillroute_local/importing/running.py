@@ -87,7 +87,8 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
     said = list(notes)
     for server, listing in zip(servers, list_servers(servers, limits), strict=True):
         if isinstance(listing, ServerError):
-            refuse(where, str(listing), server.name)
+            # There is no field to correct where the option names it.
+            refuse(where, str(listing).replace("--mcp.url", "--mcp").replace("--mcp.command", "--mcp"), server.name)
             continue
         for problem in listing.problems:
             refuse(where, problem, server.name)

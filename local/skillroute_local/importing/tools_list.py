@@ -19,8 +19,10 @@ LISTS: dict[str, ItemType] = {
 
 
 def is_answer(content: Content) -> bool:
-    """Return whether a document is such an answer."""
+    """Return whether a document is such an answer, or the array of tools out of one: those have an `inputSchema`."""
     value = document_of(content)
+    if isinstance(value, list):
+        return any(isinstance(each, dict) and "inputSchema" in each for each in value)
     if not isinstance(value, dict):
         return False
     if "jsonrpc" in value or isinstance(value.get("result"), dict):
@@ -31,6 +33,8 @@ def is_answer(content: Content) -> bool:
 def read_answer(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     """Return what the answer lists, as items of the server that was chosen. Raises `Unreadable`."""
     answer, base = document_of(content), f"{content.path.name}#"
+    if isinstance(answer, list):
+        return _reading({"tools": answer}, {"tools": base}, choices.server, refuse)
     if isinstance(answer, dict) and "result" in answer:
         answer, base = answer["result"], pointer(base, "result")
     elif isinstance(answer, dict) and "error" in answer:
@@ -45,24 +49,27 @@ def listed(answer: dict[str, Any], base: str, server: str | None, refuse: Refuse
 
     A tool whose schema is none is refused: nobody could call it.
     """
+    return _reading(answer, {name: pointer(base, name) for name in LISTS}, server, refuse)
+
+
+def _reading(answer: dict[str, Any], places: dict[str, str], server: str | None, refuse: Refuse) -> Reading:
     rows: list[Row] = []
-    for name, type_ in LISTS.items():
-        values = answer.get(name)
-        if not isinstance(values, list):
-            continue
-        named = ((pointer(base, name, place), value) for place, value in enumerate(values))
+    lists = {name: answer[name] for name in LISTS if isinstance(answer.get(name), list)}
+    for name, values in lists.items():
+        named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
-            item = with_server({"type": type_, **row.value}, server)
+            item = with_server({"type": LISTS[name], **row.value}, server)
             if problem := schema_problem(item):
                 refuse(pointer(row.where, *problem.path), problem.reason, _key(item))
             else:
                 rows.append(Row("items", row.where, item, row.size))
-    types = dict.fromkeys(type_ for name, type_ in LISTS.items() if isinstance(answer.get(name), list))
+    types = dict.fromkeys(LISTS[name] for name in lists)
     return Reading(
         "items",
         rows,
         sum(row.size for row in rows),
         scopes=[Scope(server, type_) for type_ in types] if server else (),
+        scopes_of_rows=server is None,
         partial="the list goes on: it has a nextCursor" if answer.get("nextCursor") else None,
     )
 

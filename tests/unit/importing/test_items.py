@@ -107,6 +107,13 @@ def test_a_schema_that_is_none_is_refused_with_its_place(
     assert found.about == [ItemKey("garden", "tool", "liar")]
 
 
+def test_an_array_of_tools_is_held_to_the_same_rules(tmp_path: Path) -> None:
+    found = read_path(written(tmp_path, "l.json", [tool("good"), {"name": "liar", "inputSchema": {"type": "array"}}]))
+
+    assert list(found.values) == ["good"]
+    assert found.refused == ["l.json#/1/inputSchema/type: must be object, as MCP asks: it is 'array'"]
+
+
 def test_a_schema_of_an_older_draft_is_one(tmp_path: Path) -> None:
     old = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": {"a": True}}
 

@@ -48,6 +48,8 @@ def test_a_single_document_is_one_server(tmp_path: Path) -> None:
     schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
     document = {"$schema": schema, "name": "io.example/a", "description": "A.", "version": "1.0.0"}
 
-    [row] = read_path(written(tmp_path, "server.json", document)).rows
+    found = read_path(written(tmp_path, "server.json", document), server="a")
 
+    [row] = found.rows
+    assert found.reading.notes == ["--server is about items, and left aside: these are servers"]
     assert (row.kind, row.where, row.value) == ("servers", "server.json", document)
