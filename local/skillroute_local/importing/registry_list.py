@@ -61,7 +61,7 @@ def _latest(rows: list[Row]) -> list[Row]:
             continue
         key = name if isinstance(name, str) else row.where  # it is refused later, and should not hide another one
         held = latest.get(key)
-        if held is None or official.get("isLatest") or not _official(held.value).get("isLatest"):
+        if held is None or not _official(held.value).get("isLatest"):
             latest[key] = row
     return list(latest.values())
 

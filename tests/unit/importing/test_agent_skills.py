@@ -72,7 +72,9 @@ def test_skills_are_found_in_folders_of_folders_and_behind_links_once(tmp_path: 
     (root / "link").symlink_to(tmp_path / "elsewhere")
     (root / "group" / "round").symlink_to(root)
 
-    assert sorted(read_path(root).values) == ["below", "linked", "outer", "top"]
+    found = read_path(root)
+
+    assert (sorted(found.values), found.refused) == (["below", "linked", "outer", "top"], [])
 
 
 def test_one_skill_is_the_same_resource_as_among_the_others_and_lists_nothing_in_full(tmp_path: Path) -> None:

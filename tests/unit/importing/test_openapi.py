@@ -243,6 +243,43 @@ def test_schemas_that_unfold_without_measure_are_bounded(tmp_path: Path) -> None
     assert len(json.dumps(value)) < 10_000
 
 
+def test_a_schema_that_would_be_large_has_each_part_once(tmp_path: Path) -> None:
+    wide = {"type": "object", "properties": {f"property_{n}": {"type": "string"} for n in range(500)}}
+    sides = {side: {"$ref": "#/components/schemas/Wide"} for side in ("left", "right")}
+    body = {"content": {"application/json": {"schema": {"type": "object", "properties": sides}}}}
+
+    found = read_document(
+        tmp_path, document(x={"post": {"requestBody": body}}) | {"components": {"schemas": {"Wide": wide}}}
+    )
+
+    schema = found.values["post_x"]["input_schema"]
+    assert schema["properties"]["body"]["properties"]["right"] == {"$ref": "#/$defs/Wide"}
+    assert schema["$defs"]["Wide"] == wide
+
+
+def test_what_replaces_references_is_bounded_in_number() -> None:
+    # GIVEN six levels of schemas that have the next one ten times: unfolded, a million
+    levels = {f"S{n}": {"anyOf": [{"$ref": f"#/S{n + 1}"}] * 10} if n < 6 else {"type": "string"} for n in range(7)}
+    schemas = Schemas(References(levels, "d#"))
+
+    made = schemas.of({"$ref": "#/S0"}, "d#")
+
+    assert len(json.dumps(made)) < 500_000  # unfolded, 20 MB
+    assert set(schemas.definitions()) >= {"S6"}
+
+
+def test_references_may_lead_anywhere_in_the_document(tmp_path: Path) -> None:
+    first = {"parameters": [{"name": "id", "in": "path", "schema": {"type": "integer"}}]}
+    second = {"parameters": [{"$ref": "#/paths/~1a~1%7Bid%7D/get/parameters/0"}]}
+    paths = {"/a/{id}": {"get": first}, "/b/{id}": {"get": second}}
+
+    found = read_document(tmp_path, {"openapi": "3.1.0", "info": {"title": "API"}, "paths": paths})
+
+    # A parameter of the path is required, whether it says so or not.
+    schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+    assert [value["input_schema"] for value in found.values.values()] == [schema, schema]
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

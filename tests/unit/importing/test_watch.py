@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from skillroute_local.importing.watch import LOOK_EVERY_S, Watch, Watched
+from skillroute_local.importing.watch import LOOK_EVERY_S, Watch, Watched, signature
 
 
 class Time:
@@ -70,6 +70,7 @@ def test_a_folder_is_due_when_a_file_in_it_changed_whatever_leads_back_to_it(tmp
     watch = Watch([Watched(other), Watched(tmp_path / "skills")], sleep=time.sleep, clock=time.clock)
 
     assert (next(watch.changes()), time.now) == (1, 2 * LOOK_EVERY_S)
+    assert len(signature(tmp_path / "skills")) == 1
 
 
 def test_what_has_no_file_is_due_by_the_clock() -> None:
