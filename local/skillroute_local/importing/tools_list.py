@@ -55,10 +55,13 @@ def listed(answer: dict[str, Any], base: str, server: str | None, refuse: Refuse
 def _reading(answer: dict[str, Any], places: dict[str, str], server: str | None, refuse: Refuse) -> Reading:
     rows: list[Row] = []
     lists = {name: answer[name] for name in LISTS if isinstance(answer.get(name), list)}
+    uris: dict[object, object] = {}
     for name, values in lists.items():
         named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
             item = with_server({"type": LISTS[name], **row.value}, server)
+            if LISTS[name] == "resource":
+                item = _told_apart(item, uris)
             if problem := schema_problem(item):
                 refuse(pointer(row.where, *problem.path), problem.reason, _key(item))
             else:
@@ -72,6 +75,14 @@ def _reading(answer: dict[str, Any], places: dict[str, str], server: str | None,
         scopes_of_rows=server is None,
         partial="the list goes on: it has a nextCursor" if answer.get("nextCursor") else None,
     )
+
+
+def _told_apart(item: dict[str, Any], uris: dict[object, object]) -> dict[str, Any]:
+    """Return a resource by its address where another one has its name: MCP tells resources apart by that."""
+    name, uri = item.get("name"), item.get("uri", item.get("uriTemplate"))
+    if not isinstance(name, str) or not isinstance(uri, str) or uris.setdefault(name, uri) == uri:
+        return item
+    return {**item, "name": uri, "title": item.get("title") or name}
 
 
 def _key(item: dict[str, Any]) -> ItemKey | None:

@@ -83,6 +83,18 @@ def test_prompts_and_resources_of_an_answer_are_what_they_are(tmp_path: Path) ->
     assert found.reading.scopes == [Scope("garden", "tool"), Scope("garden", "prompt"), Scope("garden", "resource")]
 
 
+def test_resources_of_one_name_are_told_apart_by_their_addresses(tmp_path: Path) -> None:
+    listed = [{"name": "readme", "uri": f"file:///{folder}/readme"} for folder in ("a", "b", "a")]
+
+    found = read_path(written(tmp_path, "l.json", {"resources": listed}), server="files")
+
+    assert [(row.value["name"], row.value.get("title")) for row in found.rows] == [
+        ("readme", None),
+        ("file:///b/readme", "readme"),
+    ]
+    assert found.refused == ["l.json#/resources/2: name: the same server, type and name as l.json#/resources/0"]
+
+
 @pytest.mark.parametrize(
     ("schema", "place", "reason"),
     [
