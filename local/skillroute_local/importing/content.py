@@ -98,16 +98,29 @@ def read_bounded(path: Path, most: int) -> bytes:
 
 
 def _is_lines(path: Path) -> bool:
-    """Return whether a file has several lines, of which one that stands near the beginning is an object of its own.
+    """Return whether a file has several lines of which each is an object of its own.
 
-    Not the first alone: that one may be broken, and then it is one line that is refused instead of the file.
+    The first one shows it. Where that one is broken, most of those behind it do, and it is one line that is refused
+    instead of the file; unless the whole is a document, whose lines may happen to be objects.
     """
     try:
         with path.open("rb") as file:
             first = [line.strip() for line in islice(file, _LOOKED_AT) if line.strip()]
     except OSError as error:
         raise Unreadable(path.name, f"cannot be read: {error.strerror}") from None
-    return len(first) > 1 and first[0].startswith(b"{") and first[0] != b"{" and any(map(_is_object, first))
+    if len(first) < 2 or not first[0].startswith(b"{"):
+        return False
+    if _is_object(first[0]):
+        return True
+    return sum(map(_is_object, first[1:])) * 2 > len(first) - 1 and not _is_document(path)
+
+
+def _is_document(path: Path) -> bool:
+    try:
+        _value(path)
+    except Unreadable:
+        return False
+    return True
 
 
 def _is_object(line: bytes) -> bool:
