@@ -262,6 +262,7 @@ class TestMcpServers:
             by_name = {row["name"]: row for row in client.stored}
             assert report.problems == []
             assert report.notes == ["mcp.json: good lists 10 tools, 1 prompt, 1 resource"]
+            assert client.servers == []  # unless --register asks for it
             assert by_name["echo"]["metadata"] == {"title": "Echo", "x-of-the-server": {"kept": True}}
             assert by_name["echo"]["annotations"] == {"readOnlyHint": True}
             assert [by_name[name]["type"] for name in ("review", "readme")] == ["prompt", "resource"]
@@ -306,7 +307,7 @@ class TestMcpServers:
             for server in ("good", "lying", "dying", "other"):
                 client.put("items", [{"name": "old", "server": server, "type": "tool"}])
 
-            imported(client, self.config(tmp_path, "good", "lying", "dying"), prune=True)
+            imported(client, self.config(tmp_path, "good", "lying", "dying", wrong={"args": []}), prune=True)
 
             assert [name for name in client.names if name.endswith("/old")] == ["dying/old", "lying/old", "other/old"]
 
