@@ -69,6 +69,7 @@ class Case:
 
 _CASES = (
     Case("search", "search", 1200),
+    Case("mcp", "mcp_call", 1200),
     Case("skills", "skills_list", 800),
     Case("skills", "tool_skills_get"),
     Case("catalog", "catalog_list"),

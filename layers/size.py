@@ -37,7 +37,7 @@ Built = Mapping[str, Path]  # by processor, the folder that holds a folder for e
 MB = 1_000_000
 AWS_LIMIT_MB = 250 * 1024 * 1024 / MB  # a function with its layers, unzipped
 
-FUNCTIONS = ("search", "catalog", "skills", "classify", "aggregate", "relay")
+FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "relay")
 # With a Qdrant server, all carry its client and, but for search, Qdrant Edge too, which encodes what is written to it.
 SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 180, 150, 245
 
@@ -90,7 +90,7 @@ def load_of(function: str, *, with_qdrant: bool) -> Load:
             chosen = if_true if with_qdrant else if_false
         if chosen["Ref"] != "AWS::NoValue":
             layers.append(chosen["Ref"])
-    limit_mb = SEARCH_LIMIT_MB if function == "search" else OTHERS_LIMIT_MB
+    limit_mb = SEARCH_LIMIT_MB if function in {"search", "mcp"} else OTHERS_LIMIT_MB
     return Load(function, tuple(layers), WITH_QDRANT_LIMIT_MB if with_qdrant else limit_mb)
 
 

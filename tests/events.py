@@ -32,7 +32,16 @@ ADMIN_ROLE = "arn:aws:iam::123456789012:role/agent-gateway"
 Event = dict[str, Any]
 
 KEPT = (
-    *("search", "search_jwt", "search_registry", "search_messages", "catalog_list", "catalog_put", "servers_put"),
+    *(
+        "search",
+        "search_jwt",
+        "mcp_call",
+        "search_registry",
+        "search_messages",
+        "catalog_list",
+        "catalog_put",
+        "servers_put",
+    ),
     *("skills_create", "skills_list", "sqs_classify", "sqs_aggregate", "schedule_relay"),
 )
 """The events that are files as well: what README and the layers' check name, and one of each trigger."""

@@ -6,6 +6,7 @@ has the layers, the containers and Lambda's runtime around it. Both embed with t
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.events import message_id
@@ -70,6 +71,18 @@ def _failed(*message_ids: str) -> Check:
     return lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
 
 
+def _tells_the_agent_of_the_event(answer: dict[str, Any]) -> bool:
+    """The right tool comes first, with its signature."""
+    [content] = answer["result"]["content"]
+    first = json.loads(content["text"])["tools"][0]
+    return "isError" not in answer["result"] and first["signature"].startswith("create_event(")
+
+
+def _names_the_issuer(metadata: dict[str, Any]) -> bool:
+    [issuer] = metadata["authorization_servers"]
+    return bool(issuer) and metadata["resource"].endswith("/mcp")
+
+
 def _is_401(answer: dict[str, Any]) -> bool:
     return set(answer) == {"detail"}
 
@@ -130,6 +143,9 @@ SIGNED = (
     Step("relay", "schedule_relay", None, lambda report: report["failed"] == []),
     Step("skills", "suggestions_list", 200, lambda found: isinstance(found, list)),
     Step("search", "search", 200, _finds_the_event),
+    Step("mcp", "mcp_call", 200, _tells_the_agent_of_the_event),
+    Step("mcp", "mcp_metadata", 404),
+    Step("mcp", "mcp_metadata_of_path", 404),
     Step("search", "search_skills", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_tools", 200, lambda tools: "find_free_time" in _names(tools)),
     *REGISTRY,
@@ -138,6 +154,8 @@ SIGNED = (
     # Callers that nobody vouched for, or somebody else than this deployment asks.
     Step("search", "search_anonymous", 401, _is_401),
     Step("search", "search_jwt", 401, _is_401),
+    Step("mcp", "mcp_call_anonymous", 401, _is_401),
+    Step("mcp", "mcp_call_jwt", 401, _is_401),
     Step("catalog", "catalog_put_anonymous", 401, _is_401),
     Step("catalog", "catalog_put_jwt", 401, _is_401),
     Step("skills", "skills_create_anonymous", 401, _is_401),
@@ -168,6 +186,9 @@ WITH_TOKENS = (
     Step("skills", "skills_list_jwt", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("search", "search_jwt", 200, _finds_the_event),
     Step("search", "search_jwt_other_org", 200, lambda answer: not _tools(answer)),
+    Step("mcp", "mcp_call_jwt", 200, _tells_the_agent_of_the_event),
+    Step("mcp", "mcp_call_jwt_missing_scope", 403),
+    Step("mcp", "mcp_metadata_anonymous", 200, _names_the_issuer),
     Step("search", "search_jwt_no_org", 401, _is_401),
     Step("search", "search_jwt_missing_scope", 403),
     Step("catalog", "servers_put_jwt", 200, _written("created")),

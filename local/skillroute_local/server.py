@@ -27,8 +27,8 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         anyio.to_thread.current_default_thread_limiter().total_tokens = threads
         yield
 
-    routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()]
-    app = create_app(routers, access=parts.access)
+    routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
+    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large())
     app.router.lifespan_context = lifespan
     app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts())
     return app

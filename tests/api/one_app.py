@@ -23,7 +23,7 @@ _OF_APP = {
 
 
 def app_over(system: System, **options: Any) -> FastAPI:
-    """Return the search, the catalogue and the skill routes as one app; `options` are those of `create_app`."""
+    """Return the routes of all functions as one app; `options` are those of `create_app`."""
     return cast(FastAPI, _SystemApp(system, tuple(sorted(options.items()))))
 
 
@@ -64,5 +64,5 @@ def _made(settings: str, options: tuple[tuple[str, Any], ...]) -> FastAPI:
     for kind in Parts.__mro__:
         names = [name for name, value in vars(kind).items() if isinstance(value, cached_property)]
         parts.__dict__.update({name: _Part(name) for name in names if name != "access"})
-    routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers()
-    return create_app(routers, access=parts.access, **dict(options))
+    routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers() + parts.mcp_routers()
+    return create_app(routers, access=parts.access, too_large=parts.mcp_too_large(), **dict(options))

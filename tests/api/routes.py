@@ -74,6 +74,7 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
+    ("POST", "/mcp"): Scope.SEARCH,
     ("GET", "/api/v1/verify"): Scope.ADMIN,
     ("GET", "/health"): None,
     ("GET", "/ready"): None,
@@ -84,6 +85,12 @@ BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/search/messages"): {"text": "water"},
     ("POST", "/api/v1/tools/search_messages"): {"project_key": "garden", "query": "water"},
     ("POST", "/api/v1/tools/search_messages_product"): {"product_key": "garden", "query": "water"},
+    ("POST", "/mcp"): {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search_tools", "arguments": {"query": "water"}},
+    },
     ("PUT", "/api/v1/tools"): {"items": [{"name": "new", "description": "New."}]},
     ("PUT", "/api/v1/servers"): {"servers": [{"name": "new", "tools": [{"name": "newer", "description": "New."}]}]},
     ("PUT", "/api/v1/agents"): {"agents": [{"name": "new", "description": "New.", "url": "https://new.test"}]},
@@ -196,6 +203,15 @@ def _fill_mail(system: System, caller: Caller, suffix: str) -> Ids:
     }
     ids = {kind: system.parts.sync_mail(kind, things, caller).outcomes[0].id for kind, things in written.items()}
     return {"project": ids["project"], "product": ids["product"], "mail_agent": ids["agent"], "message": ids["message"]}
+
+
+def challenge_of(route: Route, challenge: str, host: str = "http://testserver") -> str:
+    """Return a challenge as a route makes it: that of MCP says as well where to learn who issues tokens."""
+    if route != ("POST", "/mcp"):
+        return challenge
+    scheme, _, parameters = challenge.partition(" ")
+    named = f'resource_metadata="{host}/.well-known/oauth-protected-resource/mcp"'
+    return f"{scheme} {parameters}, {named}" if parameters else f"{scheme} {named}"
 
 
 def with_token(client: TestClient, route: Route, path: str, token: str) -> Any:

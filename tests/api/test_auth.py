@@ -18,7 +18,7 @@ from skillroute.core.observability import Metric, count
 
 from tests.api.bad_tokens import BAD_HEADERS, KEYS, OURS, bearer
 from tests.api.one_app import app_over
-from tests.api.routes import BODIES, SCOPES, fill, filled, routes_of, stored, with_token
+from tests.api.routes import BODIES, SCOPES, challenge_of, fill, filled, routes_of, stored, with_token
 from tests.api.tokens import JWT, claims
 from tests.builders import System, lent_system
 from tests.conftest import fresh_database
@@ -81,7 +81,7 @@ def test_no_route_lets_a_bad_token_in(app: FastAPI, stranger: TestClient, refusi
     for route in routes_of(app)[list(BAD_HEADERS).index(kind) % SHARE :: SHARE]:
         refused = stranger.request(route[0], filled(route[1]), headers=headers, json=BODIES.get(route))
         assert (route, refused.status_code) == (route, 401)
-        assert refused.headers["www-authenticate"] == challenge, route
+        assert refused.headers["www-authenticate"] == challenge_of(route, challenge), route
         assert refused.json().keys() == {"detail"}
         assert isinstance(refused.json()["detail"], str)
         for name, value in headers:
@@ -124,7 +124,7 @@ def test_a_token_without_the_scope_is_refused_whatever_else_it_may(
             assert (route, granted, refused.status_code) == (route, granted, 403)
             assert refused.json() == {"detail": f"the token lacks the scope {scope.value!r}"}
             challenge = f'Bearer error="insufficient_scope", scope="{scope.value}"'
-            assert refused.headers["www-authenticate"] == challenge
+            assert refused.headers["www-authenticate"] == challenge_of(route, challenge)
     assert stored(refusing) == before
 
 

@@ -15,10 +15,13 @@ from skillroute_local.gateway import http_event, with_claims
 
 from tests.api.bad_tokens import BAD_CLAIMS, OURS
 from tests.api.one_app import app_over
-from tests.api.routes import BODIES, SCOPES, Route, fill, filled, routes_of, with_token
+from tests.api.routes import BODIES, SCOPES, Route, challenge_of, fill, filled, routes_of, with_token
 from tests.api.tokens import JWT, as_gateway_says, claims
 from tests.builders import lent_system
 from tests.conftest import fresh_database
+
+GATEWAY = "https://a1b2c3d4e5.execute-api.us-east-1.amazonaws.com"
+"""Where the events say that the API is."""
 
 
 def through_gateway(app: FastAPI, route: Route, path: str, authorizer: Any, headers: Any = None) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def test_whom_the_gateway_did_not_check_no_route_lets_in(behind_gateway: FastAPI
     for route in routes_of(behind_gateway):
         refused = through_gateway(behind_gateway, route, filled(route[1]), authorizer, token)
         assert (route, refused["statusCode"]) == (route, 401)
-        assert refused["headers"]["www-authenticate"] == "Bearer"
+        assert refused["headers"]["www-authenticate"] == challenge_of(route, "Bearer", GATEWAY)
 
 
 @pytest.mark.parametrize("kind", BAD_CLAIMS)
@@ -69,7 +72,8 @@ def test_what_the_gateway_vouched_for_is_checked_again(behind_gateway: FastAPI, 
     for route in routes_of(behind_gateway):
         refused = through_gateway(behind_gateway, route, filled(route[1]), vouched(BAD_CLAIMS[kind]()))
         assert (route, refused["statusCode"]) == (route, 401)
-        assert refused["headers"]["www-authenticate"] == 'Bearer error="invalid_token"'
+        challenge = challenge_of(route, 'Bearer error="invalid_token"', GATEWAY)
+        assert refused["headers"]["www-authenticate"] == challenge
 
 
 @pytest.mark.parametrize("said", [claims("search"), claims(None, scp=["search", "x"]), claims(aud=[JWT["jwt_issuer"]])])

@@ -55,7 +55,7 @@ def handler_of(environment: pytest.MonkeyPatch, database_url: str) -> Iterator[H
 
     def load(function: str) -> ModuleType:
         if function not in loaded:
-            group: Group = "reader" if function == "search" else "writer"
+            group: Group = "reader" if function in {"search", "mcp"} else "writer"
             environment.setenv("SKILLROUTE_DATABASE_URL", url_as(group, database_url))
             loaded[function] = function_module(function)
         return loaded[function]

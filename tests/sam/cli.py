@@ -22,7 +22,7 @@ from tests.events import FILES, KEPT, ROOT, write
 BUILD = ROOT / ".aws-sam" / "build"
 LOGS = ROOT / ".aws-sam" / "logs"
 
-FUNCTIONS = ("search", "catalog", "skills", "classify", "aggregate", "relay")
+FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "relay")
 
 _CONTAINER = re.compile(r"SAM_CONTAINER_ID: ([0-9a-f]{12,64})")
 _INVOKED_WITHIN_S = 180.0  # the first one of a set of layers builds an image

@@ -15,7 +15,7 @@ Make = Callable[..., AbstractContextManager[World]]
 # What a start alone can break: code, layers, settings. What functions do is walked through warm containers.
 _INVOKED = (
     *("catalog_put", "catalog_list", "servers_put", "skills_create", "skills_list"),
-    *("sqs_classify", "sqs_aggregate", "schedule_relay", "search"),
+    *("sqs_classify", "sqs_aggregate", "schedule_relay", "search", "mcp_call"),
 )
 
 

@@ -6,7 +6,7 @@ import json
 
 from skillroute_local.gateway import ROUTES, route_of
 
-from tests.template.routes import FUNCTIONS, METHODS, scopes_of_routes, served
+from tests.template.routes import FUNCTIONS, METHODS, OPEN, scopes_of_routes, served
 from tests.template.stack import Json, Stack
 
 
@@ -61,8 +61,9 @@ def check_unknown_paths_reach_an_application(stack: Stack) -> None:
 def check_no_route_is_open(stack: Stack) -> None:
     jwt = stack.parameters["AuthMode"] == "jwt"
     for name, route in stack.of_type("AWS::ApiGatewayV2::Route").items():
-        assert route["AuthorizationType"] == ("JWT" if jwt else "AWS_IAM"), name
-        assert route.get("AuthorizerId") == ({"Ref": "JwtAuthorizer"} if jwt else None), name
+        is_open = jwt and route["RouteKey"] in OPEN
+        assert route["AuthorizationType"] == ("NONE" if is_open else "JWT" if jwt else "AWS_IAM"), name
+        assert route.get("AuthorizerId") == ({"Ref": "JwtAuthorizer"} if jwt and not is_open else None), name
     authorizers = stack.of_type("AWS::ApiGatewayV2::Authorizer")
     assert set(authorizers) == ({"JwtAuthorizer"} if jwt else set())
     for authorizer in authorizers.values():

@@ -12,6 +12,7 @@ from skillroute.core.settings import (
     CatalogSettings,
     ClassifySettings,
     CoreSettings,
+    McpSettings,
     RelaySettings,
     SearchSettings,
     SkillsSettings,
@@ -23,14 +24,17 @@ SETTINGS: dict[str, type[CoreSettings]] = {
     "Search": SearchSettings,
     "Catalog": CatalogSettings,
     "Skills": SkillsSettings,
+    "Mcp": McpSettings,
     "Classify": ClassifySettings,
     "Aggregate": AggregateSettings,
     "Relay": RelaySettings,
 }
-HTTP = {"Search", "Catalog", "Skills"}
-SENDERS = set(SETTINGS) - {"Search"}
+HTTP = {"Search", "Catalog", "Skills", "Mcp"}
+READERS = {"Search", "Mcp"}
+"""They log in as the reader, write nothing, and search the index."""
+SENDERS = set(SETTINGS) - READERS
 TELLERS = SENDERS - {"Catalog"}
-TIMEOUT_S = {"Search": 15, "Catalog": 29, "Skills": 29, "Classify": 60, "Aggregate": 60, "Relay": 55}
+TIMEOUT_S = {"Search": 15, "Mcp": 15, "Catalog": 29, "Skills": 29, "Classify": 60, "Aggregate": 60, "Relay": 55}
 ONLY_LOCAL = {"SKILLROUTE_DATABASE_URL", "SKILLROUTE_JWT_KEYS", "SKILLROUTE_SQS_ENDPOINT_URL"}
 NOT_OURS = {"POWERTOOLS_METRICS_NAMESPACE"}
 
@@ -53,7 +57,7 @@ def check_runtime(stack: Stack) -> None:
         assert function["Runtime"] == "python3.13", name
         assert function["Architectures"] == [stack.parameters["Architecture"]], name
         assert function["Timeout"] == TIMEOUT_S[name], name
-        reserved = {"Search": "SearchConcurrency", "Catalog": "WriteConcurrency", "Skills": "WriteConcurrency"}
+        reserved = dict.fromkeys(READERS, "SearchConcurrency") | dict.fromkeys(HTTP - READERS, "WriteConcurrency")
         most = int(stack.parameters[reserved[name]]) if name in reserved else 0
         assert int(function.get("ReservedConcurrentExecutions", 0)) == most, name
         assert function.get("ReservedConcurrentExecutions") != "0", f"{name}: nobody would be let in"
@@ -100,7 +104,7 @@ def check_layers(stack: Stack) -> None:
             "CommonLayer": True,
             "DependenciesLayer": True,
             "InferenceLayer": with_server or name != "Aggregate",
-            "IndexLayer": with_server or name == "Search",
+            "IndexLayer": with_server or name in READERS,
             "QdrantLayer": with_server,
         }
         expected = [layer for layer, wanted in has.items() if wanted]
@@ -173,7 +177,7 @@ def check_logins(stack: Stack) -> None:
         for each in ("Owner", "Reader", "Writer")
     }
     for name, function in functions(stack).items():
-        said, group = environment(function), "Reader" if name == "Search" else "Writer"
+        said, group = environment(function), "Reader" if name in READERS else "Writer"
         assert said["SKILLROUTE_DATABASE_SECRET_ARN"] == ("" if tokens else secrets[group]), name
         user = f"{database}_{group.lower()}_iam" if tokens else ""
         assert said["SKILLROUTE_DATABASE_USER"] == user, name

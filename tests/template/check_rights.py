@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.template.check_functions import SENDERS, TELLERS, functions
+from tests.template.check_functions import HTTP, READERS, SENDERS, TELLERS, functions
 from tests.template.stack import Json, Stack
 
 _XRAY = "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"
 _NETWORK = "arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"
 _QUEUES = {"ClassifyQueue.Arn", "AggregateQueue.Arn"}
-_EMBEDS = {"Search", "Catalog", "Skills", "Classify", "Relay"}
+_EMBEDS = {"Search", "Mcp", "Catalog", "Skills", "Classify", "Relay"}
 _CHATS = {"Skills", "Classify"}
 _WHO = ("Owner", "Writer", "Reader")
 _OF_NO_RESOURCE = {"bedrock:Rerank"}
@@ -69,14 +69,14 @@ def check_functions_may_do_what_they_do(stack: Stack) -> None:
         assert rights.pop("secretsmanager:GetSecretValue", set()) == secrets - {""}, name
         assert rights.pop("kms:Decrypt", set()) == {given["SecretsKmsKeyArn"]} - {""}, name
         assert rights.pop("bedrock:InvokeModel", set()) == _models(stack, name), name
-        reranks = name == "Search" and given["RerankProvider"] == "bedrock"
+        reranks = name in READERS and given["RerankProvider"] == "bedrock"
         assert rights.pop("bedrock:Rerank", set()) == ({"*"} if reranks else set()), name
         assert not rights, f"{name} may also {set(rights)}"
 
 
 def _logins(stack: Stack, name: str) -> tuple[set[str], set[str]]:
     """Return the secrets and the users that a function may log in to the database with: search only reads."""
-    given, group = stack.parameters, "Reader" if name == "Search" else "Writer"
+    given, group = stack.parameters, "Reader" if name in READERS else "Writer"
     made = given["CreateDatabase"] == "aurora"
     secret = {each: f"Database.Outputs.{each}SecretArn" if made else given[f"Database{each}SecretArn"] for each in _WHO}
     # The relay migrates where it knows the owner, and makes the logins then.
@@ -98,7 +98,7 @@ def _models(stack: Stack, name: str) -> set[str]:
         profile = given["ChatInferenceProfileArn"]
         anywhere = {f"arn:aws:bedrock:{region}::foundation-model/{given['ChatModel']}" for region in ("*", "")}
         models |= {profile, *anywhere} if profile else {here + given["ChatModel"]}
-    if given["RerankProvider"] == "bedrock" and name == "Search":
+    if given["RerankProvider"] == "bedrock" and name in READERS:
         region = given["RerankRegion"] or "eu-central-1"
         models.add(f"arn:aws:bedrock:{region}::foundation-model/{given['RerankModel']}")
     return models
@@ -140,6 +140,6 @@ def check_nobody_else_may_call(stack: Stack) -> None:
         assert permission["Principal"] == "apigateway.amazonaws.com", name
         assert permission.get("SourceArn") == "arn:aws:execute-api:eu-central-1:123456789012:${Api}/*/*", name
         called.add(permission["FunctionName"]["Ref"])
-    assert called == {f"{each}FunctionAliaslive" for each in ("Search", "Catalog", "Skills")}
+    assert called == {f"{each}FunctionAliaslive" for each in HTTP}
     (schedule,) = stack.of_type("AWS::Scheduler::Schedule").values()
     assert schedule["Target"]["Arn"] == {"Ref": "RelayFunctionAliaslive"}

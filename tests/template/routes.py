@@ -15,7 +15,9 @@ from skillroute.core.queue.memory import MemoryQueue
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
-FUNCTIONS = ("Search", "Catalog", "Skills")
+FUNCTIONS = ("Search", "Catalog", "Skills", "Mcp")
+OPEN = {"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp"}
+"""The routes that ask nobody who they are, where tokens let callers in: they say who issues those."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -36,7 +38,8 @@ def _routers(functions: tuple[str, ...]) -> list[APIRouter]:
 def served(*functions: str) -> set[str]:
     """Return the routes of some functions, of all when none is named."""
     document = create_app(_routers(functions or FUNCTIONS)).openapi()
-    return {key(method, path) for path, methods in document["paths"].items() for method in methods}
+    found = {key(method, path) for path, methods in document["paths"].items() for method in methods}
+    return found | (OPEN if "Mcp" in (functions or FUNCTIONS) else set())  # which the document leaves out
 
 
 @cache
@@ -46,7 +49,8 @@ def scopes_of_routes() -> dict[str, str | None]:
     for router in _routers(FUNCTIONS):
         for route in router.routes:
             assert isinstance(route, APIRoute)
-            (scope,) = {each._scope for each in _guards(route.dependant)}
+            # What has no guard is open to anybody: `OPEN` names it.
+            (scope,) = {each._scope for each in _guards(route.dependant)} or {None}
             for method in route.methods:
                 scopes[key(method, route.path)] = None if scope is None else scope.value
     return scopes

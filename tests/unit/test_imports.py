@@ -26,7 +26,8 @@ ARROWS = {
     "registry": {"core", "catalogue", "registry"},
     "search": {"core", "catalogue", "skills", "search"},
     "mail": {"core", "mail"},
-    "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "wiring"},
+    "mcp": {"core", "catalogue", "skills", "registry", "search", "mail", "mcp"},
+    "wiring": {"core", "catalogue", "skills", "registry", "search", "mail", "mcp", "wiring"},
 }
 
 # Where each library may be imported; one that is not here is the standard library's, or pydantic, which is everywhere.
@@ -44,7 +45,7 @@ LIBRARIES = {
     ),
     "numpy": ("core/embedding/onnx.py", "skills/classifiers/*"),
     "onnxruntime": ("core/embedding/onnx.py",),
-    "tokenizers": ("core/embedding/onnx.py",),
+    "tokenizers": ("core/embedding/onnx.py", "core/embedding/tokens.py"),
     "cachetools": ("core/bounded_cache.py", "skills/classifiers/*"),
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
     "starlette": ("core/http/*",),
@@ -174,6 +175,7 @@ WEB = {"fastapi", "starlette", "mangum"}
 # Qdrant Edge comes with it: 3 to 8 ms (two cores).
 BUDGETS = {
     "search": HEAVY - {"qdrant_edge"},
+    "mcp": HEAVY - {"qdrant_edge"},
     "catalog": HEAVY,
     "skills": HEAVY,
     "classify": HEAVY | WEB,

@@ -108,6 +108,9 @@ WHERE (:type::text IS NULL OR t.type = :type::text)
         JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
         WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
+-- name: item_counts
+SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text) WHERE is_active GROUP BY type ORDER BY type
+
 -- name: delete_item
 -- An organisation deletes its own items, nobody else's and no global one.
 DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text

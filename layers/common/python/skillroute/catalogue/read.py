@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from skillroute.catalogue.access import own_item, visible_item
-from skillroute.catalogue.model import Item, ItemFilter
+from skillroute.catalogue.model import Item, ItemFilter, ItemType
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.caller import Caller
@@ -13,7 +13,37 @@ from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
 
 
-class Catalogue:
+class ReadItems:
+    """Looking at items, for callers that write none."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
+        """Return a page of the items that the caller sees, by id, and how many there are in all."""
+        return self._database.read(
+            lambda session: ItemRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def get(self, item_id: int, caller: Caller) -> Item:
+        """Return an item. Raises `NotFound`, also when it is another organisation's."""
+        return self._database.read(lambda session: visible_item(session, item_id, caller))
+
+    def some(self, item_ids: Sequence[int], caller: Caller) -> list[Item]:
+        """Return the active items of these ids that the caller sees, in their order; others are left out."""
+
+        def read(session: Session) -> list[Item]:
+            found = (ItemRepository(session).get(item_id, caller.org_id) for item_id in dict.fromkeys(item_ids))
+            return [item for item in found if item is not None and item.is_active]
+
+        return self._database.read(read)
+
+    def counts(self, caller: Caller) -> dict[ItemType, int]:
+        """Return how many active items of each type the caller sees; types of which there are none are left out."""
+        return self._database.read(lambda session: ItemRepository(session).counts(caller.org_id))
+
+
+class Catalogue(ReadItems):
     """`GET /api/v1/tools` and what lies under it.
 
     Parameters
@@ -25,19 +55,9 @@ class Catalogue:
     def __init__(
         self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
     ) -> None:
-        self._database = database
+        super().__init__(database)
         self._servers = servers
         self._after_commit = after_commit
-
-    def page(self, where: ItemFilter, caller: Caller, *, limit: int, offset: int) -> tuple[list[Item], int]:
-        """Return a page of the items that the caller sees, by id, and how many there are in all."""
-        return self._database.read(
-            lambda session: ItemRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
-        )
-
-    def get(self, item_id: int, caller: Caller) -> Item:
-        """Return an item. Raises `NotFound`, also when it is another organisation's."""
-        return self._database.read(lambda session: visible_item(session, item_id, caller))
 
     def delete(self, item_id: int, caller: Caller) -> None:
         """Delete an item of the caller's organisation.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas
+from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas, ItemType
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.documents.model import Collection
@@ -121,6 +121,10 @@ class ItemRepository:
             return [], total
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
         return [_to_item(row) for row in rows], total
+
+    def counts(self, org_id: str | None) -> dict[ItemType, int]:
+        """Return how many active items of each type there are."""
+        return dict(self._run("item_counts", org_id=org_id))
 
     def delete(self, item_id: int, org_id: str | None) -> bool:
         """Delete an item of exactly this organisation; False when there is none."""

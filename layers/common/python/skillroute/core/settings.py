@@ -337,5 +337,9 @@ class SearchSettings(CatalogSettings, RerankSettings):
     )
 
 
+class McpSettings(SearchSettings):
+    """Everything that the mcp function reads."""
+
+
 class LocalSettings(SearchSettings, SkillsSettings, RelaySettings):
     """Everything that a laptop's one process reads."""

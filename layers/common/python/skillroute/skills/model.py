@@ -166,6 +166,16 @@ class SkillFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillSize:
+    """What a skill is for, and how many active tools the caller sees in it."""
+
+    id: str
+    name: str
+    description: str
+    tool_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class AssignedSkill:
     """One of an item's skills, as it is stored."""
 

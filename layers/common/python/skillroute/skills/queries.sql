@@ -37,6 +37,21 @@ FROM (
 CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 ORDER BY c.name, c.id
 
+-- name: largest_skills
+-- All of a caller's skills are counted for it, in one pass over the assignments: which are the largest shows only then.
+SELECT c.id, c.name, c.description, coalesce(n.tool_count, 0)
+FROM mcp.skills_seen_by(:org_id::text) c
+LEFT JOIN (
+    SELECT a.skill_key, count(*) AS tool_count
+    FROM mcp.tool_skill_assignments a
+    JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+    WHERE a.owner IN ('', :org_id::text)
+    GROUP BY a.skill_key
+) n ON n.skill_key = c.key
+WHERE c.is_active
+ORDER BY coalesce(n.tool_count, 0) DESC, c.id
+LIMIT :limit::int OFFSET :offset::bigint
+
 -- name: count_listed_skills
 SELECT count(*) FROM mcp.skills_seen_by(:org_id::text)
 WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)

@@ -6,7 +6,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.access import visible_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.model import Skill, SkillFilter, SkillMember
+from skillroute.skills.model import Skill, SkillFilter, SkillMember, SkillSize
 from skillroute.skills.repository import SkillRepository
 
 
@@ -20,6 +20,12 @@ class ReadSkills:
         """Return a page of the skills that the caller sees, by name, and how many there are in all."""
         return self._database.read(
             lambda session: SkillRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def largest(self, caller: Caller, *, limit: int, offset: int = 0) -> tuple[list[SkillSize], int]:
+        """Return a page of the caller's active skills, those with the most tools first, and how many there are."""
+        return self._database.read(
+            lambda session: SkillRepository(session).largest(caller.org_id, limit=limit, offset=offset)
         )
 
     def get(self, skill_id: str, caller: Caller) -> Skill:

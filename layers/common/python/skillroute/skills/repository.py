@@ -13,7 +13,7 @@ from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.postgres.database import Session
-from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey
+from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey, SkillSize
 
 # 500 vectors of 384 dimensions are under 1 MB, so a skill of any size aggregates in bounded memory.
 _MEMBER_PAGE = 500
@@ -92,6 +92,12 @@ class SkillRepository:
         total: int = self._run("count_listed_skills", **conditions)[0][0]
         rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
         return [_to_skill(row) for row in rows], total
+
+    def largest(self, org_id: str | None, *, limit: int, offset: int) -> tuple[list[SkillSize], int]:
+        """Return a page of the active skills, those with the most tools first, and how many there are in all."""
+        total: int = self._run("count_listed_skills", org_id=org_id, is_active=True, parent_domain=None)[0][0]
+        rows = self._run("largest_skills", org_id=org_id, limit=limit, offset=offset) if offset < total else []
+        return [SkillSize(*row) for row in rows], total
 
     def keys(self) -> list[SkillKey]:
         """Return the keys of all skills."""

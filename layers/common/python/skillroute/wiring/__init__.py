@@ -12,6 +12,7 @@ from skillroute.core.settings import (
     AggregateSettings,
     CatalogSettings,
     ClassifySettings,
+    McpSettings,
     RelaySettings,
     SearchSettings,
     SkillsSettings,
@@ -21,6 +22,8 @@ from skillroute.wiring.providers import make_chat_model, make_classifier, make_e
 from skillroute.wiring.use_cases import Parts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fastapi import APIRouter, FastAPI
 
     from skillroute.core.queue.consumer import Consumer
@@ -36,6 +39,7 @@ __all__ = [
     "make_notifier",
     "make_queue",
     "make_replica",
+    "mcp_app",
     "relay_handler",
     "search_app",
     "skills_app",
@@ -58,6 +62,12 @@ def skills_app(settings: SkillsSettings | None = None) -> FastAPI:
     """Return the skills function's app; `app.state.parts` closes what it opened."""
     parts = Parts(settings or SkillsSettings.load())
     return _app(parts, parts.skills_routers(), "Skillroute skills")
+
+
+def mcp_app(settings: McpSettings | None = None) -> FastAPI:
+    """Return the mcp function's app; `app.state.parts` closes what it opened."""
+    parts = Parts(settings or McpSettings.load())
+    return _app(parts, parts.mcp_routers(), "Skillroute MCP", parts.mcp_too_large())
 
 
 def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:
@@ -84,11 +94,11 @@ def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = N
     return relay_consumer(parts.relay, parts.migrate)
 
 
-def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
+def _app(parts: Parts, routers: list[APIRouter], title: str, too_large: Mapping[str, bytes] | None = None) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
     # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
-    app = create_app(routers, access=parts.access, title=title, with_docs=False)
+    app = create_app(routers, access=parts.access, title=title, with_docs=False, too_large=too_large)
     app.state.parts = parts
     return app

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from skillroute.core.settings import RelaySettings, SearchSettings, WebSettings
 from skillroute.wiring.catalogue import CatalogueParts
 from skillroute.wiring.mail import MailParts
-from skillroute.wiring.messages import MessageParts
-from skillroute.wiring.search import ToolSearchParts
+from skillroute.wiring.mcp import McpParts
 from skillroute.wiring.skills import SkillParts
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from skillroute.core.relay import Relay
 
 
-class Parts(CatalogueParts, SkillParts, ToolSearchParts, MailParts, MessageParts):
+class Parts(CatalogueParts, SkillParts, MailParts, McpParts):
     """All parts of one process, each made when first asked for."""
 
     @cached_property
@@ -133,3 +132,7 @@ class Parts(CatalogueParts, SkillParts, ToolSearchParts, MailParts, MessageParts
     def skills_routers(self) -> list[APIRouter]:
         """Return the routes of the skills function."""
         return self.skill_routers(self.access)
+
+    def mcp_routers(self) -> list[APIRouter]:
+        """Return the routes of the mcp function."""
+        return self.mcp_routers_of(self.access)

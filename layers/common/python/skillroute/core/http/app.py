@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fastapi import APIRouter, FastAPI
 
@@ -14,7 +14,12 @@ from skillroute.core.http.time_limit import TimeLimit
 
 
 def create_app(
-    routers: Sequence[APIRouter], *, access: Access | None = None, title: str = "Skillroute", with_docs: bool = True
+    routers: Sequence[APIRouter],
+    *,
+    access: Access | None = None,
+    title: str = "Skillroute",
+    with_docs: bool = True,
+    too_large: Mapping[str, bytes] | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -27,6 +32,8 @@ def create_app(
         What the OpenAPI document calls the app.
     with_docs : bool
         Whether ``/docs``, ``/redoc`` and ``/openapi.json`` answer. They ask nobody who they are.
+    too_large : mapping of str to bytes, optional
+        What paths with a protocol of their own answer to a body that is too large, as JSON.
     """
     app = FastAPI(
         title=title,
@@ -35,7 +42,7 @@ def create_app(
         openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     add_error_handlers(app, access.anyone() if access else None)
     for router in routers:

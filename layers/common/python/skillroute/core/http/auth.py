@@ -18,9 +18,10 @@ from fastapi.security.base import SecurityBase
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.errors import Forbidden, Unauthenticated
-from skillroute.core.http.challenge import InsufficientScope, InvalidToken, NoIdentity
+from skillroute.core.http.challenge import Challenge, InsufficientScope, InvalidToken, NoIdentity
 from skillroute.core.http.claims import TokenRules
 from skillroute.core.http.iam import Role, role_of
+from skillroute.core.http.protected_resource import url_of
 
 Identify = Callable[[Request], Caller]
 ClaimsOf = Callable[[str], Mapping[str, Any]]
@@ -39,15 +40,28 @@ class Guard:
         What the caller must be allowed; None lets in any caller who can be identified.
     scope_prefix : str
         What tokens put before scopes.
+    metadata_path : str, optional
+        Where the metadata of what is guarded are, which challenges then name.
     """
 
-    def __init__(self, identify: Identify, scope: Scope | None, scope_prefix: str = "") -> None:
+    def __init__(
+        self, identify: Identify, scope: Scope | None, scope_prefix: str = "", metadata_path: str | None = None
+    ) -> None:
         self._identify = identify
         self._scope = scope
         self._scope_prefix = scope_prefix
+        self._metadata_path = metadata_path
 
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
+        try:
+            return self._admitted(request)
+        except Challenge as refused:
+            if self._metadata_path is not None:
+                refused.point_to(url_of(request, self._metadata_path))
+            raise
+
+    def _admitted(self, request: Request) -> Caller:
         # A route may ask twice: before it reads the body, and for its own sake.
         caller: Caller | None = getattr(request.state, "caller", None)
         if caller is None:
@@ -93,9 +107,9 @@ class Access:
         self._guard = guard
         self._scope_prefix = scope_prefix
 
-    def require(self, scope: Scope) -> Guard:
-        """Return a guard that lets in callers with the scope."""
-        return self._guard(self._identify, scope, self._scope_prefix)
+    def require(self, scope: Scope, *, metadata_path: str | None = None) -> Guard:
+        """Return a guard that lets in callers with the scope; its challenges name the metadata at the path, if any."""
+        return self._guard(self._identify, scope, self._scope_prefix, metadata_path)
 
     def anyone(self) -> Guard:
         """Return a guard that lets in any caller who can be identified, whatever their scopes."""

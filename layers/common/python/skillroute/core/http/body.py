@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -131,11 +131,17 @@ class BulkTextsRoute(SafeJsonRoute):
 
 
 class BodyLimit:
-    """ASGI middleware that answers 413 once a body is larger than allowed, without holding it in memory."""
+    """ASGI middleware that answers 413 once a body is larger than allowed, without holding it in memory.
 
-    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
+    `answers` has the bodies of that answer, as JSON, of the paths where it is not ``{"detail": ...}``.
+    """
+
+    def __init__(
+        self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES, answers: Mapping[str, bytes] | None = None
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._answers = answers or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -144,7 +150,7 @@ class BodyLimit:
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._max_bytes:
             await _read_away(receive)
-            await self._refuse(send)
+            await self._refuse(scope, send)
             return
         received = 0
         refused = False
@@ -157,7 +163,7 @@ class BodyLimit:
                 refused = True
                 if message.get("more_body"):
                     await _read_away(receive)
-                await self._refuse(send)
+                await self._refuse(scope, send)
                 return {"type": "http.disconnect"}
             return message
 
@@ -167,8 +173,9 @@ class BodyLimit:
 
         await self._app(scope, counted, unless_refused)
 
-    async def _refuse(self, send: Send) -> None:
-        body = json.dumps({"detail": f"the body is larger than {self._max_bytes} bytes"}).encode()
+    async def _refuse(self, scope: Scope, send: Send) -> None:
+        detail = {"detail": f"the body is larger than {self._max_bytes} bytes"}
+        body = self._answers.get(scope["path"]) or json.dumps(detail).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})

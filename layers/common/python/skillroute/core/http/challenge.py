@@ -10,6 +10,12 @@ class Challenge(SkillrouteError):
 
     challenge: str
 
+    def point_to(self, metadata_url: str) -> None:
+        """Add where the client learns who issues tokens (RFC 9728, section 5.1)."""
+        scheme, _, parameters = self.challenge.partition(" ")
+        named = f'resource_metadata="{metadata_url}"'
+        self.challenge = f"{scheme} {', '.join(filter(None, [parameters, named]))}"
+
 
 class NoIdentity(Unauthenticated, Challenge):
     """Nobody vouches for the caller, and there is no bearer token."""

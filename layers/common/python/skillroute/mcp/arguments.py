@@ -1,0 +1,78 @@
+"""The arguments of tools: schemas short enough for a prompt, and errors that a language model can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from skillroute.mcp.fit import Json
+from skillroute.mcp.rpc import quoted
+from skillroute.mcp.tool import ToolError
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool. Models write 5 as "5" at times, which is taken."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=False)
+
+
+Model = TypeVar("Model", bound=Arguments)
+
+
+def input_schema(model: type[Arguments]) -> Json:
+    """Return the JSON Schema of a model without what says nothing to a language model: titles, and null as a value."""
+    schema: Json = _pruned(model.model_json_schema())
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
+def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    """Return the arguments of a call.
+
+    Raises
+    ------
+    ToolError
+        One is wrong, unknown or missing; says what is allowed.
+    """
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        raise ToolError("; ".join(dict.fromkeys(_problem(each, input_schema(model)) for each in found[:5]))) from None
+
+
+def _problem(found: Any, schema: Json) -> str:
+    """Say what is wrong with an argument, and what is right."""
+    place = [str(part) for part in found["loc"] if not str(part).startswith("function-")]
+    name, properties = place[0], schema["properties"]
+    if found["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name[:64], properties, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        return f"{quoted(name)} is no argument{meant}; allowed are {', '.join(properties)}"
+    if found["type"] == "missing":
+        return f"{name} is required: {properties[name].get('description', 'give a value')}"
+    allowed = properties.get(name, {})
+    if {"minimum", "maximum"} <= allowed.keys():
+        return f"{name} must be {allowed['minimum']}..{allowed['maximum']}"
+    if "enum" in allowed:
+        return f"{name} must be one of {', '.join(allowed['enum'])}"
+    return f"{name}: {found['msg']}"
+
+
+def _pruned(value: Any, *, is_named: bool = False) -> Any:
+    """Return a schema without titles; `is_named` where the keys are names of arguments."""
+    if isinstance(value, list):
+        return [_pruned(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    choices = [each for each in value.get("anyOf", ()) if each != {"type": "null"}]
+    if not is_named and len(choices) == 1:
+        rest = {key: each for key, each in value.items() if key not in {"anyOf", "default"}}
+        value = {**choices[0], **rest}
+    return {
+        key: _pruned(each, is_named=key == "properties" and not is_named)
+        for key, each in value.items()
+        if is_named or key != "title"
+    }

@@ -1,0 +1,89 @@
+"""The methods of the protocol, by name: what each revision has, and who answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from skillroute import __version__
+from skillroute.mcp.fit import Json
+from skillroute.mcp.headers import handshake
+from skillroute.mcp.prompts import CataloguePrompts
+from skillroute.mcp.resources import TEMPLATES, SkillResources
+from skillroute.mcp.revisions import ALL, STATELESS, Revision
+from skillroute.mcp.rpc import METHOD_NOT_FOUND, Message, RpcError, quoted
+from skillroute.mcp.tool import Asked
+from skillroute.mcp.toolbox import Toolbox
+
+SERVER: Json = {"name": "skillroute", "title": "Skillroute", "version": __version__}
+
+INSTRUCTIONS = (
+    "Skillroute knows the tools of many servers and shows the few that a task needs. Ask search_tools in plain words, "
+    "and get_tool_details for the schema of what you want to call."
+)
+CAPABILITIES: Json = {"tools": {}, "resources": {}, "prompts": {}}
+
+LISTS_TTL_MS = 60_000
+"""How long clients may keep lists: they change when the catalogue does."""
+
+DISCOVERY_TTL_MS = 3_600_000
+"""How long clients may keep what the server says of itself, which changes with its version."""
+
+_PRIVATE: Json = {"ttlMs": LISTS_TTL_MS, "cacheScope": "private"}  # what is listed depends on who asks
+_PUBLIC: Json = {"ttlMs": DISCOVERY_TTL_MS, "cacheScope": "public"}
+
+Answer = Callable[[Mapping[str, Any], Asked, Revision], Json]
+
+
+class Methods:
+    """Answers requests, whichever revision they are of."""
+
+    def __init__(self, toolbox: Toolbox, resources: SkillResources, prompts: CataloguePrompts) -> None:
+        self._shared: dict[str, tuple[Answer, Json]] = {
+            "tools/list": (lambda _, asked, of: {"tools": toolbox.listed(asked, of)}, _PRIVATE),
+            "tools/call": (toolbox.call, {}),
+            "resources/list": (lambda params, asked, _: resources.page(params, asked.caller), _PRIVATE),
+            "resources/read": (lambda params, asked, of: resources.read(params, asked.caller, of), _PRIVATE),
+            "resources/templates/list": (lambda *_: {"resourceTemplates": TEMPLATES}, _PUBLIC),
+            "prompts/list": (lambda params, asked, _: prompts.page(params, asked.caller), _PRIVATE),
+            "prompts/get": (lambda params, asked, _: prompts.get(params, asked.caller), {}),
+        }
+        self._of_handshake: dict[str, tuple[Answer, Json]] = {
+            "initialize": (lambda params, *_: _initialized(params), {}),
+            "ping": (lambda *_: {}, {}),
+        }
+        self._of_stateless: dict[str, tuple[Answer, Json]] = {"server/discover": (lambda *_: _discovered(), _PUBLIC)}
+
+    def answer(self, message: Message, asked: Asked, revision: Revision) -> Json:
+        """Return the result of a request.
+
+        Raises
+        ------
+        RpcError
+            The revision has no such method, or something is wrong with the parameters.
+        DependencyUnavailable
+            What is to be listed cannot be read.
+        """
+        own = self._of_stateless if revision == STATELESS else self._of_handshake
+        found = self._shared.get(message.method) or own.get(message.method)
+        if found is None:
+            raise RpcError(METHOD_NOT_FOUND, f"there is no method {quoted(message.method)} in {revision}")
+        answer, caching = found
+        result = answer(message.params, asked, revision)
+        if revision != STATELESS:
+            return result
+        stamp = {"io.modelcontextprotocol/serverInfo": SERVER}
+        return {"resultType": "complete", **result, **caching, "_meta": stamp}
+
+
+def _initialized(params: Mapping[str, Any]) -> Json:
+    return {
+        "protocolVersion": handshake(params.get("protocolVersion")),
+        "capabilities": CAPABILITIES,
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _discovered() -> Json:
+    return {"supportedVersions": list(ALL), "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}

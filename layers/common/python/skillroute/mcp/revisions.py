@@ -1,0 +1,28 @@
+"""The revisions of the Model Context Protocol that are spoken here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Revision = Literal["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
+
+STATELESS: Revision = "2026-07-28"
+"""The revision whose requests carry everything themselves; the older ones begin with `initialize`."""
+
+HANDSHAKE: tuple[Revision, ...] = ("2025-03-26", "2025-06-18", "2025-11-25")
+"""The revisions that begin with `initialize`, the oldest first."""
+
+UNNAMED: Revision = "2025-03-26"
+"""What a request without a version counts as: this revision did not send one yet."""
+
+ALL: tuple[Revision, ...] = (*HANDSHAKE, STATELESS)
+
+
+def revision_of(name: str) -> Revision | None:
+    """Return the revision of a name, None where it is none that is spoken here."""
+    return next((revision for revision in ALL if revision == name), None)
+
+
+def has_structured_content(revision: Revision) -> bool:
+    """Return whether tools have output schemas, titles and structured content in a revision."""
+    return revision != "2025-03-26"

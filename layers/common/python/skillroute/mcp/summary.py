@@ -1,0 +1,51 @@
+"""What a caller's catalogue holds, in a few lines: what a model must know to look there at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.catalogue.read import ReadItems
+from skillroute.core.caller import Caller
+from skillroute.skills.read import ReadSkills
+
+MAX_TOKENS = 160
+"""Tokens of the summary, as the embedding model's tokenizer counts them."""
+
+_MOST_SKILLS = 100
+
+
+class CatalogueSummary:
+    """Tells how many tools a caller sees, and in which skills most of them are.
+
+    It depends on nothing but what the caller sees, so it stays the same to the letter until that changes, and prompts
+    that begin with it stay in caches.
+    """
+
+    def __init__(self, items: ReadItems, skills: ReadSkills, count_tokens: Callable[[str], int]) -> None:
+        self._items = items
+        self._skills = skills
+        self._count_tokens = count_tokens
+
+    def __call__(self, caller: Caller) -> str:
+        """Return the summary. Raises `DatabaseUnavailable`, and `EmbeddingUnavailable` where nothing counts tokens."""
+        counts = self._items.counts(caller)
+        held = ", ".join(f"{count} {type_}s" for type_, count in sorted(counts.items(), key=lambda each: -each[1]))
+        if not held:
+            return "The catalogue is empty."
+        skills, total = self._skills.largest(caller, limit=_MOST_SKILLS)
+        sizes = [f"{skill.id} {skill.tool_count}" for skill in skills if skill.tool_count]
+        shown = self._most_that_fit(f"The catalogue holds {held}", sizes, total)
+        return shown or f"The catalogue holds {held}."
+
+    def _most_that_fit(self, held: str, sizes: list[str], total: int) -> str | None:
+        """Return the text with as many skills as have room, found by halving."""
+        low, high, found = 1, len(sizes), None
+        while low <= high:
+            middle = (low + high) // 2
+            rest = f", and {total - middle} more skills" if total > middle else ""
+            text = f"{held}, by skill: {', '.join(sizes[:middle])}{rest}."
+            if self._count_tokens(text) <= MAX_TOKENS:
+                low, found = middle + 1, text
+            else:
+                high = middle - 1
+        return found

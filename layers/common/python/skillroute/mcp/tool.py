@@ -1,0 +1,56 @@
+"""What a tool of this server is: a name, what it takes, what it answers, and who does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.caller import Caller
+from skillroute.mcp.fit import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks.
+
+    Attributes
+    ----------
+    left_ms : float or None
+        The milliseconds that the invocation has left; None where nobody counts.
+    """
+
+    caller: Caller
+    left_ms: float | None = None
+
+
+class ToolError(Exception):
+    """A call that failed in a way that the model can mend; `str(error)` says what is wrong and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One of the tools.
+
+    Attributes
+    ----------
+    describe : callable
+        Returns what the caller's model reads of it: when to call it, and when not.
+    input_schema, output_schema : dict
+        JSON Schema. Every answer is valid by the second.
+    call : callable
+        Takes the arguments as they came. Raises `ToolError` and `InvalidInput` for what is wrong with them, and
+        `DependencyUnavailable`.
+    """
+
+    name: str
+    title: str
+    describe: Callable[[Caller], str]
+    input_schema: Json
+    output_schema: Json
+    call: Callable[[Mapping[str, Any], Asked], Json]
+
+
+def always(text: str) -> Callable[[Caller], str]:
+    """Return a description that is the same for every caller."""
+    return lambda _: text

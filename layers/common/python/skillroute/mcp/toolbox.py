@@ -1,0 +1,80 @@
+"""The tools as MCP lists and calls them: the same names in the same order, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
+from skillroute.core.observability import logger
+from skillroute.mcp.fit import ANSWER_BYTES, Json
+from skillroute.mcp.revisions import Revision, has_structured_content
+from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
+from skillroute.mcp.tool import Asked, Tool, ToolError
+
+_READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
+"""What hosts may know of all tools: they change nothing, and reach nothing beyond this server."""
+
+
+class Toolbox:
+    """Lists and calls tools."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def listed(self, asked: Asked, revision: Revision) -> list[Json]:
+        """Return the tools as a revision describes them to the caller."""
+        return [_listed(tool, asked, revision) for tool in self._tools.values()]
+
+    def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
+        """Call a tool.
+
+        Whatever goes wrong within it is its result, with `isError`: so that the model sees it, and can do better.
+
+        Raises
+        ------
+        RpcError
+            There is no such tool, or the arguments are no object.
+        """
+        name, arguments = params.get("name"), params.get("arguments")
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; there are {', '.join(self._tools)}")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
+        try:
+            return _answered(tool, arguments or {}, asked, revision)
+        except (ToolError, NotFound) as error:
+            return _failed(str(error))
+        except InvalidInput as error:
+            return _failed(f"{error.field}: {error.message}")
+        except DependencyUnavailable as error:
+            logger.warning("dependency unavailable", extra={"reason": str(error)})
+            return _failed(f"{error.public_message}; try again in a few seconds")
+
+
+def _listed(tool: Tool, asked: Asked, revision: Revision) -> Json:
+    later = has_structured_content(revision)
+    return {
+        "name": tool.name,
+        **({"title": tool.title} if later else {}),
+        "description": tool.describe(asked.caller),
+        "inputSchema": tool.input_schema,
+        **({"outputSchema": tool.output_schema} if later else {}),
+        "annotations": _READS_ONLY,
+    }
+
+
+def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
+    answer = tool.call(arguments, asked)
+    # Half of a surrogate pair, repeated from the arguments, is no text that an answer can carry.
+    text = to_text(answer).encode("utf-8", "replace").decode("utf-8")
+    if len(text.encode("utf-8")) > ANSWER_BYTES:
+        return _failed("the answer is too large to be sent: ask for less, with a smaller limit or without explain")
+    content = [{"type": "text", "text": text}]
+    return {"content": content, **({"structuredContent": answer} if has_structured_content(revision) else {})}
+
+
+def _failed(message: str) -> Json:
+    shown = message.encode("utf-8", "replace").decode("utf-8")
+    return {"content": [{"type": "text", "text": shown}], "isError": True}

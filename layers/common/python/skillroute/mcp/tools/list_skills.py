@@ -1,0 +1,47 @@
+"""`list_skills`: what the catalogue is about, as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.fit import Json
+from skillroute.mcp.output import INTEGER, STRING, described, list_of, object_of
+from skillroute.mcp.shown import brief
+from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.skills.read import ReadSkills
+
+_DESCRIPTION = """\
+List the skills of the catalogue, those with the most tools first: named groups of tools that serve one purpose. Call \
+it to see what can be done here at all, or when search_tools finds nothing; for a task call search_tools at once."""
+
+_SKILL = object_of(
+    {"id": STRING, "name": STRING, "description": STRING, "tool_count": INTEGER},
+    *("id", "name", "description", "tool_count"),
+)
+_OUTPUT = object_of({"skills": list_of(_SKILL), "total": described(INTEGER, "Of all pages.")}, "skills", "total")
+
+
+class ListSkillsArguments(Arguments):
+    """What `list_skills` takes."""
+
+    limit: int = Field(30, ge=1, le=200, description="How many at most.")
+    offset: int = Field(0, ge=0, le=10_000, description="How many to pass over.")
+
+
+def list_skills(skills: ReadSkills) -> Tool:
+    """Return the tool over skills."""
+
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+        given = parsed(ListSkillsArguments, arguments)
+        found, total = skills.largest(asked.caller, limit=given.limit, offset=given.offset)
+        shown = [
+            {"id": each.id, "name": each.name, "description": brief(each.description), "tool_count": each.tool_count}
+            for each in found
+        ]
+        return {"skills": shown, "total": total}
+
+    return Tool("list_skills", "List skills", always(_DESCRIPTION), input_schema(ListSkillsArguments), _OUTPUT, call)

@@ -1,0 +1,52 @@
+"""`search_messages` and `search_messages_product`, which judge their arguments themselves, as over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from skillroute.core.caller import Caller
+from skillroute.mail.search.budget import Budget
+from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
+from skillroute.mail.search.tool_arguments import Tool as MailTool
+from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
+from skillroute.mail.search.tool_search import MessageTools
+from skillroute.mcp.fit import Json
+from skillroute.mcp.tool import Asked, Tool, always
+
+_DESCRIPTION = """\
+Find messages that agents sent each other in one project, by meaning and by words, newest or most relevant first. Call \
+it to learn what was agreed, asked or decided before; not for tools or documents. The sender, the thread and dates are \
+arguments, not words of the query."""
+_OF_PRODUCTS = """\
+The same as search_messages, in all projects of a product at once. Call it when you do not know which project it was."""
+
+_Search = Callable[[Mapping[str, object], Caller, Budget | None], dict[str, Any]]
+
+
+def message_tools(tools: MessageTools) -> list[Tool]:
+    """Return the two tools over a message search."""
+    return [
+        _tool(SEARCH_MESSAGES, "Search messages", _DESCRIPTION, SEARCH_MESSAGES_ANSWER, tools.search_messages),
+        _tool(
+            SEARCH_MESSAGES_PRODUCT,
+            "Search messages of a product",
+            _OF_PRODUCTS,
+            SEARCH_MESSAGES_PRODUCT_ANSWER,
+            tools.search_messages_product,
+        ),
+    ]
+
+
+def _tool(known: MailTool, title: str, description: str, output: Json, search: _Search) -> Tool:
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+        return search(arguments, asked.caller, Budget(asked.left_ms))
+
+    return Tool(known.name, title, always(description), _input(known), output, call)
+
+
+def _input(known: MailTool) -> Json:
+    """Return the schema of the arguments by their own names: the others are understood too, and would cost tokens."""
+    named = {argument.name for argument in known.arguments}
+    properties = {name: schema for name, schema in known.schema["properties"].items() if name in named}
+    return {**known.schema, "properties": properties}

@@ -1,0 +1,119 @@
+"""`search_tools`: the tools that fit a request, as many and as much of each as the caller has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from skillroute.catalogue.model import ItemType
+from skillroute.core.caller import Caller
+from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
+from skillroute.mcp.output import INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
+from skillroute.mcp.shown import STEPS, Detail, forms
+from skillroute.mcp.tool import Asked, Tool
+from skillroute.search.model import Query, SearchRequest, SearchResponse
+from skillroute.search.search import ToolSearch
+
+LEAST_TOKENS = 100
+"""Of a budget: an answer without results, with everything that may be said about it, has fewer."""
+
+_DESCRIPTION = """\
+Find the tools, prompts and resources that fit a task, best first, out of everything that is connected here. Call it \
+before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
+tools gives. Not for what you know already, and not twice with the same words. Ask for one need at a time, in plain \
+words. Then get_tool_details(ids) has the whole schemas."""
+
+TOOL_FIELDS: Json = {
+    "id": described(INTEGER, "For get_tool_details."),
+    "name": STRING,
+    "server": described(STRING, "The MCP server that offers it."),
+    "type": described(STRING, "prompt or resource; absent for a tool."),
+    "score": described(NUMBER, "How likely it fits, 0..1."),
+    "signature": STRING,
+    "description": STRING,
+    "input_schema": OBJECT,
+    "output_schema": OBJECT,
+    "annotations": OBJECT,
+}
+_OUTPUT = object_of(
+    {
+        "tools": list_of(object_of(TOOL_FIELDS, "id", "name"), "Best first."),
+        "omitted": described(INTEGER, "Results that had no room."),
+        "degraded": list_of(STRING, "What failed on the way."),
+        "hint": described(STRING, "What to do where nothing is found."),
+    },
+    "tools",
+)
+
+
+class SearchToolsArguments(Arguments):
+    """What `search_tools` takes."""
+
+    query: Annotated[Query, Field(description="What is needed, in plain words.")]
+    limit: int = Field(5, ge=1, le=50, description="How many at most.")
+    item_type: ItemType | None = Field(None, description="Only these.")
+    detail: Detail | None = Field(
+        None, description="The most that is shown of each; signature, or with budget_tokens what fits."
+    )
+    budget_tokens: int | None = Field(
+        None, ge=LEAST_TOKENS, le=100_000, description="The answer is never longer than this."
+    )
+
+
+def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
+    """Return the tool over a tool search."""
+
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+        given = parsed(SearchToolsArguments, arguments)
+        has_budget = given.budget_tokens is not None
+        most: Detail = given.detail or ("full" if has_budget else "signature")
+        request = SearchRequest(
+            query=given.query,
+            limit=given.limit,
+            item_type=given.item_type,
+            include_schemas=most in {"signature", "full"},
+        )
+        found = search.search(request, asked.caller)
+        limits = [byte_limit()]
+        if given.budget_tokens is not None:
+            limits.append(token_limit(count_tokens, given.budget_tokens))
+        return answer(found, most, limits, by_budget=has_budget)
+
+    return Tool(
+        "search_tools",
+        "Search tools",
+        lambda caller: f"{_DESCRIPTION} {summary(caller)}",
+        input_schema(SearchToolsArguments),
+        _OUTPUT,
+        call,
+    )
+
+
+def answer(found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool) -> Json:
+    """Return what is shown of a search within limits: without a budget each result in the detail that is asked for."""
+    results = [forms(tool, most) for tool in found.tools]
+    envelope = partial(_envelope, found)
+    # Without a budget less is shown of the last ones alone, where even bytes run out.
+    return fit(results, envelope, limits, STEPS if by_budget else [len(shown) - 1 for shown in results[:1]])
+
+
+def _envelope(found: SearchResponse, tools: list[Json]) -> Json:
+    omitted, degraded = len(found.tools) - len(tools), found.metadata.degraded
+    return {
+        "tools": tools,
+        **({"omitted": omitted} if omitted else {}),
+        **({"degraded": list(dict.fromkeys(degraded))} if degraded else {}),
+        **({} if found.tools else {"hint": _hint(found)}),
+    }
+
+
+def _hint(found: SearchResponse) -> str:
+    if found.metadata.degraded:
+        return "The search did not fully work: try again in a minute."
+    if found.matched_skills:
+        return f"No tool fits; nearest is the skill {found.matched_skills[0].id}: ask for what it does."
+    return "No tool fits: ask in other words, or see list_skills for what there is."

@@ -1,0 +1,129 @@
+"""`search_servers_and_agents`: who offers something, rather than what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.fit import Json
+from skillroute.mcp.output import INTEGER, NUMBER, STRING, described, list_of, object_of
+from skillroute.mcp.shown import brief
+from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.registry.search.model import (
+    AgentMatch,
+    EntityType,
+    RegistryQuery,
+    RegistrySearchRequest,
+    RegistrySearchResponse,
+    ServerMatch,
+)
+from skillroute.registry.search.search import RegistrySearch
+
+_DESCRIPTION = """\
+Find MCP servers to connect to, and A2A agents to hand a task to, by what they can do or by name. Call it when a whole \
+service is needed, or another agent; for a single tool call search_tools."""
+
+_CHARS = 300  # of a description
+_TOOLS = 10  # a server's, by name
+_SKILLS = 20  # an agent's
+_URL_CHARS = 500
+
+_SERVER = object_of(
+    {
+        "id": INTEGER,
+        "path": STRING,
+        "name": STRING,
+        "description": STRING,
+        "score": NUMBER,
+        "tool_count": INTEGER,
+        "tools": list_of(STRING, "Names of those that fit."),
+    },
+    *("id", "path", "name", "description", "score", "tool_count", "tools"),
+)
+_AGENT = object_of(
+    {
+        "id": INTEGER,
+        "path": STRING,
+        "name": STRING,
+        "description": STRING,
+        "score": NUMBER,
+        "skills": list_of(STRING),
+        "url": described(STRING, "Where it answers."),
+    },
+    *("id", "path", "name", "description", "score", "skills"),
+)
+_OUTPUT = object_of(
+    {"servers": list_of(_SERVER), "agents": list_of(_AGENT), "degraded": list_of(STRING, "What failed on the way.")},
+    "servers",
+    "agents",
+)
+_TYPES: dict[str | None, list[EntityType]] = {
+    None: ["mcp_server", "a2a_agent"],
+    "server": ["mcp_server"],
+    "agent": ["a2a_agent"],
+}
+
+
+class ServersAndAgentsArguments(Arguments):
+    """What `search_servers_and_agents` takes."""
+
+    query: Annotated[RegistryQuery, Field(description="What it should be able to do, or its name.")]
+    limit: int = Field(3, ge=1, le=20, description="How many of each at most.")
+    kind: Literal["server", "agent"] | None = Field(None, description="Only these.")
+
+
+def servers_and_agents(search: RegistrySearch) -> Tool:
+    """Return the tool over a registry search."""
+
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+        given = parsed(ServersAndAgentsArguments, arguments)
+        request = RegistrySearchRequest(
+            query=given.query, entity_types=list(_TYPES[given.kind]), max_results=given.limit
+        )
+        return _answer(search(request, asked.caller))
+
+    return Tool(
+        "search_servers_and_agents",
+        "Search servers and agents",
+        always(_DESCRIPTION),
+        input_schema(ServersAndAgentsArguments),
+        _OUTPUT,
+        call,
+    )
+
+
+def _answer(found: RegistrySearchResponse) -> Json:
+    degraded = found.metadata.degraded
+    return {
+        "servers": [_server(each) for each in found.servers],
+        "agents": [_agent(each) for each in found.agents],
+        **({"degraded": list(degraded)} if degraded else {}),
+    }
+
+
+def _server(found: ServerMatch) -> Json:
+    return {
+        "id": found.id,
+        "path": found.path,
+        "name": found.server_name,
+        "description": brief(found.description, _CHARS),
+        "score": round(found.relevance_score, 2),
+        "tool_count": found.num_tools,
+        "tools": [each.tool_name for each in found.matching_tools[:_TOOLS]],
+    }
+
+
+def _agent(found: AgentMatch) -> Json:
+    url = (found.agent_card or {}).get("url")
+    return {
+        "id": found.id,
+        "path": found.path,
+        "name": found.agent_name,
+        "description": brief(found.description, _CHARS),
+        "score": round(found.relevance_score, 2),
+        "skills": [brief(each, _CHARS) for each in found.skills[:_SKILLS]],
+        **({"url": url} if isinstance(url, str) and len(url) <= _URL_CHARS else {}),
+    }

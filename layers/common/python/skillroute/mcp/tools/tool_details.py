@@ -1,0 +1,73 @@
+"""`get_tool_details`: everything about tools whose ids are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from skillroute.catalogue.read import ReadItems
+from skillroute.mcp.arguments import Arguments, input_schema, parsed
+from skillroute.mcp.fit import Json, byte_limit, fit
+from skillroute.mcp.output import INTEGER, OBJECT, described, list_of, object_of
+from skillroute.mcp.shown import whole
+from skillroute.mcp.tool import Asked, Tool, ToolError, always
+from skillroute.mcp.tools.search_tools import TOOL_FIELDS
+
+MOST_IDS = 20
+
+_DESCRIPTION = """\
+Get everything about tools that search_tools has found, by their ids: whole description, input and output schema, \
+annotations. Call it before you call a tool of which you know only the signature; not for ids that you guess."""
+
+_FIELDS = {name: schema for name, schema in TOOL_FIELDS.items() if name not in {"score", "signature"}}
+_TOOL = object_of({**_FIELDS, "metadata": OBJECT}, "id", "name", "description")
+_OUTPUT = object_of(
+    {
+        "tools": list_of(_TOOL, "In the order of ids."),
+        "missing": list_of(INTEGER, "Ids that no tool has."),
+        "omitted": described(INTEGER, "Tools that had no room: ask for fewer at once."),
+    },
+    "tools",
+)
+
+
+class ToolDetailsArguments(Arguments):
+    """What `get_tool_details` takes."""
+
+    ids: Annotated[
+        list[Annotated[int, Field(ge=1, le=2**63 - 1)]],
+        Field(min_length=1, max_length=MOST_IDS, description="Of search_tools' answer."),
+    ]
+
+
+def tool_details(items: ReadItems) -> Tool:
+    """Return the tool over the catalogue."""
+
+    def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
+        ids = parsed(ToolDetailsArguments, arguments).ids
+        found = items.some(ids, asked.caller)
+        there = {item.id for item in found}
+        missing = [id_ for id_ in dict.fromkeys(ids) if id_ not in there]
+        if not found:
+            raise ToolError(
+                f"no tool has {'the id' if len(missing) == 1 else 'one of the ids'} "
+                f"{', '.join(map(str, missing))}: search_tools finds tools with their ids"
+            )
+
+        def envelope(tools: list[Json]) -> Json:
+            omitted = len(found) - len(tools)
+            rest = {"missing": missing} if missing else {}
+            return {"tools": tools, **rest, **({"omitted": omitted} if omitted else {})}
+
+        return fit([[whole(item)] for item in found], envelope, [byte_limit()])
+
+    return Tool(
+        "get_tool_details",
+        "Get tool details",
+        always(_DESCRIPTION),
+        input_schema(ToolDetailsArguments),
+        _OUTPUT,
+        call,
+    )
