@@ -36,8 +36,10 @@ def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     ToolError
         One is wrong, unknown or missing; says what is allowed.
     """
+    # Half of a surrogate pair is the name of no argument, and pydantic would not say which one it is.
+    named = {name.encode("utf-8", "replace").decode("utf-8"): value for name, value in arguments.items()}
     try:
-        return model.model_validate(dict(arguments))
+        return model.model_validate(named)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         raise ToolError("; ".join(dict.fromkeys(_problem(each, input_schema(model)) for each in found[:5]))) from None

@@ -112,8 +112,8 @@ def _is_null(schema: object) -> bool:
 def _resolved(reference: str, root: Schema) -> object:
     """Return what a reference within the schema leads to; None where it leads nowhere, or elsewhere."""
     found: object = root
-    if not reference.startswith("#/"):
+    if not reference.startswith("#"):
         return None
-    for part in reference[2:].split("/"):
+    for part in reference.split("/")[1:]:
         found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
+from skillroute.catalogue.model import ItemType
 from skillroute.catalogue.read import ReadItems
 from skillroute.core.caller import Caller
 from skillroute.skills.read import ReadSkills
@@ -29,7 +31,7 @@ class CatalogueSummary:
     def __call__(self, caller: Caller) -> str:
         """Return the summary. Raises `DatabaseUnavailable`, and `EmbeddingUnavailable` where nothing counts tokens."""
         counts = self._items.counts(caller)
-        held = ", ".join(f"{count} {type_}s" for type_, count in sorted(counts.items(), key=lambda each: -each[1]))
+        held = ", ".join(_counted(counts[type_], type_) for type_ in get_args(ItemType) if type_ in counts)
         if not held:
             return "The catalogue is empty."
         skills, total = self._skills.largest(caller, limit=_MOST_SKILLS)
@@ -42,10 +44,14 @@ class CatalogueSummary:
         low, high, found = 1, len(sizes), None
         while low <= high:
             middle = (low + high) // 2
-            rest = f", and {total - middle} more skills" if total > middle else ""
+            rest = f", and {_counted(total - middle, 'more skill')}" if total > middle else ""
             text = f"{held}, by skill: {', '.join(sizes[:middle])}{rest}."
             if self._count_tokens(text) <= MAX_TOKENS:
                 low, found = middle + 1, text
             else:
                 high = middle - 1
         return found
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,161 @@
+"""Organisations that speak the Model Context Protocol at one server: neither learns anything of the other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+from pydantic import TypeAdapter
+from skillroute.core.caller import Caller
+from skillroute.core.embedding.hashing import HashingEmbedder
+
+from tests.api.bad_tokens import KEYS, OURS, bearer
+from tests.api.mcp_calls import ask, call, result
+from tests.api.mcp_noise import Noise
+from tests.api.one_app import app_over
+from tests.api.tokens import GARDENER, JWT, claims
+from tests.builders import System, lent_system, of_org
+from tests.conftest import fresh_database
+from tests.soak import SOAK
+
+ACME, GLOBEX = "acme", "globex"
+SECRETS = {ACME: "zorblax", GLOBEX: "quimbly"}
+"""A word that stands in everything that an organisation has, and in no request."""
+
+REQUESTS = 10_000 if SOAK else 300
+_ANSWER: TypeAdapter[Any] = TypeAdapter(JSONRPCResponse | JSONRPCError)
+
+
+def settle(system: System, org: str) -> list[int]:
+    """Store one of everything, with the organisation's secret in each; return the ids of its items."""
+    mine, secret = of_org(org), SECRETS[org]
+    name = "orchard" if org == ACME else "meadow"
+    skill = system.create(name, mine, name=secret, description=f"All about the {secret} of the garden.")
+    about: dict[str, Any] = {"description": f"Water the {secret}.", "caller": mine}
+    schema = {"properties": {secret: {"type": "string"}}}
+    tools = system.put("water", **about, input_schema=schema)
+    prompts = system.put("plan", type="prompt", **about, arguments=[{"name": "season", "description": secret}])
+    for item in (*tools, *prompts):
+        system.assign(item, mine, **{skill.id: 0.9})
+    server = {"name": name, "description": secret, "tools": [{"name": secret, "description": secret}]}
+    system.parts.sync_registry("server", [server], mine)
+    system.parts.sync_registry(
+        "agent", [{"name": name, "description": f"Water {secret}.", "url": "https://a.test"}], mine
+    )
+    mail(system, mine, name, secret)
+    return [*tools, *prompts]
+
+
+def mail(system: System, mine: Caller, key: str, secret: str) -> None:
+    agents = [{"name": each, "projects": [key]} for each in (GARDENER, "planner")]
+    message = {"key": key, "project": key, "from": GARDENER, "to": ["planner"], "subject": f"Water the {secret}"}
+    system.parts.sync_mail("project", [{"key": key, "name": secret}], mine)
+    system.parts.sync_mail("product", [{"key": key, "name": secret, "projects": [key]}], mine)
+    system.parts.sync_mail("agent", agents, mine)
+    system.parts.sync_mail("message", [message], mine)
+
+
+@pytest.fixture(scope="module")
+def world(postgres_server, migrated_template, edge_indexes) -> Iterator[tuple[TestClient, list[int], System]]:  # type: ignore[no-untyped-def]
+    """Two organisations with everything, and what all share."""
+    with (
+        fresh_database(postgres_server, migrated_template) as url,
+        lent_system(url, edge_indexes, embedder=HashingEmbedder(), **JWT, jwt_keys=KEYS) as system,
+    ):
+        system.create("shared", description="What every garden needs.")
+        ids = [*system.put("shared_tool"), *settle(system, ACME), *settle(system, GLOBEX)]
+        yield TestClient(app_over(system), raise_server_exceptions=False), ids, system
+
+
+def token(org: str) -> dict[str, str]:
+    return dict(bearer(OURS.sign(claims("search", org))))
+
+
+@pytest.mark.parametrize("org", [ACME, GLOBEX])
+def test_noise_is_answered_by_the_protocol_and_reveals_nothing(world: Any, org: str) -> None:
+    client, ids, _ = world
+    noise, sent = Noise(7 if org == ACME else 8, [*ids, 10**6]), token(org)
+    [foreign] = [secret for other, secret in SECRETS.items() if other != org]
+    own, statuses = 0, set()
+    for _ in range(REQUESTS // 2):
+        body, headers = noise.request()
+        answer = client.post("/mcp", content=body, headers={**headers, **sent})
+        statuses.add(answer.status_code)
+        assert answer.status_code < 500, (body, headers, answer.text)
+        assert foreign not in answer.text, (body, headers, answer.text)
+        own += SECRETS[org] in answer.text
+        if answer.status_code != 202:
+            found = answer.json()
+            for each in found if isinstance(found, list) else [found]:
+                _ANSWER.validate_python(each)
+    assert {200, 202, 400} <= statuses
+    assert own > REQUESTS // 60, "noise that finds nothing could not reveal anything"
+
+
+def test_each_organisation_finds_its_own_by_every_door(world: Any) -> None:
+    client, ids, _ = world
+    for org, other in ((ACME, GLOBEX), (GLOBEX, ACME)):
+        name, sent = "orchard" if org == ACME else "meadow", token(org)
+        answers = {
+            "tools/list": result(client, "tools/list", **sent)["tools"][0]["description"],
+            "resources/list": result(client, "resources/list", **sent),
+            "resources/read": result(client, "resources/read", {"uri": f"skill://{name}"}, **sent),
+            "prompts/list": result(client, "prompts/list", **sent),
+            "search_tools": call(client, "search_tools", {"query": "water", "detail": "full"}, **sent),
+            "get_tool_details": call(client, "get_tool_details", {"ids": ids}, **sent),
+            "search_servers_and_agents": call(client, "search_servers_and_agents", {"query": "water"}, **sent),
+            "list_skills": call(client, "list_skills", **sent),
+            "search_messages": call(client, "search_messages", {"project_key": name, "query": "water"}, **sent),
+            "search_messages_product": call(
+                client, "search_messages_product", {"product_key": name, "query": "water"}, **sent
+            ),
+        }
+        for door, answer in answers.items():
+            text = json.dumps(answer)
+            assert (SECRETS[org] in text) or door == "tools/list", door
+            assert SECRETS[other] not in text, door
+        assert f"{name} 2" in answers["tools/list"]
+        assert answers["get_tool_details"]["structuredContent"]["missing"], "the other's ids are nobody's"
+
+
+def test_what_one_organisation_writes_changes_no_byte_of_what_the_other_reads(world: Any) -> None:
+    client, _, system = world
+
+    def read(org: str) -> list[Any]:
+        lists = [ask(client, f"{each}/list", None, **token(org)) for each in ("tools", "resources", "prompts")]
+        called = call(client, "search_tools", {"query": "water", "limit": 50, "detail": "full"}, **token(org))
+        return [*(each.json()["result"] for each in lists), called]
+
+    globex, acme = read(GLOBEX), read(ACME)
+    skill = system.create("pond", of_org(ACME)).id
+    system.assign(system.put("water_lilies", caller=of_org(ACME))[0], of_org(ACME), **{skill: 0.9})
+    assert read(GLOBEX) == globex
+    tools, resources, prompts, found = (after == before for after, before in zip(read(ACME), acme, strict=True))
+    assert (tools, resources, prompts, found) == (False, False, True, False)
+
+
+@pytest.mark.parametrize("asked", [{}, {"authorization": "Bearer nonsense"}], ids=["no token", "a bad one"])
+def test_who_has_no_token_learns_where_to_get_one(world: Any, asked: dict[str, str]) -> None:
+    client, *_ = world
+    refused = client.post("/mcp", content=b"not even read", headers=asked)
+    assert refused.status_code == 401
+    [url] = re.findall(r'resource_metadata="([^"]+)"', refused.headers["www-authenticate"])
+    metadata = client.get(url)
+    assert metadata.status_code == 200
+    assert metadata.json() == {
+        "resource": "http://testserver/mcp",
+        "authorization_servers": [JWT["jwt_issuer"]],
+        "scopes_supported": ["search"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Skillroute",
+    }
+    assert client.get("/.well-known/oauth-protected-resource").json() == metadata.json()
+
+
+def test_where_no_tokens_let_anybody_in_there_is_no_such_metadata(client: TestClient) -> None:
+    assert client.get("/.well-known/oauth-protected-resource").status_code == 404

@@ -1,0 +1,148 @@
+"""Answers within a budget of tokens, as the embedding model's tokenizer counts them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from jsonschema import validate
+from skillroute.core.embedding.packaged import default_model, models_dir
+from skillroute.core.embedding.tokens import TokenCounter
+from skillroute.mcp.fit import byte_limit, fit, token_limit
+from skillroute.mcp.rpc import to_text
+from skillroute.mcp.shown import DETAILS, Detail, forms
+from skillroute.mcp.tools.search_tools import _OUTPUT, LEAST_TOKENS, answer
+from skillroute.search.model import EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
+
+
+@cache
+def counter() -> TokenCounter:
+    return TokenCounter(models_dir() / default_model() / "tokenizer.json")
+
+
+def found(tools: list[EnrichedTool], degraded: Any = (), skills: Any = ()) -> SearchResponse:
+    metadata = SearchMetadata.model_construct(degraded=list(degraded))
+    return SearchResponse.model_construct(query="q", tools=tools, matched_skills=list(skills), metadata=metadata)
+
+
+def tool(name: str, description: str = "", **more: Any) -> EnrichedTool:
+    known = {"server": "mail", "type": "tool", "score": 0.5, "db_id": 7, "input_schema": None}
+    return EnrichedTool.model_construct(name=name, description=description, **(known | more))
+
+
+TEXT = st.text(max_size=40) | st.text('ab _-./"\\\n{}天é🙂', max_size=200) | st.sampled_from(["x" * 5000, " " * 5000])
+SCHEMAS = st.none() | st.dictionaries(
+    st.sampled_from(["properties", "required", "type", "description"]),
+    TEXT | st.dictionaries(TEXT, st.dictionaries(st.sampled_from(["type", "description"]), TEXT), max_size=4),
+    max_size=3,
+)
+TOOLS = st.lists(
+    st.builds(
+        tool,
+        st.text(min_size=1, max_size=256),
+        TEXT,
+        server=st.none() | st.text(min_size=1, max_size=256),
+        type=st.sampled_from(["tool", "prompt", "resource"]),
+        score=st.floats(0, 1),
+        db_id=st.integers(1, 2**63 - 1),
+        input_schema=SCHEMAS,
+        output_schema=SCHEMAS,
+        annotations=SCHEMAS,
+    ),
+    max_size=8,
+)
+DEGRADED = st.lists(
+    st.sampled_from(["embedding_unavailable", "vectors_missing", "tool_search_failed", "index_stale"]), max_size=4
+)
+SKILLS = st.lists(
+    st.builds(
+        lambda id_: SkillMatch(id=id_, name="n", description="d", score=0.1, tool_count=0),
+        st.from_regex(r"[a-z][a-z0-9_]{0,63}", fullmatch=True) | st.just("a_" * 32),
+    ),
+    max_size=2,
+)
+
+
+@settings(max_examples=max(200, settings.default.max_examples))
+@given(TOOLS, DEGRADED, SKILLS, st.sampled_from(DETAILS), st.integers(LEAST_TOKENS, 1500))
+@example([], [], [SkillMatch(id="a_" * 32, name="n", description="d", score=0.1, tool_count=0)], "full", LEAST_TOKENS)
+def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fits(
+    tools: list[EnrichedTool], degraded: list[str], skills: list[SkillMatch], most: Detail, budget: int
+) -> None:
+    response = found(tools, degraded, skills)
+
+    shown = answer(response, most, [byte_limit(), token_limit(counter(), budget)], by_budget=True)
+
+    assert counter()(to_text(shown)) <= budget
+    validate(shown, _OUTPUT)
+    assert len(shown["tools"]) + shown.get("omitted", 0) == len(tools)
+    if not shown["tools"]:
+        for each in tools:
+            alone = {"tools": [forms(each, most)[0]], "omitted": len(tools) - 1, "degraded": [*dict.fromkeys(degraded)]}
+            said = {name: value for name, value in alone.items() if value}
+            assert counter()(to_text(said)) > budget
+
+
+@given(TOOLS, st.sampled_from(DETAILS))
+def test_without_a_budget_every_result_is_shown_in_the_detail_that_is_asked_for(
+    tools: list[EnrichedTool], most: Detail
+) -> None:
+    shown = answer(found(tools), most, [byte_limit()], by_budget=False)
+    assert shown["tools"] == [forms(each, most)[-1] for each in tools]
+
+
+def test_more_budget_says_more_of_the_same_results() -> None:
+    schema = {"properties": {"to": {"type": "string", "description": "Whom it goes to. " * 5}}, "required": ["to"]}
+    tools = [
+        tool(f"send_{number}", "Send a letter. " * 9, input_schema=schema, db_id=number + 1) for number in range(5)
+    ]
+
+    def details(budget: int) -> list[str]:
+        shown = answer(found(tools), "full", [byte_limit(), token_limit(counter(), budget)], by_budget=True)["tools"]
+        assert [each["id"] for each in shown] == [1, 2, 3, 4, 5][: len(shown)]
+        marks = {"input_schema": "full", "signature": "signature", "description": "brief", "id": "name"}
+        return [next(detail for field, detail in marks.items() if field in each) for each in shown]
+
+    assert details(100) == ["name"] * 3
+    assert details(150) == ["name"] * 5
+    assert details(180) == ["brief", *["name"] * 4]
+    assert details(250) == ["signature", "signature", "brief", "name", "name"]
+    assert details(350) == ["signature"] * 5
+    assert details(600) == ["full"] * 3 + ["signature"] * 2
+    assert details(800) == ["full"] * 5
+
+
+def test_where_bytes_run_out_less_is_shown_of_the_last_results() -> None:
+    tools = [tool(f"t{number}", "x" * 400_000, db_id=number) for number in range(1, 4)]
+    shown = answer(found(tools), "full", [byte_limit()], by_budget=False)
+    assert ["description" in each for each in shown["tools"]] == [True, True, False]
+
+
+def test_what_a_tokenizer_sees_differently_as_a_whole_is_taken_back() -> None:
+    """A measure by which two results together are more than the sum of both."""
+
+    def measure(text: str) -> int:
+        return len(text) * 10 if text.count("name") > 1 else 1
+
+    results = [[{"name": "a"}, {"name": "a", "more": 1}], [{"name": "b"}, {"name": "b", "more": 1}]]
+    shown = fit(results, lambda each: {"tools": each}, [token_limit(measure, 40)], [1])
+    assert shown == {"tools": [{"name": "a"}]}
+
+
+def test_equal_answers_are_equal_bytes() -> None:
+    tools = [tool("send", "Send.", input_schema={"properties": {"b": {}, "a": {}}})]
+    first, again = (
+        to_text(answer(found(tools), "full", [byte_limit(), token_limit(counter(), 500)], by_budget=True))
+        for _ in range(2)
+    )
+    assert first == again
+
+
+def test_tokens_are_counted_to_the_end_of_a_text() -> None:
+    count = counter()
+    assert count("schedule a meeting") == 3
+    assert count("word " * 3000) == 3000, "the model reads fewer"
+    assert count("x" * 10_000) >= 100, "a word of any length is one unknown token to the model"
+    assert count("half of a pair: \ud800") > 0
