@@ -77,6 +77,12 @@ test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam loc
 	@$(MAKE) --no-print-directory $(BUILT)
 	@$(BIN)/python -m pytest tests/sam -m sam -v
 
+.PHONY: test-mcp-1
+test-mcp-1: $(VENV)/.dev ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
+	@test -x .venv-mcp-1/bin/python || $(PYTHON) -m venv .venv-mcp-1
+	@.venv-mcp-1/bin/python -m pip install -q --disable-pip-version-check 'mcp>=1.30,<2'
+	@SKILLROUTE_MCP_1_PYTHON=$(abspath .venv-mcp-1/bin/python) $(BIN)/python -m pytest tests/e2e/test_mcp.py -k last_client
+
 .PHONY: check
 check: $(VENV)/.dev ## Lint, format, types and the template
 	@$(BIN)/ruff check .

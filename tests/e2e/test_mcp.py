@@ -1,0 +1,99 @@
+"""The official clients of the Model Context Protocol at a running Skillroute."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.e2e.processes import Up
+
+ROOT = Path(__file__).parents[2]
+
+ARGUMENTS: dict[str, Any] = {
+    "search_tools": {"query": "schedule a meeting with John tomorrow", "budget_tokens": 800},
+    "get_tool_details": {"ids": [16]},
+    "search_servers_and_agents": {"query": "calendar"},
+    "list_skills": {},
+    "search_messages": {"project_key": "atlas-billing", "query": "deploy"},
+    "search_messages_product": {"product_key": "atlas", "query": "deploy"},
+}
+OF_1_X = os.environ.get("SKILLROUTE_MCP_1_PYTHON")
+"""An interpreter that has the last 1.x of the SDK, as `make test-mcp-1` gives it."""
+
+
+def url(running: Up) -> str:
+    return f"{running.url}/mcp"
+
+
+async def session(address: str, mode: str) -> dict[str, Any]:
+    """Return what the official client gets; it checks structured content by the schemas that are listed."""
+    async with Client(address, mode=mode) as client:
+        tools = (await client.list_tools()).tools
+        called = {name: await client.call_tool(name, arguments) for name, arguments in ARGUMENTS.items()}
+        [skill, *_] = (await client.list_resources()).resources
+        [template] = (await client.list_resource_templates()).resource_templates
+        [prompt, *_] = (await client.list_prompts()).prompts
+        got = await client.get_prompt(prompt.name, {each.name: "x" for each in prompt.arguments or ()})
+        return {
+            "revision": client.protocol_version,
+            "template": template.uri_template,
+            "tools": [tool.name for tool in tools],
+            "answers": {name: answer.structured_content for name, answer in called.items() if not answer.is_error},
+            "skill": (await client.read_resource(skill.uri)).contents[0].text,  # type: ignore[union-attr]
+            "prompt": got.messages[0].content.text,  # type: ignore[union-attr]
+        }
+
+
+def assert_everything_is_there(got: dict[str, Any]) -> None:
+    assert got["tools"] == list(ARGUMENTS)
+    assert got["answers"].keys() == ARGUMENTS.keys()
+    assert all(got["answers"].values())
+    [first, *_] = got["answers"]["search_tools"]["tools"]
+    assert (first["id"], first["name"]) == (16, "create_event")
+    assert got["answers"]["get_tool_details"]["tools"][0]["input_schema"]["properties"]["title"]
+    assert got["answers"]["search_messages"]["result"]
+    assert got["skill"].startswith("# ")
+    assert got["prompt"].startswith("Use the prompt ")
+
+
+@pytest.mark.parametrize(
+    ("mode", "revision"), [("auto", "2026-07-28"), ("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")]
+)
+def test_the_official_client_gets_everything(running: Up, mode: str, revision: str) -> None:
+    got = asyncio.run(session(url(running), mode))
+    assert got["revision"] == revision
+    assert got["template"] == "skill://{id}"
+    assert_everything_is_there(got)
+
+
+@pytest.mark.skipif(OF_1_X is None, reason="needs an environment with the SDK's last 1.x: make test-mcp-1")
+def test_the_last_client_of_1_x_gets_everything(running: Up) -> None:
+    command = [str(OF_1_X), str(Path(__file__).with_name("mcp_1_client.py")), url(running), json.dumps(ARGUMENTS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    got = json.loads(done.stdout)
+    assert got["revision"] == "2025-11-25"
+    assert_everything_is_there(got)
+
+
+def test_the_sdk_does_what_the_page_shows(running: Up, capsys: pytest.CaptureFixture[str]) -> None:
+    [block] = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/mcp.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    exec(compile(block.replace("http://localhost:3000/mcp", url(running)), "docs/mcp.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("create_event(")
+
+
+def test_the_configurations_that_the_page_shows_lead_to_the_server() -> None:
+    page = (ROOT / "docs/mcp.md").read_text("utf-8")
+    blocks = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)]
+    servers = [block[key] for block in blocks for key in ("mcpServers", "servers") if key in block]
+    assert [each["skillroute"]["url"] for each in servers] == ["http://localhost:3000/mcp"] * len(servers)
+    assert len(servers) == 3
+    assert "claude mcp add --transport http skillroute http://localhost:3000/mcp" in page
