@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.api.routes import SCOPES, filled
 from tests.api.test_no_such_route import UNKNOWN, methods_of
@@ -37,6 +41,7 @@ class Api:
 
     def __init__(self, url: str, signer: Signer) -> None:
         # The first request to a function starts its container.
+        self.url = url
         self._http = httpx.Client(base_url=url, timeout=120.0, trust_env=False)
         self._signer = signer
 
@@ -104,6 +109,35 @@ def test_a_session_of_searches_and_changes(api: Api, say: Callable[[str], None])
     api.answered(404, "GET", f"/api/v1/tools/{tool_id}", search)
     assert api.answered(200, "POST", "/api/v1/search", search, json=QUERY)["tools"] == []
     api.answered(204, "DELETE", "/api/v1/skills/gardening", skills)
+
+
+def test_the_official_client_speaks_with_the_container(api: Api, say: Callable[[str], None]) -> None:
+    report = api.answered(200, "PUT", "/api/v1/tools", api.token("catalog", "soylent"), json={"items": [TOOL]})
+    tool_id, sent = report["results"][0]["id"], {"authorization": f"Bearer {api.token('search', 'soylent')}"}
+
+    async def session(mode: str) -> tuple[str | None, list[str], Any, Any]:
+        async with (
+            httpx2.AsyncClient(headers=sent, timeout=120.0, trust_env=False) as http,
+            Client(streamable_http_client(f"{api.url}/mcp", http_client=http), mode=mode) as client,
+        ):
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            found = await client.call_tool("search_tools", {"query": QUERY["query"], "budget_tokens": 400})
+            details = await client.call_tool("get_tool_details", {"ids": [tool_id]})
+            return client.protocol_version, listed, found.structured_content, details.structured_content
+
+    for mode, revision in (("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")):
+        say(f"a session in {revision}")
+        spoken, listed, found, details = asyncio.run(session(mode))
+        assert spoken == revision
+        assert listed[0] == "search_tools"
+        assert [tool["name"] for tool in found["tools"]] == ["water_plants"]
+        assert details["tools"][0]["input_schema"] == TOOL["inputSchema"]
+
+    say("who has no token is told who issues them, and nothing else")
+    api.answered(401, "POST", "/mcp", None, json={})
+    for path in ("", "/mcp"):
+        metadata = api.answered(200, "GET", f"/.well-known/oauth-protected-resource{path}", None)
+        assert metadata["authorization_servers"] == [ISSUER]
 
 
 def test_who_has_no_good_token_is_refused_by_every_function(api: Api, say: Callable[[str], None]) -> None:
