@@ -11,6 +11,7 @@ import anyio
 import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.session import IncomingMessage
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
@@ -30,13 +31,27 @@ _CHANGES = (
 class Connection:
     """A server that answered the handshake. Made by `connected`; usable by many tasks at once."""
 
-    def __init__(self, server: McpServer, client: Client, tap: Tap, stderr: StderrTail, limits: Limits) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        client: Client,
+        tap: Tap,
+        stderr: StderrTail,
+        limits: Limits,
+        on_change: Callable[[], None],
+    ) -> None:
         self.server = server
         self._client = client
         self._tap = tap
         self._stderr = stderr
         self._limits = limits
+        self._on_change = on_change
         self._listing = anyio.Lock()  # the tap keeps one page
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server has closed its side."""
+        return self._tap.ended.is_set()
 
     async def wait_ended(self) -> None:
         """Wait until the server has closed its side, as a program that died has."""
@@ -101,6 +116,11 @@ class Connection:
         """
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=dict(arguments)))
         timeout_s = self._limits.call_s if timeout_s is None else timeout_s
+        return await self._asked(request, f"tool {name}", timeout_s, progress)
+
+    async def _asked(
+        self, request: types.ClientRequest, what: str, timeout_s: float, progress: ProgressFnT | None = None
+    ) -> dict[str, Any]:
         try:
             result: dict[str, Any] = await self._client.session.send_request(
                 request, _RAW, request_read_timeout_seconds=timeout_s, progress_callback=progress
@@ -108,10 +128,31 @@ class Connection:
             return result
         except MCPError as error:
             if error.code in {types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT}:
-                raise self._error(error, f"tool {name}", timeout_s) from error
+                raise self._error(error, what, timeout_s) from error
             raise
         except (ValidationError, OSError) as error:
-            raise self._error(error, f"tool {name}", timeout_s) from error
+            raise self._error(error, what, timeout_s) from error
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Return a prompt's messages as they came. Raises as `call` does."""
+        params = types.GetPromptRequestParams(name=name, arguments=dict(arguments))
+        return await self._asked(types.GetPromptRequest(params=params), f"prompt {name}", self._limits.call_s)
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        """Return a resource's contents as they came. Raises as `call` does."""
+        params = types.ReadResourceRequestParams(uri=uri)
+        return await self._asked(types.ReadResourceRequest(params=params), f"resource {uri}", self._limits.call_s)
+
+    async def follow_changes(self) -> None:
+        """Call `on_change` for changes of lists, where the revision wants them asked for; else return at once."""
+        try:
+            async with self._client.listen(
+                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+            ) as events:
+                async for _ in events:
+                    self._on_change()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            return  # of an older revision, which tells of them unasked; or it does not tell
 
     def _kinds(self) -> list[ListedKind]:
         has = self._client.server_capabilities
@@ -134,6 +175,8 @@ class Connection:
             problems += [f"{self.server.name}: {refused}" for refused in self._tap.refused]
             for entry in self._tap.entries:
                 name = entry["name"]
+                if kind == "resource" and name in found and found[name].value["uri"] != entry["uri"]:
+                    name = entry["uri"]  # which tells resources apart; many have one name
                 if name in found:
                     problems.append(f"{self.server.name}: {kind} {name} is listed twice: the first one is taken")
                 else:
@@ -160,14 +203,14 @@ async def connected(
     server: McpServer,
     limits: Limits | None = None,
     *,
-    on_change: Callable[[], None] | None = None,
+    on_change: Callable[[], None] = lambda: None,
     show: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Connection]:
     """Start or reach a server, and stop it at the end: its input is closed, then it is terminated, then killed.
 
     Parameters
     ----------
-    on_change : callable or None
+    on_change : callable
         Called when the server says that one of its lists has changed.
     show : callable or None
         Called with each line that its program writes to its standard error.
@@ -181,7 +224,7 @@ async def connected(
     taps: list[Tap] = []
 
     async def heard(message: IncomingMessage) -> None:
-        if on_change is not None and isinstance(message, _CHANGES):
+        if isinstance(message, _CHANGES):
             on_change()
 
     with StderrTail(show) as stderr:
@@ -199,7 +242,7 @@ async def connected(
                     taps[0].version = client.protocol_version
                     scope.deadline = math.inf
                     is_connected = True
-                    yield Connection(server, client, taps[0], stderr, limits)
+                    yield Connection(server, client, taps[0], stderr, limits, on_change)
         except Exception as error:
             cause = first_of(error)
             if is_connected or isinstance(cause, ServerError):

@@ -1,4 +1,4 @@
-"""Both engines behind one fixture: Edge in a temporary directory, qdrant-client in its local mode."""
+"""All engines behind one fixture: Edge in a temporary directory, qdrant-client in its local mode, and in memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from qdrant_client import QdrantClient
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute_local.connect.memory_index import MemoryIndex
 
 from tests.doubles import EdgeIndexes
 
@@ -52,7 +53,12 @@ def make_local() -> Iterator[MakeIndex]:
         index.close()
 
 
-@pytest.fixture(params=["edge", "local"])
+@pytest.fixture
+def make_memory() -> MakeIndex:
+    return MemoryIndex
+
+
+@pytest.fixture(params=["edge", "local", "memory"])
 def index(request: pytest.FixtureRequest) -> VectorIndex:
     make: MakeIndex = request.getfixturevalue(f"make_{request.param}")
     return make()

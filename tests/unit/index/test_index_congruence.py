@@ -1,4 +1,4 @@
-"""The same random operations on both engines give the same answers, scores included; and so does an index that holds
+"""The same random operations on all engines give the same answers, scores included; and so does an index that holds
 nothing but what passes the filter.
 """
 
@@ -72,13 +72,16 @@ def assert_alike(left: Sequence[IndexHit], right: Sequence[IndexHit]) -> None:
 
 
 @given(steps=st.lists(operations, max_size=12), asked=st.lists(questions, min_size=1, max_size=5))
-def test_both_engines_answer_alike(
+@pytest.mark.parametrize("other", ["local", "memory"])
+def test_all_engines_answer_as_edge_does(
+    request: pytest.FixtureRequest,
     make_edge: MakeIndex,
-    make_local: MakeIndex,
+    other: str,
     steps: list[tuple[str, Collection, list[IndexRecord] | list[str]]],
     asked: list[tuple[list[float], str, IndexFilter, int, float | None]],
 ) -> None:
     # GIVEN the same operations on both
+    make_local: MakeIndex = request.getfixturevalue(f"make_{other}")
     edge, local = make_edge(), make_local()
     for name, collection, arguments in steps:
         for index in (edge, local):
@@ -107,7 +110,7 @@ def test_both_engines_answer_alike(
     where=filters,
     asked=st.lists(questions, min_size=1, max_size=5),
 )
-@pytest.mark.parametrize("engine", ["edge", "local"])
+@pytest.mark.parametrize("engine", ["edge", "local", "memory"])
 def test_what_does_not_pass_the_filter_changes_nothing(
     request: pytest.FixtureRequest,
     engine: str,

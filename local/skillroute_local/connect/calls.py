@@ -1,0 +1,101 @@
+"""Calling an item of a server behind this one: its arguments are checked, and the answer comes back as it is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.shared.dispatcher import ProgressFnT
+
+from skillroute_local.connect.arguments import argument_problems, as_text
+from skillroute_local.connect.catalogue import Catalogue, Item
+from skillroute_local.connect.upstream import Upstream
+from skillroute_local.mcp_servers.model import ServerError
+
+_NEAREST = 3
+_LONGEST_ID = 600
+_ANYTHING: Mapping[str, Any] = {"type": "object"}
+
+
+class Calls:
+    """Passes calls on to the servers that have the items.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+    upstreams : mapping of a server's name to Upstream
+    """
+
+    def __init__(self, catalogue: Catalogue, upstreams: Mapping[str, Upstream]) -> None:
+        self._catalogue = catalogue
+        self._upstreams = upstreams
+
+    async def __call__(self, id_: object, arguments: object, progress: ProgressFnT | None) -> dict[str, Any]:
+        """Return the result of a call, or a tool error that says what to do. Raises `MCPError` where the server does."""
+        if not isinstance(id_, str):
+            return tool_error("id must be a string, as search_tools returns it")
+        item = self._catalogue.item(id_)
+        if item is None:
+            return tool_error(self.unknown(id_))
+        if arguments is None:
+            arguments = {}
+        if not isinstance(arguments, Mapping):
+            return tool_error(f"arguments must be an object, with what {item.id} takes: {as_text(_schema(item))}")
+        problems = await argument_problems(_schema(item), arguments)
+        if problems:
+            return tool_error(_mend(item, problems))
+        try:
+            return await self._passed_on(item, arguments, progress)
+        except ServerError as error:
+            return tool_error(
+                f"{error}\nThe server is started again for the next call: call again, or use another server's tool."
+            )
+
+    def unknown(self, id_: str) -> str:
+        """Return what to do about an id that no item has."""
+        wanted = id_[:_LONGEST_ID]
+        ids = [item.id for item in self._catalogue.items()]
+        near = difflib.get_close_matches(wanted, ids, n=_NEAREST, cutoff=0.5)
+        near += [known for known in ids if known.endswith(f"/{wanted}") and known not in near][:_NEAREST]
+        nearest = f" The nearest are {', '.join(near)}." if near else ""
+        return f"There is no item {wanted}.{nearest} Take an id that search_tools returned."
+
+    async def _passed_on(
+        self, item: Item, arguments: Mapping[str, Any], progress: ProgressFnT | None
+    ) -> dict[str, Any]:
+        upstream = self._upstreams[item.server]
+        if item.listed.kind == "tool":
+            return await upstream.call(item.listed.name, arguments, progress)
+        if item.listed.kind == "prompt":
+            texts = {name: str(value) for name, value in arguments.items()}
+            prompt = await upstream.ask(lambda connection: connection.get_prompt(item.listed.name, texts))
+            return {"content": [message["content"] for message in prompt["messages"]]}
+        read = await upstream.ask(lambda connection: connection.read_resource(item.listed.value["uri"]))
+        return {"content": [{"type": "resource", "resource": contents} for contents in read["contents"]]}
+
+
+def tool_error(text: str) -> dict[str, Any]:
+    """Return the result of a call that failed, for the model to read."""
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def _schema(item: Item) -> Mapping[str, Any]:
+    """Return the JSON schema of what an item takes: a prompt's is made of its arguments, a resource takes nothing."""
+    match item.listed.kind:
+        case "tool":
+            return item.content.input_schema or _ANYTHING
+        case "prompt":
+            arguments = [one for one in item.listed.value.get("arguments") or () if "name" in one]
+            return {
+                "type": "object",
+                "properties": {one["name"]: {"description": one.get("description") or ""} for one in arguments},
+                "required": [one["name"] for one in arguments if one.get("required")],
+            }
+        case _:
+            return _ANYTHING
+
+
+def _mend(item: Item, problems: list[str]) -> str:
+    listed = "\n".join(f"- {problem}" for problem in problems)
+    return f"The arguments do not fit {item.id}:\n{listed}\nIts schema: {as_text(_schema(item))}"

@@ -1,0 +1,225 @@
+"""What all connected servers offer, searched as the service searches: the same stages, over an index in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from skillroute.catalogue.model import ItemContent, ItemType
+from skillroute.catalogue.names import name_key
+from skillroute.catalogue.rows import IncomingItem
+from skillroute.catalogue.schemas import read_item
+from skillroute.core.caller import LAPTOP
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import embed_within
+from skillroute.core.documents.index.guarded import GuardedIndex
+from skillroute.core.documents.index.port import LentIndex, counts
+from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
+from skillroute.core.documents.replica_port import IndexStatus
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.embedding.views import Refusal
+from skillroute.core.errors import InvalidInput
+from skillroute.core.search_run import SearchRun
+from skillroute.search.enrich import CacheKey, SchemaLoader, Schemas
+from skillroute.search.missing import MissingVectors
+from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.search import ToolSearch
+
+from skillroute_local.connect.memory_index import MemoryIndex
+from skillroute_local.connect.store import Store
+from skillroute_local.mcp_servers.model import Listed
+
+_EMBEDDING_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A tool, prompt or resource of a connected server.
+
+    Attributes
+    ----------
+    id : str
+        What the agent calls it by: ``git/git_status`` for a tool, ``prompt:...`` and ``resource:...`` for the others.
+    listed : Listed
+        As its server lists it.
+    content : ItemContent
+        As the catalogue reads it.
+    """
+
+    id: str
+    server: str
+    listed: Listed
+    content: ItemContent
+
+
+class Catalogue:
+    """The items of all servers. Safe to call from several threads.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    store : Store or None
+        Where vectors are kept between two starts.
+    """
+
+    def __init__(self, embedder: Embedder, store: Store | None = None) -> None:
+        self._embedder = embedder
+        self._store = store
+        self._index = GuardedIndex(MemoryIndex(), embedder.model)
+        self._lock = threading.Lock()  # of the items; the index has its own
+        self._writing = threading.Lock()
+        self._items: dict[str, Item] = {}
+        self._keys: dict[str, tuple[str, str]] = {}  # by an item's id: its key in the index, and its content's hash
+        self._ids: dict[str, str] = {}  # by the key in the index
+        self._numbers = count(1)
+        self._search = ToolSearch(
+            _Held(self._index), QueryEmbedder(embedder), _NoSchemas(), _NothingMissing(), default_ranking="hybrid"
+        )
+
+    def put(self, server: str, listed: Sequence[Listed]) -> list[str]:
+        """Let a server have these items and no others; return what of them cannot be taken, and why."""
+        problems: list[str] = []
+        incoming: dict[str, tuple[Item, IncomingItem]] = {}
+        for one in listed:
+            try:
+                content = read_item({**one.value, "type": one.kind, "name": one.name, "server": server})
+            except InvalidInput as error:
+                problems.append(f"{server}: {one.kind} {one.name[:100]}: {error.field}: {error.message}")
+                continue
+            item = Item(item_id(server, one), server, one, content)
+            incoming[item.id] = (item, IncomingItem.of(content))
+        with self._writing:
+            self._write(server, incoming)
+        return problems
+
+    def search(self, query: str, *, limit: int, item_type: ItemType | None = None) -> tuple[list[Item], SearchResponse]:
+        """Return the items that fit a request, best first, and the answer of the search."""
+        request = SearchRequest(query=query, limit=limit, item_type=item_type, include_schemas=False)
+        response = self._search.search(request, LAPTOP)
+        with self._lock:
+            ids = (self._ids.get(tool.id, "") for tool in response.tools)
+            return [self._items[id_] for id_ in ids if id_ in self._items], response
+
+    def item(self, id_: str) -> Item | None:
+        """Return an item by its id."""
+        with self._lock:
+            return self._items.get(id_)
+
+    def items(self) -> list[Item]:
+        """Return all items."""
+        with self._lock:
+            return list(self._items.values())
+
+    def _write(self, server: str, incoming: Mapping[str, tuple[Item, IncomingItem]]) -> None:
+        with self._lock:
+            known = {id_: self._keys[id_] for id_, item in self._items.items() if item.server == server}
+            taken = self._items.keys() - known.keys()
+        wanted = {id_: pair for id_, pair in incoming.items() if id_ not in taken}
+        changed = {
+            id_: new for id_, (_, new) in wanted.items() if id_ not in known or known[id_][1] != new.content_hash
+        }
+        gone = [key for id_, (key, _) in known.items() if id_ not in wanted]
+        vectors = self._vectors(list(changed.values()))
+        keys = {id_: known[id_][0] if id_ in known else str(next(self._numbers)) for id_ in changed}
+        records = [_record(keys[id_], new, vectors.get(new.text.hash)) for id_, new in changed.items()]
+        with self._lock:
+            for id_, (item, new) in wanted.items():
+                self._items[id_] = item
+                if id_ in keys:
+                    self._keys[id_], self._ids[keys[id_]] = (keys[id_], new.content_hash), id_
+            for key in gone:
+                self._items.pop(id_ := self._ids.pop(key))
+                self._keys.pop(id_)
+        self._index.upsert(Collection.TOOLS, records)
+        self._index.delete(Collection.TOOLS, gone)
+
+    def _vectors(self, items: Sequence[IncomingItem]) -> dict[str, Vector]:
+        """Return the vectors of items by the hash of their texts: those that are kept, and the others made now."""
+        if not items:
+            return {}
+        texts = {item.text.hash: item.text.embedding_texts for item in items}
+        model = self._embedder.model
+        kept = self._store.vectors(model, list(texts)) if self._store else {}
+        new = {hash_: views for hash_, views in texts.items() if hash_ not in kept}
+        deadline = Deadline(_EMBEDDING_S, callee=EMBEDDING_MODEL)
+        made = embed_within(self._embedder, list(new.values()), deadline, what="items")
+        vectors = kept | {
+            hash_: vector for hash_, vector in zip(new, made, strict=False) if not isinstance(vector, Refusal)
+        }
+        if self._store:
+            self._store.keep_vectors(model, vectors)
+        return vectors
+
+
+def item_id(server: str, listed: Listed) -> str:
+    """Return what an agent calls an item by."""
+    kind = "" if listed.kind == "tool" else f"{listed.kind}:"
+    return f"{kind}{server}/{listed.name}"
+
+
+def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
+    """Return what the index holds of an item; the payload is that of `mcp.mcp_unified_search_documents`."""
+    content = item.content
+    payload: dict[str, Any] = {
+        "db_id": int(key),
+        "type": content.key.type,
+        "name": content.key.name,
+        "name_key": name_key(content.key.name),
+        "description": content.description,
+        "server": content.key.server,
+        "org_id": "",
+        "content_hash": item.content_hash,
+        "skill_keys": [],
+        "primary_skill_key": None,
+    }
+    return IndexRecord(key, vector, item.text.lexical_text, payload)
+
+
+class _Held:
+    """`IndexReplica` over an index that is written to directly: it never lags."""
+
+    def __init__(self, index: GuardedIndex) -> None:
+        self._index = index
+        self.is_ready = True
+
+    @contextmanager
+    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
+        yield self._index
+
+    def status(self) -> IndexStatus:
+        return IndexStatus("embedded", True, False, 0, counts(self._index), str(self._index.model))
+
+    def lag(self) -> int:
+        return 0
+
+    def catch_up(self, within_s: float, *, check: bool = False) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        self._index.close()
+
+
+class _NoSchemas(SchemaLoader):
+    """Loads none: the catalogue has every item at hand."""
+
+    def __init__(self) -> None:
+        """Need no database."""
+
+    def load(self, wanted: Sequence[CacheKey], *, room: int) -> Schemas:
+        return Schemas({})
+
+
+class _NothingMissing(MissingVectors):
+    """Looks for nothing: what has no vector here will not get one later."""
+
+    def __init__(self) -> None:
+        """Need no database."""
+
+    def look(self, run: SearchRun, index: LentIndex, query: str, collection: Collection, *wheres: IndexFilter) -> None:
+        """Do nothing."""

@@ -1,0 +1,152 @@
+"""A server behind this one: kept connected, listed when it says that something changed, started again when it dies."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from mcp.shared.dispatcher import ProgressFnT
+from skillroute.core.observability import logger
+
+from skillroute_local.mcp_servers.client import Connection, connected
+from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+
+Listed = Callable[[McpServer, Listing], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long a server that ended is left alone: twice as long each time, until it has lived for a while.
+
+    A call does not wait for that: it starts the server at once.
+    """
+
+    first_s: float = 0.5
+    most_s: float = 60.0
+    lived_s: float = 30.0
+
+
+class Upstream:
+    """One server. `run` lives as long as this process; the other methods are for tasks beside it.
+
+    Parameters
+    ----------
+    listed : callable
+        Called with what it lists, each time.
+    """
+
+    def __init__(
+        self, server: McpServer, listed: Listed, limits: Limits | None = None, backoff: Backoff | None = None
+    ) -> None:
+        self.server = server
+        self._listed = listed
+        self._limits = limits or Limits()
+        self._backoff = backoff or Backoff()
+        self._connection: Connection | None = None
+        self._failure: ServerError | None = None
+        self._starts = 0
+        self._is_starting = False
+        self._changed = anyio.Event()
+        self._wanted = anyio.Event()
+        self._turned = anyio.Event()  # set, and replaced, whenever it connects or fails
+        self.settled = anyio.Event()
+        """Set once it is known what it lists, or that this cannot be known."""
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it; None while it works or starts."""
+        return str(self._failure) if self._failure is not None else None
+
+    async def run(self) -> None:
+        """Keep it connected until this task is cancelled."""
+        pause_s = self._backoff.first_s
+        while True:
+            started_at = anyio.current_time()
+            self._starts += 1
+            self._is_starting = True
+            try:
+                await self._serve()
+            except ServerError as error:
+                logger.warning("server lost", extra={"server": self.server.name, "reason": str(error)})
+                self._turn(None, error)
+            finally:
+                self._connection = None
+                self.settled.set()
+            lived = anyio.current_time() - started_at >= self._backoff.lived_s
+            pause_s = self._backoff.first_s if lived else pause_s
+            with anyio.move_on_after(pause_s):
+                await self._wanted.wait()
+            self._wanted = anyio.Event()
+            pause_s = min(2 * pause_s, self._backoff.most_s)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> dict[str, Any]:
+        """Call a tool, and return its result as it came; a server that is down is started first.
+
+        Raises
+        ------
+        MCPError
+            Its own, of the protocol.
+        ServerError
+            It cannot be started, is lost meanwhile, or does not answer in time.
+        """
+        return await (await self._ready()).call(name, arguments, progress=progress)
+
+    async def ask(self, ask: Callable[[Connection], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """Ask its connection for something else; otherwise as `call`."""
+        return await ask(await self._ready())
+
+    async def _ready(self) -> Connection:
+        """Return a connection that lasts, as far as is known; it waits for the start that is under way, or the next."""
+        enough = self._starts if self._is_starting else self._starts + 1
+        with anyio.move_on_after(self._limits.connect_s + self._limits.list_s):
+            while True:
+                if self._connection is not None and not self._connection.has_ended:
+                    return self._connection
+                if self._failure is not None and self._starts >= enough and not self._is_starting:
+                    raise self._failure
+                turned = self._turned
+                self._wanted.set()
+                await turned.wait()
+        raise ServerError(f"{self.server.name}: it is still starting: call again in a moment")
+
+    async def _serve(self) -> None:
+        """Connect, list it, and list it again at each change, until it ends."""
+        async with connected(self.server, self._limits, on_change=self._note_change, show=self._show) as connection:
+            self._changed = anyio.Event()
+            await self._list(connection)
+            self._turn(connection, None)
+            self.settled.set()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(connection.follow_changes)
+                tasks.start_soon(self._list_again, connection)
+                await connection.wait_ended()
+                tasks.cancel_scope.cancel()
+        raise ServerError(f"{self.server.name}: its program ended, or closed the connection")
+
+    async def _list_again(self, connection: Connection) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed = anyio.Event()
+            try:
+                await self._list(connection)
+            except ServerError as error:  # what it listed before stays
+                logger.warning("changes not read", extra={"server": self.server.name, "reason": str(error)})
+
+    async def _list(self, connection: Connection) -> None:
+        listing = await connection.list_all()
+        for problem in listing.problems:
+            logger.warning("left out", extra={"server": self.server.name, "reason": problem})
+        await self._listed(self.server, listing)
+
+    def _note_change(self) -> None:
+        self._changed.set()
+
+    def _turn(self, connection: Connection | None, failure: ServerError | None) -> None:
+        self._connection, self._failure, self._is_starting = connection, failure, False
+        turned, self._turned = self._turned, anyio.Event()
+        turned.set()
+
+    def _show(self, line: str) -> None:
+        logger.info("server wrote", extra={"server": self.server.name, "line": line})
