@@ -11,6 +11,7 @@ from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
 
 from skillroute_local.commands import dlq, sam_env, skills
+from skillroute_local.commands.connect import connect
 from skillroute_local.commands.eval_ import eval_
 from skillroute_local.commands.import_ import EXAMPLES, import_
 from skillroute_local.commands.search import search
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(skills.app, name="skills")
 app.command()(search)
+app.command()(connect)
 app.command("eval", epilog=DATABASE)(eval_)
 app.command("import", epilog=EXAMPLES)(import_)
 app.command()(status)

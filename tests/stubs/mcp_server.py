@@ -87,6 +87,11 @@ class Server:
                 return {"result": {"resources": [
                     {"name": "readme", "uri": "file:///readme.md", "mimeType": "text/markdown"},
                 ]}}  # fmt: skip
+            case "prompts/get":
+                message = {"role": "user", "content": text(f"Review this {params['arguments']['language']}.")}
+                return {"result": {"messages": [message]}}
+            case "resources/read":
+                return {"result": {"contents": [{"uri": params["uri"], "mimeType": "text/markdown", "text": "# Hi"}]}}
             case "tools/call":
                 return self.call(request, params)
             case _:

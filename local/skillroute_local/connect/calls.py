@@ -32,7 +32,7 @@ class Calls:
         self._upstreams = upstreams
 
     async def __call__(self, id_: object, arguments: object, progress: ProgressFnT | None) -> dict[str, Any]:
-        """Return the result of a call, or a tool error that says what to do. Raises `MCPError` where the server does."""
+        """Return the result of a call, or a tool error that says what to do. Raises `MCPError` as the server does."""
         if not isinstance(id_, str):
             return tool_error("id must be a string, as search_tools returns it")
         item = self._catalogue.item(id_)
@@ -48,9 +48,7 @@ class Calls:
         try:
             return await self._passed_on(item, arguments, progress)
         except ServerError as error:
-            return tool_error(
-                f"{error}\nThe server is started again for the next call: call again, or use another server's tool."
-            )
+            return tool_error(f"{error}\nCall again (a server that ended is started again), or take another tool.")
 
     def unknown(self, id_: str) -> str:
         """Return what to do about an id that no item has."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from skillroute.catalogue.model import ItemContent, ItemType
+from skillroute.catalogue.model import ItemContent, ItemSchemas
 from skillroute.catalogue.names import name_key
 from skillroute.catalogue.rows import IncomingItem
 from skillroute.catalogue.schemas import read_item
@@ -79,7 +79,11 @@ class Catalogue:
         self._ids: dict[str, str] = {}  # by the key in the index
         self._numbers = count(1)
         self._search = ToolSearch(
-            _Held(self._index), QueryEmbedder(embedder), _NoSchemas(), _NothingMissing(), default_ranking="hybrid"
+            _Held(self._index),
+            QueryEmbedder(embedder),
+            _SchemasAtHand(self._content),
+            _NothingMissing(),
+            default_ranking="hybrid",
         )
 
     def put(self, server: str, listed: Sequence[Listed]) -> list[str]:
@@ -98,13 +102,13 @@ class Catalogue:
             self._write(server, incoming)
         return problems
 
-    def search(self, query: str, *, limit: int, item_type: ItemType | None = None) -> tuple[list[Item], SearchResponse]:
-        """Return the items that fit a request, best first, and the answer of the search."""
-        request = SearchRequest(query=query, limit=limit, item_type=item_type, include_schemas=False)
+    def search(self, request: SearchRequest) -> tuple[SearchResponse, list[str]]:
+        """Return the answer to a request, and the ids of its items, which are other ones in the answer itself."""
         response = self._search.search(request, LAPTOP)
         with self._lock:
-            ids = (self._ids.get(tool.id, "") for tool in response.tools)
-            return [self._items[id_] for id_ in ids if id_ in self._items], response
+            found = [tool for tool in response.tools if tool.id in self._ids]  # else gone since
+            ids = [self._ids[tool.id] for tool in found]
+        return response.model_copy(update={"tools": found}), ids
 
     def item(self, id_: str) -> Item | None:
         """Return an item by its id."""
@@ -115,6 +119,11 @@ class Catalogue:
         """Return all items."""
         with self._lock:
             return list(self._items.values())
+
+    def _content(self, key: str) -> ItemContent | None:
+        with self._lock:
+            item = self._items.get(self._ids.get(key, ""))
+        return item.content if item is not None else None
 
     def _write(self, server: str, incoming: Mapping[str, tuple[Item, IncomingItem]]) -> None:
         with self._lock:
@@ -205,14 +214,21 @@ class _Held:
         self._index.close()
 
 
-class _NoSchemas(SchemaLoader):
-    """Loads none: the catalogue has every item at hand."""
+class _SchemasAtHand(SchemaLoader):
+    """Takes schemas from the items themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, content: Callable[[str], ItemContent | None]) -> None:
         """Need no database."""
+        self._content = content
 
     def load(self, wanted: Sequence[CacheKey], *, room: int) -> Schemas:
-        return Schemas({})
+        found = ((id_, self._content(str(id_))) for id_, _ in wanted)
+        schemas = {
+            id_: ItemSchemas(content.input_schema, content.output_schema, content.annotations)
+            for id_, content in found
+            if content is not None
+        }
+        return Schemas(schemas)
 
 
 class _NothingMissing(MissingVectors):

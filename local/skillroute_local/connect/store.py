@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import sqlite3
 import struct
@@ -18,9 +19,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.observability import logger
 
 from skillroute_local.mcp_servers.model import Listed, McpServer
+
+logger = logging.getLogger(__name__)
 
 _KEPT_S = 60 * 24 * 3600.0
 _WAIT_S = 2.0
@@ -101,7 +103,7 @@ class Store:
             with closing(self._connected()) as database, database:
                 yield database
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
-            logger.warning("nothing is kept between starts", extra={"file": str(self._path), "reason": str(error)})
+            logger.warning("%s cannot be used (%s): each start takes as long as the first", self._path, error)
             self._is_usable = False
 
     def _connected(self) -> sqlite3.Connection:

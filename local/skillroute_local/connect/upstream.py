@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from mcp.shared.dispatcher import ProgressFnT
-from skillroute.core.observability import logger
 
 from skillroute_local.mcp_servers.client import Connection, connected
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+
+logger = logging.getLogger(__name__)
 
 Listed = Callable[[McpServer, Listing], Awaitable[None]]
 
@@ -69,7 +71,7 @@ class Upstream:
             try:
                 await self._serve()
             except ServerError as error:
-                logger.warning("server lost", extra={"server": self.server.name, "reason": str(error)})
+                logger.warning("%s", error)
                 self._turn(None, error)
             finally:
                 self._connection = None
@@ -132,12 +134,12 @@ class Upstream:
             try:
                 await self._list(connection)
             except ServerError as error:  # what it listed before stays
-                logger.warning("changes not read", extra={"server": self.server.name, "reason": str(error)})
+                logger.warning("changes are not read: %s", error)
 
     async def _list(self, connection: Connection) -> None:
         listing = await connection.list_all()
         for problem in listing.problems:
-            logger.warning("left out", extra={"server": self.server.name, "reason": problem})
+            logger.warning("%s", problem)
         await self._listed(self.server, listing)
 
     def _note_change(self) -> None:
@@ -149,4 +151,4 @@ class Upstream:
         turned.set()
 
     def _show(self, line: str) -> None:
-        logger.info("server wrote", extra={"server": self.server.name, "line": line})
+        logger.info("%s wrote: %s", self.server.name, line)

@@ -1,0 +1,49 @@
+"""`skillroute connect`: all servers of an `mcp.json` behind one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skillroute_local.errors import LocalError
+
+_DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
+
+
+def connect(
+    config: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help=f"A file with MCP servers; may be given again. Default: the first there is of "
+            f"{', '.join(_DEFAULT_FILES)} in the working directory."
+        ),
+    ] = None,
+    http: Annotated[
+        int | None,
+        typer.Option(help="Serve over HTTP on this port of loopback instead of standard input and output; 0: any."),
+    ] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show what the servers write, on standard error.")] = False,
+) -> None:
+    """Offer the tools of all MCP servers of a file as one server: search_tools, get_tool_details, call_tool.
+
+    Nothing needs to run for it. Standard output is the protocol's; messages go to standard error.
+    """
+    from skillroute_local.connect.start import start  # noqa: PLC0415 (0.8 s that no other command needs)
+
+    start(_files(config), port=http, pins=pin or [], call_s=timeout, verbose=verbose)
+
+
+def _files(given: list[Path] | None) -> list[Path]:
+    if given:
+        return given
+    there = [path for name in _DEFAULT_FILES if (path := Path(name)).is_file()]
+    if not there:
+        raise LocalError(f"there is none of {', '.join(_DEFAULT_FILES)} here: name a file with --config")
+    return there[:1]

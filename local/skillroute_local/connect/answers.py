@@ -1,0 +1,106 @@
+"""What the agent reads: tools that were found, and everything about those that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+from skillroute.mcp.arguments import Arguments
+from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
+from skillroute.mcp.shown import Detail, forms
+from skillroute.mcp.tools.search_tools import SearchToolsArguments
+from skillroute.search.model import SearchRequest, SearchResponse
+
+from skillroute_local.connect.catalogue import Catalogue, Item
+
+MOST_IDS = 20
+_IN_THE_ID = ("name", "server", "type")
+
+
+class DetailsArguments(Arguments):
+    """What `get_tool_details` takes."""
+
+    ids: list[str] = Field(min_length=1, max_length=MOST_IDS, description="Of search_tools' answer.")
+
+
+def search_request(given: SearchToolsArguments) -> SearchRequest:
+    """Return the search that arguments ask for."""
+    with_schemas = _most(given) in {"signature", "full"}
+    return SearchRequest(
+        query=given.query,
+        limit=given.limit,
+        item_type=given.item_type,
+        include_schemas=with_schemas,
+        strategy="direct",  # there are no skills
+    )
+
+
+def found(
+    response: SearchResponse,
+    ids: Sequence[str],
+    given: SearchToolsArguments,
+    notes: Json,
+    count_tokens: Callable[[str], int],
+) -> Json:
+    """Return what is shown of a search: the ids say what each is, and of which server.
+
+    Parameters
+    ----------
+    notes : dict
+        What else there is to say, such as which servers still start.
+    """
+    most = _most(given)
+    results = [
+        [{"id": id_, **_without(form)} for form in forms(tool, most)]
+        for id_, tool in zip(ids, response.tools, strict=True)
+    ]
+    limits = [byte_limit()]
+    if given.budget_tokens is None:
+        results = [[shown[0], shown[-1]] if len(shown) > 1 else shown for shown in results]
+    else:
+        limits.append(token_limit(count_tokens, given.budget_tokens))
+    degraded = list(dict.fromkeys(response.metadata.degraded))
+
+    def envelope(tools: list[Json]) -> Json:
+        omitted = len(results) - len(tools)
+        return {
+            "tools": tools,
+            **({"omitted": omitted} if omitted else {}),
+            **({"degraded": degraded} if degraded else {}),
+            **({} if results else {"hint": "No tool fits: ask in other words, for one need at a time."}),
+            **notes,
+        }
+
+    return fit(results, envelope, limits)
+
+
+def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:
+    """Return everything about items, and whether at least one is there."""
+    items = [(id_, catalogue.item(id_)) for id_ in dict.fromkeys(ids)]
+    there = [[_whole(item)] for _, item in items if item is not None]
+    missing = [unknown(id_) for id_, item in items if item is None]
+
+    def envelope(tools: list[Json]) -> Json:
+        omitted = len(there) - len(tools)
+        return {
+            "tools": tools,
+            **({"missing": missing} if missing else {}),
+            **({"omitted": omitted} if omitted else {}),
+        }
+
+    return fit(there, envelope, [byte_limit()]), bool(there)
+
+
+def _whole(item: Item) -> Json:
+    """Return an item as its server lists it, under its id. Nothing that is shown elsewhere, or to people, is in it."""
+    value: Mapping[str, Any] = item.listed.value
+    return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
+
+
+def _most(given: SearchToolsArguments) -> Detail:
+    return given.detail or ("full" if given.budget_tokens is not None else "signature")
+
+
+def _without(form: Json) -> Json:
+    return {name: value for name, value in form.items() if name not in {"id", *_IN_THE_ID}}

@@ -1,0 +1,196 @@
+"""The tools that an agent sees, and what answers them: searching, details, calls, and what is pinned."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from mcp.shared.dispatcher import ProgressFnT
+from skillroute.core.embedding.port import Embedder
+from skillroute.mcp.arguments import input_schema, parsed
+from skillroute.mcp.fit import Json
+from skillroute.mcp.rpc import to_text
+from skillroute.mcp.tool import ToolError
+from skillroute.mcp.tools.search_tools import SearchToolsArguments
+
+from skillroute_local.connect import answers
+from skillroute_local.connect.calls import Calls, tool_error
+from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.pins import definition, pinned, unknown_pins
+from skillroute_local.connect.store import Store
+from skillroute_local.connect.upstream import Upstream
+from skillroute_local.mcp_servers.model import Limits, Listing, McpServer
+
+logger = logging.getLogger(__name__)
+
+_FIRST_LISTINGS_S = 6.0
+"""A search waits no longer for servers of which nothing is known yet."""
+
+_LONGEST_NAMES = 800  # characters of the servers' names in the description
+
+SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
+_SEARCH = """\
+Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
+before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
+tools gives. Not for what you know already. Ask for one need at a time, in plain words; then call_tool(id, arguments) \
+does it."""
+_DETAILS = """\
+Get everything about what search_tools has found, by ids: whole description, input and output schema. Call it before \
+call_tool where the signature leaves open what to give; not for ids that you guess."""
+_CALL = """\
+Call a tool by the id that search_tools returned, with the arguments that its signature names. The answer is the \
+tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
+
+
+class Front:
+    """One server in the place of many.
+
+    Parameters
+    ----------
+    servers : sequence of McpServer
+        Their names are distinct.
+    pins : sequence of str
+        What stays visible: ids, names of tools, or names of servers.
+    embedder : Embedder
+    count_tokens : callable
+    store : Store or None
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[McpServer],
+        embedder: Embedder,
+        count_tokens: Callable[[str], int],
+        *,
+        pins: Sequence[str] = (),
+        store: Store | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._pins = pins
+        self._store = store
+        self._count_tokens = count_tokens
+        self._catalogue = Catalogue(embedder, store)
+        self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
+        self._calls = Calls(self._catalogue, self._upstreams)
+        self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
+        self._shown: list[str] | None = None  # the names that an agent has seen last
+        self._restored = anyio.Event()
+        self._patience_ends = math.inf
+        self.on_tools_changed: Callable[[], object] = lambda: None
+
+    async def run(self) -> None:
+        """Keep all servers connected until this task is cancelled."""
+        self._patience_ends = anyio.current_time() + _FIRST_LISTINGS_S
+        async with anyio.create_task_group() as tasks:
+            for upstream in self._upstreams.values():
+                tasks.start_soon(upstream.run)
+            await anyio.to_thread.run_sync(self._restore)
+            self._restored.set()
+            await self.settled()
+            for pin in unknown_pins(self._pins, self._catalogue.items()):
+                logger.warning("--pin %s: no tool has this id or name, and no server", pin)
+
+    async def settled(self) -> None:
+        """Wait, at first and not for ever, until something is known of every server, or that this cannot be had."""
+        with anyio.CancelScope(deadline=self._patience_ends):
+            await self._restored.wait()
+            for name, upstream in self._upstreams.items():
+                if name not in self._known:
+                    await upstream.settled.wait()
+
+    async def tools(self) -> list[Json]:
+        """Return the tools that are shown: always the same three, then what is pinned."""
+        if self._pins:
+            await self.settled()
+        shown = self._pinned()
+        self._shown = list(shown)
+        return [*self._own_tools(), *(definition(name, item) for name, item in shown.items())]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
+        """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
+        try:
+            if name == SEARCH:
+                return await self._search(arguments)
+            if name == DETAILS:
+                return await self._details(arguments)
+        except ToolError as error:
+            return tool_error(str(error))
+        if name == CALL:
+            if self._catalogue.item(str(arguments.get("id"))) is None:
+                await self.settled()
+            return await self._calls(arguments.get("id"), arguments.get("arguments"), progress)
+        item = self._pinned().get(name)
+        if item is None:
+            return tool_error(f"There is no tool {name[:200]}: call search_tools to find one.")
+        return await self._calls(item.id, arguments, progress)
+
+    async def _search(self, arguments: Mapping[str, Any]) -> Json:
+        given = parsed(SearchToolsArguments, arguments)
+        await self.settled()
+        search = partial(self._catalogue.search, answers.search_request(given))
+        response, ids = await anyio.to_thread.run_sync(search)
+        return _result(answers.found(response, ids, given, self._notes(), self._count_tokens))
+
+    async def _details(self, arguments: Mapping[str, Any]) -> Json:
+        given = parsed(answers.DetailsArguments, arguments)
+        await self.settled()
+        answer, is_there = answers.details(self._catalogue, given.ids, self._calls.unknown)
+        return _result(answer) if is_there else tool_error(" ".join(answer["missing"]))
+
+    def _notes(self) -> Json:
+        """Return which servers an answer leaves out: nothing is known of them yet, or they do not work."""
+        unknown = [upstream for name, upstream in self._upstreams.items() if name not in self._known]
+        starting = [upstream.server.name for upstream in unknown if upstream.problem is None]
+        failed = [upstream.server.name for upstream in unknown if upstream.problem is not None]
+        return {
+            **({"servers_starting": starting} if starting else {}),
+            **({"servers_failed": failed} if failed else {}),
+        }
+
+    def _restore(self) -> None:
+        """Put into the catalogue what the servers listed when they were connected last."""
+        for name, upstream in self._upstreams.items():
+            listed = self._store.listing(upstream.server) if self._store is not None else None
+            if listed is not None:
+                self._catalogue.put(name, listed)
+                self._known.add(name)
+
+    async def _take(self, server: McpServer, listing: Listing) -> None:
+        def put() -> None:
+            for problem in self._catalogue.put(server.name, listing.items):
+                logger.warning("%s", problem)
+            if self._store is not None:
+                self._store.keep_listing(server, listing.items)
+
+        await self._restored.wait()
+        await anyio.to_thread.run_sync(put)
+        self._known.add(server.name)
+        if self._shown is not None and self._shown != list(self._pinned()):
+            self.on_tools_changed()
+
+    def _pinned(self) -> dict[str, Any]:
+        return pinned(self._pins, self._catalogue.items(), (SEARCH, DETAILS, CALL)) if self._pins else {}
+
+    def _own_tools(self) -> list[Json]:
+        names = ", ".join(self._upstreams)
+        servers = names if len(names) <= _LONGEST_NAMES else f"{names[:_LONGEST_NAMES]}…"
+        id_ = {"type": "string", "description": "Of search_tools' answer."}
+        arguments = {"type": "object", "description": "What the tool takes, by its signature."}
+        taken: Json = {"type": "object", "properties": {"id": id_, "arguments": arguments}, "required": ["id"]}
+        reads = {"readOnlyHint": True, "openWorldHint": False}
+        return [
+            {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {servers}.",
+             "inputSchema": input_schema(SearchToolsArguments), "annotations": reads},
+            {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
+             "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads},
+            {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken},
+        ]  # fmt: skip
+
+
+def _result(answer: Json) -> Json:
+    return {"content": [{"type": "text", "text": to_text(answer)}], "structuredContent": answer}

@@ -1,0 +1,47 @@
+"""Tools that stay visible beside the search: by their ids, their names, or all of a server's by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from skillroute_local.connect.catalogue import Item
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def pinned(pins: Sequence[str], items: Iterable[Item], taken: Iterable[str]) -> dict[str, Item]:
+    """Return the tools that are pinned, by the names under which they are shown.
+
+    That is a tool's own name, with its server's before it where another one has that name already.
+
+    Parameters
+    ----------
+    taken : iterable of str
+        Names that are in use.
+    """
+    tools = [item for item in items if item.listed.kind == "tool"]
+    names = set(taken)
+    shown: dict[str, Item] = {}
+    for pin in pins:
+        for item in tools:
+            if pin in {item.id, item.listed.name, item.server} and item not in shown.values():
+                name = item.listed.name
+                if name in names:
+                    name = _NOT_IN_NAMES.sub("_", f"{item.server}_{name}")
+                if name not in names:
+                    names.add(name)
+                    shown[name] = item
+    return shown
+
+
+def definition(name: str, item: Item) -> dict[str, Any]:
+    """Return a tool as its server lists it, under the name that it is shown by."""
+    return {**item.listed.value, "name": name}
+
+
+def unknown_pins(pins: Sequence[str], items: Iterable[Item]) -> list[str]:
+    """Return the pins that fit no tool."""
+    known = {name for item in items if item.listed.kind == "tool" for name in (item.id, item.listed.name, item.server)}
+    return [pin for pin in pins if pin not in known]

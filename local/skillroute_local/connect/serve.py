@@ -1,0 +1,131 @@
+"""Speaking MCP to the agent: over standard input and output, or over HTTP on this machine."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import mcp_types as types
+import uvicorn
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from skillroute import __version__
+
+from skillroute_local.browsers import Hosts, OwnPagesOnly
+from skillroute_local.connect.front import Front
+
+_INSTRUCTIONS = (
+    "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
+    "then call_tool with an id that it returned."
+)
+_CALL_PARAMS = types.CallToolRequestParams
+_MOST_AGENTS = 32
+"""That are told of changes, of those that speak HTTP at once."""
+
+_COMPLETE = {"resultType": "complete"}
+"""What revision 2026-07-28 wants in every result; for earlier ones it is taken out on the way."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class AgentServer:
+    """The MCP server that an agent connects to.
+
+    Parameters
+    ----------
+    front : Front
+        What it offers.
+    """
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+        self._changes = InMemorySubscriptionBus()
+        self._sessions: dict[int, ServerSession] = {}  # of agents of older revisions, the last one of each
+        self._changed = anyio.Event()
+        front.on_tools_changed = self._note_change
+        self.mcp: Server[Any] = Server(
+            "skillroute",
+            version=__version__,
+            title="Skillroute",
+            instructions=_INSTRUCTIONS,
+            on_subscriptions_listen=ListenHandler(self._changes),
+        )
+        # As dictionaries, so that what servers answer is passed on and not made again.
+        self.mcp.add_request_handler("tools/list", types.PaginatedRequestParams, self._list_tools)
+        self.mcp.add_request_handler("tools/call", _CALL_PARAMS, self._call_tool)
+
+    async def run(self) -> None:
+        """Keep the servers behind it connected, and tell agents when pinned tools change."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._front.run)
+            tasks.start_soon(self._tell_changes)
+
+    async def _list_tools(self, context: Context, _: types.PaginatedRequestParams) -> dict[str, Any]:
+        self._remember(context.session)
+        return {"tools": await self._front.tools(), "ttlMs": 0, "cacheScope": "private", **_COMPLETE}
+
+    async def _call_tool(self, context: Context, params: _CALL_PARAMS) -> dict[str, Any]:
+        result = await self._front.call(params.name, params.arguments or {}, context.session.report_progress)
+        return {**_COMPLETE, **result}
+
+    def _remember(self, session: ServerSession) -> None:
+        """Keep who has listed the tools: older revisions are told of changes, newer ones ask for them."""
+        if session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            agent = id(session.client_params)  # one object for all requests of a connection
+            self._sessions.pop(agent, None)
+            self._sessions[agent] = session
+            while len(self._sessions) > _MOST_AGENTS:
+                del self._sessions[next(iter(self._sessions))]
+
+    def _note_change(self) -> None:
+        self._changed.set()
+
+    async def _tell_changes(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed = anyio.Event()
+            await self._changes.publish(ToolsListChanged())
+            for session in list(self._sessions.values()):
+                with suppress(Exception):  # an agent that is gone
+                    await session.send_tool_list_changed()
+
+
+async def serve_stdio(server: AgentServer) -> None:
+    """Serve one agent until it closes its side, or SIGTERM or Ctrl-C ends it; then stop every server behind it."""
+    options = server.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
+    async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_on_signals, tasks.cancel_scope)
+        tasks.start_soon(server.run)
+        await server.mcp.run(reading, writing, options)
+        tasks.cancel_scope.cancel()
+
+
+async def serve_http(server: AgentServer, sock: socket.socket) -> None:
+    """Serve agents on a listening socket, at ``/mcp``, until SIGTERM or Ctrl-C."""
+    # The middleware knows all names of this machine, and refuses other sites' pages.
+    app = server.mcp.streamable_http_app(
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    )
+    config = uvicorn.Config(
+        OwnPagesOnly(app, Hosts()), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
+    http = uvicorn.Server(config)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.run)
+        await http.serve(sockets=[sock])
+        tasks.cancel_scope.cancel()
+
+
+async def _end_on_signals(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for _ in signals:
+            scope.cancel()
+            return

@@ -1,0 +1,82 @@
+"""Putting the parts of `skillroute connect` together, and running them until the agent leaves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+from skillroute.core.embedding.packaged import default_model, models_dir
+from skillroute.core.embedding.tokens import TokenCounter
+from skillroute.core.settings import EmbeddingSettings
+from skillroute.wiring.providers import make_embedder
+
+from skillroute_local.connect.front import Front
+from skillroute_local.connect.logs import log_to_stderr
+from skillroute_local.connect.serve import AgentServer, serve_http, serve_stdio
+from skillroute_local.connect.store import Store, default_path
+from skillroute_local.errors import LocalError
+from skillroute_local.loopback import listen
+from skillroute_local.mcp_servers.config import read_servers, unique
+from skillroute_local.mcp_servers.model import Limits, McpServer, StdioServer
+
+logger = logging.getLogger(__name__)
+
+
+def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_s: float, verbose: bool) -> None:
+    """Connect to the servers of files, and serve them as one.
+
+    Parameters
+    ----------
+    port : int or None
+        Of loopback; None serves over standard input and output.
+
+    Raises
+    ------
+    LocalError
+        A file cannot be read, or names no server that can be used; the port is in use.
+    """
+    log_to_stderr(verbose=verbose)
+    servers = _servers(files)
+    settings = EmbeddingSettings.load()
+    packaged = settings.embedding_provider == "onnx"
+    folder = settings.onnx_dir if packaged else models_dir() / default_model()
+
+    async def run() -> None:
+        front = Front(
+            servers,
+            make_embedder(settings),
+            TokenCounter(folder / "tokenizer.json"),
+            pins=pins,
+            store=Store(default_path()),
+            limits=Limits(call_s=call_s),
+        )
+        server = AgentServer(front)
+        if port is None:
+            await serve_stdio(server)
+            return
+        with listen(port) as sock:
+            print(f"serving {len(servers)} servers at http://localhost:{sock.getsockname()[1]}/mcp", flush=True)  # noqa: T201
+            await serve_http(server, sock)
+
+    anyio.run(run)
+
+
+def _servers(files: Sequence[Path]) -> list[McpServer]:
+    """Return the servers of all files; what is wrong with others is told, and stops nothing."""
+    read = [read_servers(path) for path in files]
+    servers, problems = unique(server for file in read for server in file.servers)
+    for problem in (*(problem for file in read for problem in file.problems), *problems):
+        logger.warning("%s", problem)
+    others = [server for server in servers if not _is_this_command(server)]
+    if not others:
+        raise LocalError(f"{', '.join(map(str, files))}: no server of it can be used")
+    return others
+
+
+def _is_this_command(server: McpServer) -> bool:
+    """Return whether a file names this command itself, as an agent's own file does: it would start without end."""
+    if not isinstance(server, StdioServer):
+        return False
+    return "connect" in server.args and any("skillroute" in part for part in (server.command, *server.args))
