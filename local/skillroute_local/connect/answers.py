@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
-from skillroute.mcp.shown import Detail, forms
+from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tools.search_tools import SearchToolsArguments
 from skillroute.search.model import SearchRequest, SearchResponse
 
@@ -55,11 +55,9 @@ def found(
         [{"id": id_, **_without(form)} for form in forms(tool, most)]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
-    limits = [byte_limit()]
-    if given.budget_tokens is None:
-        results = [[shown[0], shown[-1]] if len(shown) > 1 else shown for shown in results]
-    else:
-        limits.append(token_limit(count_tokens, given.budget_tokens))
+    limits, steps = [byte_limit()], [len(shown) - 1 for shown in results[:1]]
+    if given.budget_tokens is not None:
+        limits, steps = [*limits, token_limit(count_tokens, given.budget_tokens)], list(STEPS)
     degraded = list(dict.fromkeys(response.metadata.degraded))
 
     def envelope(tools: list[Json]) -> Json:
@@ -72,7 +70,7 @@ def found(
             **notes,
         }
 
-    return fit(results, envelope, limits)
+    return fit(results, envelope, limits, steps)
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:

@@ -21,7 +21,8 @@ def pinned(pins: Sequence[str], items: Iterable[Item], taken: Iterable[str]) -> 
     taken : iterable of str
         Names that are in use.
     """
-    tools = [item for item in items if item.listed.kind == "tool"]
+    # In one order, whichever server was the first to be ready: equal lists are equal bytes.
+    tools = sorted((item for item in items if item.listed.kind == "tool"), key=lambda item: item.id)
     names = set(taken)
     shown: dict[str, Item] = {}
     for pin in pins:
