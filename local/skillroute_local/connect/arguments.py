@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -22,6 +23,8 @@ MOST_PROBLEMS = 5
 _LONGEST_PROBLEM = 300
 _LONGEST_SCHEMA = 4_000
 _CHECK_S = 2.0
+_SMALL = 16_000  # characters
+_REFERENCE = re.compile(r'"\$(ref|dynamicRef|recursiveRef)"')
 
 
 async def argument_problems(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
@@ -30,9 +33,15 @@ async def argument_problems(schema: Mapping[str, Any], arguments: Mapping[str, A
     It cannot be told by a schema that is none, that refers to what is elsewhere, or that takes too long: schemas come
     from strangers. `pattern` is left to the server, for a regular expression can hold the whole process for hours.
     """
+    try:
+        text = json.dumps(schema)
+    except (RecursionError, ValueError):
+        return []
+    if _is_quick(text, arguments):
+        return _problems(text, arguments)
     with anyio.move_on_after(_CHECK_S):
         # Abandoned, it ends by itself: what is left of it does no harm.
-        return await anyio.to_thread.run_sync(_problems, schema, arguments, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(_problems, text, arguments, abandon_on_cancel=True)
     return []
 
 
@@ -42,11 +51,16 @@ def as_text(schema: Mapping[str, Any]) -> str:
     return text if len(text) <= _LONGEST_SCHEMA else f"{text[:_LONGEST_SCHEMA]}…"
 
 
-def _problems(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
+def _is_quick(schema: str, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a check takes milliseconds at most: another thread would cost as much. References can multiply."""
+    return len(schema) <= _SMALL and not _REFERENCE.search(schema) and len(str(arguments)) <= _SMALL
+
+
+def _problems(schema: str, arguments: Mapping[str, Any]) -> list[str]:
     try:
-        validator = _validator(json.dumps(schema))
+        validator = _validator(schema)
         errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
-        return [_sentence(error, schema) for error in errors]
+        return [_sentence(error) for error in errors]
     except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, KeyError, AttributeError):
         return []
 
@@ -74,7 +88,7 @@ def _additional_properties(
         yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, allowed, instance, schema)
 
 
-def _sentence(error: ValidationError, schema: Mapping[str, Any]) -> str:
+def _sentence(error: ValidationError) -> str:
     where = ".".join(str(step) for step in error.absolute_path)
     instance = error.instance
     if error.validator == "required" and isinstance(instance, Mapping):

@@ -73,7 +73,10 @@ class AgentServer:
         return {"tools": await self._front.tools(), "ttlMs": 0, "cacheScope": "private", **_COMPLETE}
 
     async def _call_tool(self, context: Context, params: _CALL_PARAMS) -> dict[str, Any]:
-        result = await self._front.call(params.name, params.arguments or {}, context.session.report_progress)
+        # Only where the agent asks for it: a server reports what nobody reads else.
+        wanted = context.meta is not None and context.meta.get("progress_token") is not None
+        progress = context.session.report_progress if wanted else None
+        result = await self._front.call(params.name, params.arguments or {}, progress)
         return {**_COMPLETE, **result}
 
     def _remember(self, session: ServerSession) -> None:

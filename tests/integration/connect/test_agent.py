@@ -95,7 +95,7 @@ async def test_progress_is_passed_on(agent: Agent, stub: Stub) -> None:
     async def note(progress: float, total: float | None, message: str | None) -> None:
         steps.append((progress, total, message))
 
-    async with agent(stub("good")) as client:
+    async with agent(stub("good"), mode="legacy") as client:  # over a stream, as agents are connected
         await call(client, "good/count", progress_callback=note)
     assert steps == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
 
