@@ -78,8 +78,9 @@ class Catalogue:
         self._keys: dict[str, tuple[str, str]] = {}  # by an item's id: its key in the index, and its content's hash
         self._ids: dict[str, str] = {}  # by the key in the index
         self._numbers = count(1)
+        self._held = _Held(self._index)
         self._search = ToolSearch(
-            _Held(self._index),
+            self._held,
             QueryEmbedder(embedder),
             _SchemasAtHand(self._content),
             _NothingMissing(),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -104,11 +107,22 @@ class AgentServer:
 async def serve_stdio(server: AgentServer) -> None:
     """Serve one agent until it closes its side, or SIGTERM or Ctrl-C ends it; then stop every server behind it."""
     options = server.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
-    async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_on_signals, tasks.cancel_scope)
-        tasks.start_soon(server.run)
-        await server.mcp.run(reading, writing, options)
+    signalled = False
+
+    def end() -> None:
+        nonlocal signalled
+        signalled = True
         tasks.cancel_scope.cancel()
+
+    async with stdio_server() as (reading, writing):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_on_signal, end)
+            tasks.start_soon(server.run)
+            await server.mcp.run(reading, writing, options)
+            tasks.cancel_scope.cancel()
+        if signalled:
+            sys.stderr.flush()
+            os._exit(0)  # a thread waits for the agent's next line, and nothing interrupts that
 
 
 async def serve_http(server: AgentServer, sock: socket.socket) -> None:
@@ -120,15 +134,28 @@ async def serve_http(server: AgentServer, sock: socket.socket) -> None:
     config = uvicorn.Config(
         OwnPagesOnly(app, Hosts()), log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )
-    http = uvicorn.Server(config)
+    http = _HttpServer(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.run)
+        tasks.start_soon(_on_signal, http.end)
         await http.serve(sockets=[sock])
         tasks.cancel_scope.cancel()
 
 
-async def _end_on_signals(scope: anyio.CancelScope) -> None:
+class _HttpServer(uvicorn.Server):
+    """Leaves signals alone: uvicorn raises them again as it ends, before the servers behind this one are stopped."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def end(self) -> None:
+        self.should_exit = True
+
+
+async def _on_signal(act: Callable[[], object]) -> None:
+    """Do something once SIGTERM, Ctrl-C or the end of the terminal comes."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for _ in signals:
-            scope.cancel()
+            act()
             return

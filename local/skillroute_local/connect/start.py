@@ -57,7 +57,8 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_
             await serve_stdio(server)
             return
         with listen(port) as sock:
-            print(f"serving {len(servers)} servers at http://localhost:{sock.getsockname()[1]}/mcp", flush=True)  # noqa: T201
+            url = f"http://localhost:{sock.getsockname()[1]}/mcp"
+            print(f"serving {len(servers)} server{'s' if len(servers) > 1 else ''} at {url}", flush=True)  # noqa: T201
             await serve_http(server, sock)
 
     anyio.run(run)

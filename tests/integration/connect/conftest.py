@@ -16,6 +16,7 @@ from skillroute.core.settings import EmbeddingSettings
 from skillroute.wiring.providers import make_embedder
 from skillroute_local.connect.front import Front
 from skillroute_local.connect.serve import AgentServer
+from skillroute_local.connect.store import Store
 from skillroute_local.mcp_servers.model import Limits, McpServer
 
 from tests.integration.mcp_servers.conftest import anyio_backend, stub
@@ -38,10 +39,14 @@ def agent(model: Embedder) -> Agent:
 
     @asynccontextmanager
     async def connect(
-        *servers: McpServer, pins: Sequence[str] = (), limits: Limits = LIMITS, **client: Any
+        *servers: McpServer,
+        pins: Sequence[str] = (),
+        limits: Limits = LIMITS,
+        store: Store | None = None,
+        **client: Any,
     ) -> AsyncIterator[Client]:
         count = TokenCounter(models_dir() / default_model() / "tokenizer.json")
-        front = Front(servers, model, count, pins=pins, limits=limits)
+        front = Front(servers, model, count, pins=pins, store=store, limits=limits)
         server = AgentServer(front)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.run)

@@ -1,0 +1,146 @@
+"""`skillroute connect` as agents start it: a process that speaks MCP over its standard streams, or over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import psutil
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.e2e.processes import HASHING, cli, environment
+
+STUB = Path(__file__).parents[1] / "stubs" / "mcp_server.py"
+_CLI = "import sys; sys.argv[0] = 'skillroute'; from skillroute_local.cli import main; main()"
+_INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}  # fmt: skip
+
+Config = Callable[..., Path]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """What writes an mcp.json with stubs of some behaviours."""
+
+    def write(*behaviours: str) -> Path:
+        starts = str(tmp_path / "starts")
+        servers = {name: {"command": sys.executable, "args": [str(STUB), name, starts]} for name in behaviours}
+        path = tmp_path / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": servers}))
+        return path
+
+    return write
+
+
+def command(path: Path, *more: str) -> list[str]:
+    return ["-c", _CLI, "connect", "--config", str(path), *more]
+
+
+def living(tmp_path: Path) -> list[int]:
+    """Return the servers behind it that still run."""
+    pids = [int(line) for line in (tmp_path / "starts").read_text().split()]
+    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+
+def test_an_agent_finds_and_calls_over_standard_streams_and_leaves_nothing_behind(
+    config: Config, tmp_path: Path
+) -> None:
+    steps: list[str | None] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append(message)
+
+    async def use() -> None:
+        env = environment(tmp_path / "home", **HASHING)
+        server = StdioServerParameters(command=sys.executable, args=command(config("good", "dying")), env=env)
+        async with Client(server) as client:
+            assert client.protocol_version == "2026-07-28"
+            found = await client.call_tool("search_tools", {"query": "echo"})
+            assert found.structured_content["tools"][0]["id"] == "good/echo"
+            answer = await client.call_tool("call_tool", {"id": "good/count"}, progress_callback=note)
+            assert answer.content[0].text == "three"
+        assert steps == ["step 1", "step 2", "step 3"]
+
+    anyio.run(use)
+    assert living(tmp_path) == []
+    assert (tmp_path / "home" / "connect.sqlite3").exists()
+
+
+def test_standard_output_is_the_protocols_whatever_servers_do(config: Config, tmp_path: Path) -> None:
+    requests: list[dict[str, Any]] = [
+        _INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+         "params": {"name": "search_tools", "arguments": {"query": "echo"}}},
+    ]  # fmt: skip
+    with (tmp_path / "stderr").open("wb") as stderr, subprocess.Popen(
+        [sys.executable, *command(config("good", "lying", "dying"), "--verbose")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=environment(tmp_path / "home", **HASHING),
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(json.dumps(request) + "\n" for request in requests).encode())
+        process.stdin.flush()
+        answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(2))}
+        assert answers[1]["result"]["serverInfo"]["name"] == "skillroute"
+        assert "good/echo" in answers[2]["result"]["content"][0]["text"]
+        # WHEN it is asked to end, THEN it does, although the agent's side is still open, and the servers with it
+        process.terminate()
+        assert process.wait(20) == 0
+        assert process.stdout.read() == b""
+    assert living(tmp_path) == []
+    messages = (tmp_path / "stderr").read_text()
+    assert "skillroute: lying: tool wordy: inputSchema: " in messages
+    assert "skillroute: dying: its program ended before it answered the handshake" in messages
+    assert "skillroute: dying wrote: the token is missing" in messages
+    assert "Traceback" not in messages
+
+
+def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Config, tmp_path: Path) -> None:
+    async def use(url: str) -> None:
+        for mode in ("auto", "legacy"):
+            async with Client(url, mode=mode) as client:
+                answer = await client.call_tool("call_tool", {"id": "good/echo", "arguments": {"text": mode}})
+                assert answer.content[0].text == mode
+
+    with (tmp_path / "stderr").open("wb") as stderr, subprocess.Popen(
+        [sys.executable, *command(config("good"), "--http", "0")],
+        stdout=subprocess.PIPE, stderr=stderr, env=environment(tmp_path / "home", **HASHING),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        found = re.search(r"serving 1 server at (http://localhost:\d+/mcp)", process.stdout.readline().decode())
+        assert found
+        anyio.run(use, found[1])
+        foreign = httpx.post(found[1], json=_INITIALIZE, headers={"origin": "http://elsewhere.example"})
+        assert foreign.status_code == 403
+        process.terminate()
+        assert process.wait(20) == 0
+    assert living(tmp_path) == []
+    assert "Traceback" not in (tmp_path / "stderr").read_text()
+
+
+def test_a_file_that_cannot_be_used_is_one_line_that_says_why(tmp_path: Path) -> None:
+    missing = cli(tmp_path, "connect", "--config", str(tmp_path / "none.json"))
+    assert missing.returncode == 1
+    assert missing.stderr.startswith(f"skillroute: {tmp_path / 'none.json'} cannot be read (No such file or directory)")
+
+    path = tmp_path / "mcp.json"
+    own = {"command": "skillroute", "args": ["connect"]}
+    path.write_text(json.dumps({"mcpServers": {"skillroute": own, "bad": {"command": ["run"]}}}))
+    unusable = cli(tmp_path, "connect", "--config", str(path))
+    assert unusable.returncode == 1
+    assert unusable.stderr.splitlines() == [
+        f"skillroute: {path}: mcpServers.bad.command must be a string",
+        f"skillroute: {path}: no server of it can be used",
+    ]

@@ -1,0 +1,129 @@
+"""The catalogue of `connect`: what it holds, what is kept between starts, and that it finds as the service does."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from skillroute.core.caller import LAPTOP
+from skillroute.core.documents.model import Collection
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.settings import LocalSettings
+from skillroute.search.model import SearchRequest
+from skillroute.wiring import Parts
+from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.store import Store
+from skillroute_local.examples import EXAMPLES, read_jsonl
+from skillroute_local.mcp_servers.model import Limits, Listed
+
+from tests.doubles import WatchedEmbedder
+from tests.integration.connect.conftest import Agent
+from tests.integration.mcp_servers.conftest import Stub
+
+QUERIES = [
+    "schedule a meeting with John tomorrow",
+    "what did we spend on travel last month, and send it to the accountant",
+    "create_event",
+    "delete a file",
+    "nothing of this kind xyzzy",
+]
+
+
+def tool(name: str, description: str = "Does something.", **more: object) -> Listed:
+    return Listed("tool", name, {"name": name, "description": description, "inputSchema": {"type": "object"}, **more})
+
+
+def found(catalogue: Catalogue, query: str, limit: int = 5) -> list[str]:
+    return catalogue.search(SearchRequest(query=query, limit=limit, strategy="direct"))[1]
+
+
+def test_it_finds_what_the_service_finds_with_the_same_scores(
+    model: Embedder, fresh_database_url: str, tmp_path: Path
+) -> None:
+    # GIVEN some of the examples in a service, without their skills, and in the catalogue of `connect`
+    rows = list(read_jsonl(EXAMPLES / "tools.jsonl"))[:100]
+    settings = LocalSettings(database_url=fresh_database_url, index_dir=tmp_path)  # type: ignore[arg-type]
+    parts = Parts(settings, embedder=model)
+    catalogue = Catalogue(model)
+    listed: dict[str, list[Listed]] = defaultdict(list)
+    for row in rows:
+        listed[row["server"]].append(Listed(row["type"], row["name"], row))
+    try:
+        assert all(outcome.id for outcome in parts.sync_tools(rows, LAPTOP).outcomes)
+        for server, items in listed.items():
+            assert catalogue.put(server, items) == []
+
+        # WHEN both are searched, THEN they answer alike
+        for query in QUERIES:
+            request = SearchRequest(query=query, limit=10, strategy="direct")
+            expected = [
+                (match.server, match.type, match.name, pytest.approx(match.score, abs=1e-5), match.input_schema)
+                for match in parts.tool_search.search(request, LAPTOP).tools
+            ]
+            response, ids = catalogue.search(request)
+            assert [(m.server, m.type, m.name, m.score, m.input_schema) for m in response.tools] == expected
+            assert len(ids) == len(expected)
+
+        # AND hold the same of each item
+        with parts.replica.current() as index, catalogue._held.current() as own:
+            keys = [match.id for match in parts.tool_search.search(SearchRequest(query="file"), LAPTOP).tools]
+            for payload in index.payloads(Collection.TOOLS, keys).values():
+                key = catalogue._keys[f"{payload['server']}/{payload['name']}"][0]
+                mine = own.payloads(Collection.TOOLS, [key])[key]
+                assert {**mine, "db_id": 0} == {**payload, "db_id": 0}
+    finally:
+        parts.close()
+
+
+def test_a_server_has_what_it_listed_last(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    catalogue.put("a", [tool("read_file", "Read a file."), tool("send_mail", "Send a mail.")])
+    catalogue.put("b", [tool("read_file", "Read a file.")])
+    assert set(found(catalogue, "read a file", 2)) == {"a/read_file", "b/read_file"}
+
+    catalogue.put("a", [tool("read_file", "Play music."), tool("write_file", "Write a file.")])
+    assert found(catalogue, "send a mail") == found(catalogue, "Send a mail")
+    assert {item.id for item in catalogue.items()} == {"a/read_file", "a/write_file", "b/read_file"}
+    assert found(catalogue, "play some music", 1) == ["a/read_file"]
+    assert catalogue.item("a/send_mail") is None
+
+    catalogue.put("a", [])
+    assert [item.id for item in catalogue.items()] == ["b/read_file"]
+
+
+def test_items_that_cannot_be_taken_are_named_and_spoil_no_other(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    deep: dict[str, object] = {}
+    for _ in range(100):
+        deep = {"properties": deep}
+    problems = catalogue.put("a", [tool("x" * 300), tool("deep", inputSchema=deep), tool("fine")])
+    assert [problem.partition(": ")[0] for problem in problems] == ["a", "a"]
+    assert "deep: inputSchema" in problems[1]
+    assert [item.id for item in catalogue.items()] == ["a/fine"]
+
+
+def test_texts_that_were_embedded_once_are_not_embedded_again(model: Embedder, tmp_path: Path) -> None:
+    for number in range(2):
+        watched = WatchedEmbedder(model)
+        catalogue = Catalogue(watched, Store(tmp_path / "kept"))
+        catalogue.put("a", [tool("read_file", "Read a file.")])
+        assert bool(watched.calls) == (number == 0)
+        assert found(catalogue, "read a file") == ["a/read_file"]
+
+
+@pytest.mark.anyio
+async def test_what_was_listed_at_the_last_start_is_found_while_servers_start(
+    agent: Agent, stub: Stub, tmp_path: Path
+) -> None:
+    # GIVEN a server that hangs at this start, and did not at the last one
+    server = stub("hanging")
+    store = Store(tmp_path / "kept")
+    store.keep_listing(server, [tool("echo", "Repeat a text.")])
+    async with agent(server, store=store, limits=Limits(connect_s=1, list_s=1)) as client:
+        answer = await client.call_tool("search_tools", {"query": "repeat a text"})
+        assert json.loads(answer.content[0].text)["tools"][0]["id"] == "hanging/echo"
+        call = await client.call_tool("call_tool", {"id": "hanging/echo"})
+        assert call.is_error
+        assert call.content[0].text.startswith("hanging: no answer to the handshake within 1 s")
