@@ -130,10 +130,18 @@ def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Con
     assert "Traceback" not in (tmp_path / "stderr").read_text()
 
 
-def test_a_file_that_cannot_be_used_is_one_line_that_says_why(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tmp_path: Path) -> None:
     missing = cli(tmp_path, "connect", "--config", str(tmp_path / "none.json"))
     assert missing.returncode == 1
     assert missing.stderr.startswith(f"skillroute: {tmp_path / 'none.json'} cannot be read (No such file or directory)")
+
+    with Path(__file__).open("rb") as file:
+        with_file = subprocess.run(
+            [sys.executable, *command(config("good"))], stdin=file, capture_output=True, text=True,
+            env=environment(tmp_path, **HASHING), check=False, timeout=60,
+        )  # fmt: skip
+    assert with_file.returncode == 1
+    assert "skillroute: standard input and output must be pipes" in with_file.stderr
 
     path = tmp_path / "mcp.json"
     own = {"command": "skillroute", "args": ["connect"]}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,7 +14,6 @@ import uvicorn
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.session import ServerSession
-from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -24,6 +21,7 @@ from skillroute import __version__
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.stdio import agent_streams
 
 _INSTRUCTIONS = (
     "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
@@ -107,22 +105,11 @@ class AgentServer:
 async def serve_stdio(server: AgentServer) -> None:
     """Serve one agent until it closes its side, or SIGTERM or Ctrl-C ends it; then stop every server behind it."""
     options = server.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
-    signalled = False
-
-    def end() -> None:
-        nonlocal signalled
-        signalled = True
+    async with agent_streams() as (reading, writing), anyio.create_task_group() as tasks:
+        tasks.start_soon(_on_signal, tasks.cancel_scope.cancel)
+        tasks.start_soon(server.run)
+        await server.mcp.run(reading, writing, options)
         tasks.cancel_scope.cancel()
-
-    async with stdio_server() as (reading, writing):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_on_signal, end)
-            tasks.start_soon(server.run)
-            await server.mcp.run(reading, writing, options)
-            tasks.cancel_scope.cancel()
-        if signalled:
-            sys.stderr.flush()
-            os._exit(0)  # a thread waits for the agent's next line, and nothing interrupts that
 
 
 async def serve_http(server: AgentServer, sock: socket.socket) -> None:

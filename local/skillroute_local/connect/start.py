@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,6 +55,8 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_
         )
         server = AgentServer(front)
         if port is None:
+            if sys.stdin.isatty():
+                logger.warning("waiting for an agent on standard input; docs/connect.md says how agents start this")
             await serve_stdio(server)
             return
         with listen(port) as sock:
