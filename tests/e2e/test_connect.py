@@ -16,6 +16,8 @@ import psutil
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from skillroute_local.mcp_servers.listing import list_servers
+from skillroute_local.mcp_servers.model import HttpServer, Listing
 
 from tests.e2e.processes import HASHING, cli, environment
 
@@ -122,6 +124,9 @@ def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Con
         found = re.search(r"serving 1 server at (http://localhost:\d+/mcp)", process.stdout.readline().decode())
         assert found
         anyio.run(use, found[1])
+        [listing] = list_servers([HttpServer("front", "mcp.json: front", found[1])])
+        assert isinstance(listing, Listing)
+        assert [item.name for item in listing.items] == ["search_tools", "get_tool_details", "call_tool"]
         foreign = httpx.post(found[1], json=_INITIALIZE, headers={"origin": "http://elsewhere.example"})
         assert foreign.status_code == 403
         process.terminate()

@@ -29,6 +29,18 @@ class Backoff:
     most_s: float = 60.0
     lived_s: float = 30.0
 
+    def pause_s(self, last_s: float, lived_s: float) -> float:
+        """Return how long to wait for after the end of a server that lived so long; `last_s` was the wait before it.
+
+        Examples
+        --------
+        >>> [Backoff().pause_s(last_s, lived_s=1.0) for last_s in (0.0, 0.5, 1.0, 40.0)]
+        [0.5, 1.0, 2.0, 60.0]
+        >>> Backoff().pause_s(60.0, lived_s=100.0)
+        0.5
+        """
+        return self.first_s if last_s == 0 or lived_s >= self.lived_s else min(2 * last_s, self.most_s)
+
 
 class Upstream:
     """One server. `run` lives as long as this process; the other methods are for tasks beside it.
@@ -63,7 +75,7 @@ class Upstream:
 
     async def run(self) -> None:
         """Keep it connected until this task is cancelled."""
-        pause_s = self._backoff.first_s
+        pause_s = 0.0
         while True:
             started_at = anyio.current_time()
             self._starts += 1
@@ -76,12 +88,10 @@ class Upstream:
             finally:
                 self._connection = None
                 self.settled.set()
-            lived = anyio.current_time() - started_at >= self._backoff.lived_s
-            pause_s = self._backoff.first_s if lived else pause_s
+            pause_s = self._backoff.pause_s(pause_s, anyio.current_time() - started_at)
             with anyio.move_on_after(pause_s):
                 await self._wanted.wait()
             self._wanted = anyio.Event()
-            pause_s = min(2 * pause_s, self._backoff.most_s)
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> dict[str, Any]:
         """Call a tool, and return its result as it came; a server that is down is started first.
