@@ -2,19 +2,21 @@
 
 A `Trial` is a list of skills and the tools that belong to one of them. Each tool counts twice: with the whole list,
 where it should get its skills, and with its own skills taken away, where it should get none. Both halves weigh the
-same: how often a tool fits nothing is not known, so the constants are those of "every other time".
+same: how often a tool fits nothing is not known, so the constants are those of "every other time". A trial `as_it_is`
+has tools that fit nothing, and each counts once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS, MIN_CONFIDENCE
-from skillroute.skills.classifiers.similarity_model import CONFIDENCE, EVIDENCE, confidences, leads
+from skillroute.skills.classifiers.similarity_model import CAUTION, JUDGES, confidences, leads
+from skillroute.skills.classifiers.similarity_model import Judge as Constants
 from skillroute.skills.classifiers.similarity_skills import FEATURES
 
 Floats = NDArray[np.float64]
@@ -33,11 +35,14 @@ class Trial:
     features : float64 [tools, skills, features]
     belongs : float64 [tools, skills]
         How surely people say it belongs, 0 where it does not; the highest of a row is the primary skill.
+    as_it_is : bool
+        No skills are taken away.
     """
 
     variant: str
     features: Floats
     belongs: Floats
+    as_it_is: bool = False
 
     def closed(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield each tool that fits with the whole list: features [skills, features], belongs [skills]."""
@@ -46,47 +51,47 @@ class Trial:
     def opened(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield each tool with its own skills taken away, where any remain; those that never fitted, with all."""
         for features, belongs in zip(self.features, self.belongs, strict=True):
+            if self.as_it_is and belongs.any():
+                continue
             if (rest := belongs == 0.0).any():
                 yield features[rest], belongs[rest]
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Weights of the features used, in the order of `FEATURES` with 0 for the rest, and of the second regression.
+    """The constants of the judges, 0 for features that are not used."""
 
-    `plain` takes the mean of the cosines there are for the confidence: what one has before any calibration.
-    """
-
-    evidence: Floats = field(default_factory=lambda: np.array(EVIDENCE))
-    confidence: Floats = field(default_factory=lambda: np.array(CONFIDENCE))
-    plain: bool = False
+    judges: Sequence[Constants] = JUDGES
+    caution: float = CAUTION
 
     def __call__(self, features: Floats) -> Floats:
         """Return the confidences of one tool: float64 [skills]."""
-        if self.plain:
-            return _mean_cosine(features)
-        return confidences(features @ self.evidence, self.confidence)
+        return confidences(features, self.judges, caution=self.caution)
 
 
-def _mean_cosine(features: Floats) -> Floats:
-    at = FEATURES.index
-    cosines = features[:, [at("description"), at("keywords"), at("examples"), at("tools")]]
-    there = features[:, [at("one"), at("has_keywords"), at("has_examples"), at("has_tools")]]
-    mean: Floats = np.clip((cosines * there).sum(axis=1) / there.sum(axis=1), 0.0, 1.0)
-    return mean
+WORDS = ("words_in_name", "words_in_text", "skill_name", "explained")
+"""The features that only the first judge looks at."""
 
 
-def fit(trials: Sequence[Trial], use: Sequence[str] = FEATURES, *, lead: bool = True) -> Model:
-    """Fit both regressions on all pairs of the trials; every trial weighs the same.
+def fit(trials: Sequence[Trial], use: Sequence[str] = FEATURES, *, lead: bool = True, judges: int = 2) -> Model:
+    """Fit both judges on all pairs of the trials; every trial weighs the same.
 
     Parameters
     ----------
     use : sequence of str
         The features that may have a weight.
     lead : bool
-        False leaves the second regression without the lead.
+        False leaves the second regressions without the lead.
+    judges : int
+        1 leaves the judge without words out.
     """
-    rows, labels, weights = _pairs(trials)
+    pairs = _pairs(trials)
+    without = [name for name in use if name not in WORDS]
+    return Model([_fit_judge(pairs, names, lead=lead) for names in (use, without)[:judges]])
+
+
+def _fit_judge(pairs: tuple[list[Floats], Floats, Floats], use: Sequence[str], *, lead: bool) -> Constants:
+    rows, labels, weights = pairs
     columns = [FEATURES.index(name) for name in use]
     evidence = np.zeros(len(FEATURES))
     evidence[columns] = _logistic(np.concatenate(rows)[:, columns], labels, weights)
@@ -94,7 +99,8 @@ def fit(trials: Sequence[Trial], use: Sequence[str] = FEATURES, *, lead: bool = 
     for features in rows:
         found = features @ evidence
         second.append(np.stack([np.ones_like(found), found, leads(found) if lead else np.zeros_like(found)], axis=1))
-    return Model(evidence, _logistic(np.concatenate(second), labels, weights))
+    intercept, own, ahead = _logistic(np.concatenate(second), labels, weights).tolist()
+    return Constants(tuple(evidence.tolist()), (intercept, own, ahead))
 
 
 def _pairs(trials: Sequence[Trial]) -> tuple[list[Floats], Floats, Floats]:
@@ -132,7 +138,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._closed: list[dict[str, float]] = []
-        self._opened: list[float] = []
+        self._opened: list[int] = []
         self._tops: list[tuple[float, float, float]] = []  # confidence, right or not, weight
 
     def judge(self, trial: Trial, model: Model) -> None:
@@ -154,14 +160,14 @@ class Judge:
             )
             self._tops.append((float(sure[top]), float(belongs[top] > 0), 1.0 / len(closed)))
         for features, _ in opened:
-            top_sure = float(model(features).max())
-            self._opened.append(float(top_sure >= MIN_CONFIDENCE))
-            self._tops.append((top_sure, 0.0, 1.0 / len(opened)))
+            sure = model(features)
+            self._opened.append(min(MAX_CLASSIFIED_SKILLS, int((sure >= MIN_CONFIDENCE).sum())))
+            self._tops.append((float(sure.max()), 0.0, 1.0 / len(opened)))
 
     @property
     def has_answers(self) -> bool:
         """Whether anything was judged."""
-        return bool(self._closed)
+        return bool(self._closed or self._opened)
 
     def measures(self) -> dict[str, float]:
         """Return the measures; what each is stands in benchmarks/classification.py."""
@@ -169,15 +175,17 @@ class Judge:
         def total(name: str) -> float:
             return sum(row[name] for row in self._closed)
 
-        tools = len(self._closed)
+        tools = max(1, len(self._closed))
+        assigned = total("kept") + sum(self._opened)
         bins = self.reliability()
         return {
+            "precision": total("right") / max(1.0, assigned),
+            "found": sum(row["right"] > 0 for row in self._closed) / tools,
+            "recall": total("right") / max(1.0, total("wanted")),
             "primary": total("primary") / tools,
             "nearest": total("nearest") / tools,
-            "recall": total("right") / total("wanted"),
-            "precision": total("right") / max(1.0, total("kept")),
-            "none": total("none") / tools,
-            "false open": float(np.mean(self._opened)),
+            "false open": sum(kept > 0 for kept in self._opened) / len(self._opened),
+            "assigned": assigned,
             "ECE": sum(row["share"] * abs(row["confidence"] - row["right"]) for row in bins),
             "Brier": sum(w * (c - r) ** 2 for c, r, w in self._tops) / sum(w for *_, w in self._tops),
         }

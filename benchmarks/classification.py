@@ -1,19 +1,23 @@
 """How well the embedded classifier assigns tools to skills, how far its confidence can be believed, and how fast it is.
 
-Two sets. The examples with their 23 skills, leave-one-out: a tool is out of its skills' centroids and its name out of
-their examples. Seal-Tools with its top-level fields of 15 tools or more as skills: description, keywords (sub-fields),
-examples and centroid of a field come from four fifths of the tools, the last fifth is classified. Lists of skills are
-drawn; fields of one family (Nursing, Medicine) never meet in a list, since the labels do not tell them apart. Skills
-come in variants: with the description only, with keywords, with examples, with tools that people assigned, mixed.
+Five sets, each judged with constants that were fitted on the others (never on the companies), with both encoders:
 
-Every figure is measured with constants that were fitted on other rows: on the other half of the example servers and
-the other half of Seal-Tools' families; "transfer" on the other set altogether. The constants in the code are fitted on
-everything (--fit). For each tool: with the whole list, and with its own skills taken away (open).
+- examples: 23 skills, leave-one-out: a tool is out of its skills' centroids and its name out of their examples
+- sealtools: fields of 15 tools or more are skills, made of four fifths of their tools; the others are classified.
+  Fields of one family (Nursing, Medicine) never meet in a list: the labels do not tell them apart
+- servers: subjects of public servers are skills, made of half of their tools
+- strangers: tools of Seal-Tools' fields that no example skill is about, against the 23 skills
+- companies: made-up ones (logistics, hospital, university, city) with the example skills that are right, or none
 
-- primary: the skill of the highest confidence reaches 0.5 and is the primary one; nearest: without the threshold
-- recall, precision: of all skills assigned, at most three a tool; none: tools that get no skill though one fits
-- false open: tools whose skills were taken away and that are assigned nevertheless
-- ECE, Brier: of the highest confidence, open and closed alike; ten bins
+Lists of skills are drawn. Skills come in variants: with the description only, with keywords, with examples, with tools
+that people assigned, mixed. In the first three sets each tool counts twice: with the whole list, and with its own
+skills taken away, when nothing should be assigned.
+
+- precision: of all that is assigned, whether something fits or not; assigned: how many that are
+- found: tools that a skill fits and that get one that does; recall: of all skills that fit
+- primary: the skill of the highest confidence is assigned and the primary one; nearest: without the threshold
+- false open: tools that no skill fits and that are assigned nevertheless
+- ECE, Brier: of the highest confidence without the caution; ten bins
 
     python benchmarks/classification.py --data /path/to/data
     python -m benchmarks.classification --data /path/to/data --fit
@@ -24,14 +28,21 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # its neighbours, also with python -m
 
-import numpy as np
 from calibration import FEATURES, Judge, Model, Trial, fit
+from classification_open import (
+    COMPANIES,
+    company_measurements,
+    example_skills,
+    server_measurements,
+    stranger_measurements,
+)
 from classification_sets import (
     VARIANTS,
     Measurements,
@@ -44,20 +55,17 @@ from classification_sets import (
 from harness import ROOT, arguments, console, print_table, save
 from judged import load
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.settings import SearchSettings
 from skillroute.skills.classification import SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity import SimilarityClassifier
 
+_MODELS = ROOT / "layers" / "inference" / "models"
+_ENCODERS = ("all-minilm-l6-v2", "tool-minilm-l6")
+_SETS = ("examples", "sealtools", "servers", "strangers", "companies")
+_FITTED = _SETS[:-1]
 _SIZES = (12, 24)
 _DRAWS = 2
-_SHOWN = ("description", "keywords, examples", "tools", "all", "mixed")
-_SINGLE = {
-    "description": ("description",),
-    "keywords": ("keywords",),
-    "examples": ("examples",),
-    "tools": ("tools",),
-    "words of keywords and name": ("words_in_name", "words_in_text", "skill_name"),
-}
+_SHOWN = ("description", "keywords, examples", "all")
+_CAUTIONS = (0.0, 0.75, 1.25, 1.75, 2.5)
 _WITHOUT = {
     "keywords": ("has_keywords", "keywords"),
     "examples": ("has_examples", "examples"),
@@ -65,115 +73,113 @@ _WITHOUT = {
     "words": ("words_in_name", "words_in_text", "skill_name"),
     "background": ("background",),
     "mean": ("mean",),
+    "explained": ("explained",),
+    "best": ("best",),
+    "others": ("others",),
 }
 
-
-class Part:
-    """Some of the rows of both sets: one half of the example servers and of the families of fields, or all (None)."""
-
-    def __init__(self, examples: Measurements, fields: Sequence[Measurements], half: int | None, seed: int) -> None:
-        self._examples, self._fields, self._seed = examples, fields, seed
-        self._servers = _half(sorted(set(examples.tool_groups)), half)
-        self._families = _half(sorted(set(fields[0].skill_groups)), half)
-
-    def examples(self, variants: Sequence[str], sizes: Sequence[int] = _SIZES) -> Iterator[Trial]:
-        """Draw lists out of the 23 skills."""
-        tools = np.isin(self._examples.tool_groups, self._servers)
-        every = range(len(self._examples.skill_groups))
-        for variant, size, draw in _runs(variants, sizes):
-            rng = random.Random(f"{self._seed}/{variant}/{size}/{draw}")
-            skills = sorted(rng.sample(every, min(size, len(every))))
-            yield self._examples.trial(variant, skills, tools, rng)
-
-    def fields(self, variants: Sequence[str], sizes: Sequence[int] = _SIZES) -> Iterator[Trial]:
-        """Draw lists out of the fields of Seal-Tools, one field of a family at most."""
-        for variant, size, draw in _runs(variants, sizes):
-            rng = random.Random(f"{self._seed}/{variant}/{size}/{draw}")
-            fold = rng.choice(self._fields)
-            families = rng.sample(self._families, min(size, len(self._families)))
-            skills = [rng.choice([n for n, g in enumerate(fold.skill_groups) if g == family]) for family in families]
-            yield fold.trial(variant, skills, np.isin(fold.tool_groups, self._families), rng)
-
-    def every_field(self, variant: str) -> Iterator[Trial]:
-        """Take all fields at once, as they are labelled."""
-        for fold in self._fields:
-            skills = range(len(fold.skill_groups))
-            yield fold.trial(variant, skills, np.full(len(fold.tool_groups), True), random.Random(self._seed))
-
-
-def _half(names: Sequence[str], half: int | None) -> list[str]:
-    shuffled = random.Random(5).sample(list(names), len(names))
-    return shuffled if half is None else shuffled[half::2]
-
-
-def _runs(variants: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, int, int]]:
-    for variant in variants:
-        for size in sizes:
-            for draw in range(_DRAWS):
-                yield variant, size, draw
+Sets = Mapping[str, Sequence[Measurements]]
 
 
 class Benchmark:
-    """Fits on one half and judges on the other, both ways."""
+    """Fits on all sets but one and judges on that one.
 
-    def __init__(self, examples: Measurements, fields: Sequence[Measurements], seed: int) -> None:
-        self._halves = [Part(examples, fields, half, seed) for half in (0, 1)]
-        self._whole = Part(examples, fields, None, seed)
-        self._variants = [*VARIANTS, "mixed"]
-        self._training = [[*part.examples(self._variants), *part.fields(self._variants)] for part in self._halves]
+    Parameters
+    ----------
+    encoders : mapping
+        The sets as each encoder sees them.
+    """
 
-    def fit_all(self) -> Model:
-        """Return the constants of the code."""
-        return fit([*self._whole.examples(self._variants), *self._whole.fields(self._variants)])
+    def __init__(self, encoders: Mapping[str, Sets], seed: int) -> None:
+        self._encoders, self._seed = encoders, seed
+        variants = [*VARIANTS, "mixed"]
+        self._rows = {
+            name: [trial for encoder in encoders for trial in self._trials(encoder, name, variants, _SIZES)]
+            for name in _FITTED
+        }
 
-    def crossed(self, variant: str, models: Sequence[Model]) -> dict[str, Judge]:
-        """Judge the model of each half on the other one: the whole 23 skills, and the largest lists of fields."""
-        judges = {"examples": Judge(), "sealtools": Judge()}
-        for part, model in zip(reversed(self._halves), models, strict=True):
-            for trial in part.examples([variant], _SIZES[-1:]):
-                judges["examples"].judge(trial, model)
-            for trial in part.fields([variant], _SIZES[-1:] * 3):
-                judges["sealtools"].judge(trial, model)
-        return judges
+    def fitted(self, without: str = "", **options: Any) -> Model:
+        """Fit on all sets but the companies and one more."""
+        rows = [trial for name, trials in self._rows.items() if name != without for trial in trials]
+        return fit(rows, **options)
 
-    def models(self, use: Sequence[str] = FEATURES, *, lead: bool = True) -> list[Model]:
-        """Fit on either half."""
-        return [fit(trials, use, lead=lead) for trials in self._training]
+    def _trials(
+        self, encoder: str, name: str, variants: Iterable[str], sizes: Sequence[int], draws: int = _DRAWS
+    ) -> Iterator[Trial]:
+        """Draw lists of skills out of a set; of one that is as it is, take the whole list."""
+        for variant in variants:
+            for number, measurements in enumerate(self._encoders[encoder][name]):
+                if measurements.as_it_is:
+                    yield from measurements.lists(variant, [0], 1, random.Random(self._seed))
+                else:
+                    rng = random.Random(f"{self._seed}/{variant}/{number}")
+                    yield from measurements.lists(variant, sizes, draws, rng)
 
-    def by_variant(self, models: Sequence[Model]) -> Iterator[dict[str, Any]]:
-        """Measure what a skill has to have."""
-        for variant in _SHOWN:
-            for name, judge in self.crossed(variant, models).items():
-                yield {"set": name, "skills have": variant} | judge.measures()
+    def judged(self, name: str, variants: Sequence[str], model: Model, encoder: str) -> Judge:
+        """Judge a model on a set."""
+        judge = Judge()
+        for trial in self._trials(encoder, name, variants, _SIZES[-1:], _DRAWS * 2):
+            judge.judge(trial, model)
+        return judge
+
+    def by_set(self) -> Iterator[dict[str, Any]]:
+        """Judge each set with the constants of the others."""
+        for name in _SETS:
+            model = self.fitted(name)
+            for encoder in self._encoders:
+                for variant in _SHOWN:
+                    judge = self.judged(name, [variant], model, encoder)
+                    yield {"set": name, "encoder": encoder, "skills have": variant} | judge.measures()
+
+    def by_company(self) -> Iterator[dict[str, Any]]:
+        """Judge the companies one by one, skills with everything."""
+        model = self.fitted()
+        for encoder in self._encoders:
+            trials = self._trials(encoder, "companies", ["all"], ())
+            for company, trial in zip(COMPANIES, trials, strict=True):
+                judge = Judge()
+                judge.judge(trial, model)
+                found = judge.measures()
+                shown = ("assigned", "precision", "found", "false open")
+                yield {"company": company, "encoder": encoder} | {key: found[key] for key in shown}
+
+    def reliability(self) -> Iterator[dict[str, Any]]:
+        """Compare confidence and truth, without the caution."""
+        for name in _SETS:
+            model = self.fitted(name)
+            model = replace(model, caution=0.0)
+            for encoder in self._encoders:
+                for row in self.judged(name, ["all"], model, encoder).reliability():
+                    yield {"set": name, "encoder": encoder} | row
+
+    def cautions(self) -> Iterator[dict[str, Any]]:
+        """Judge each set with more and less caution, over both encoders, skills with everything."""
+        for caution in _CAUTIONS:
+            for name in _SETS:
+                model = self.fitted(name)
+                model = replace(model, caution=caution)
+                for encoder in self._encoders:
+                    found = self.judged(name, ["all"], model, encoder).measures()
+                    shown = ("precision", "found", "recall", "false open", "assigned")
+                    yield {"caution": caution, "set": name, "encoder": encoder} | {key: found[key] for key in shown}
 
     def ablations(self) -> Iterator[dict[str, Any]]:
-        """Measure each feature alone, and all but one, where skills have everything."""
-        runs = {f"only {name}": self.models(("one", *use)) for name, use in _SINGLE.items()}
+        """Leave out features, where skills have everything: precision and tools found, mean of both encoders."""
+        runs: dict[str, dict[str, Any]] = {
+            "all": {},
+            "one judge": {"judges": 1},
+            "without the lead": {"lead": False},
+        }
         for name, gone in _WITHOUT.items():
-            runs[f"without {name}"] = self.models([feature for feature in FEATURES if feature not in gone])
-        runs["without the lead"] = self.models(lead=False)
-        runs["all"] = self.models()
-        for name, models in runs.items():
-            for set_, judge in self.crossed("all", models).items():
-                yield {"set": set_, "features": name} | judge.measures()
-
-    def transfer(self) -> Iterator[dict[str, Any]]:
-        """Measure constants on the set that they were not fitted on."""
-        of_fields, of_examples = (
-            fit([*self._whole.fields(self._variants)]),
-            fit([*self._whole.examples(self._variants)]),
-        )
-        for variant in _SHOWN:
-            for name, trials, model in (
-                ("examples, 23 skills", self._whole.examples([variant], _SIZES[-1:]), of_fields),
-                ("sealtools, 24 fields", self._whole.fields([variant], _SIZES[-1:] * 3), of_examples),
-                ("sealtools, every field", self._whole.every_field(variant) if variant != "mixed" else (), of_examples),
-            ):
-                judge = Judge()
-                for trial in trials:
-                    judge.judge(trial, model)
-                if judge.has_answers:
-                    yield {"set": name, "skills have": variant} | judge.measures()
+            runs[f"without {name}"] = {"use": [feature for feature in FEATURES if feature not in gone]}
+        for name, options in runs.items():
+            row: dict[str, Any] = {"features": name}
+            for set_ in _SETS:
+                model = self.fitted(set_, **options)
+                found = [self.judged(set_, ["all"], model, encoder).measures() for encoder in self._encoders]
+                measures = ("false open",) if set_ == "strangers" else ("precision", "found", "Brier")
+                row |= {f"{set_} {key}": sum(each[key] for each in found) / len(found) for key in measures}
+            yield row
 
 
 def speed(embedder: OnnxEmbedder, tools: Sequence[ToolProfile], skills: Sequence[SkillProfile]) -> dict[str, Any]:
@@ -207,38 +213,47 @@ def _timed(store: VectorStore, embedder: OnnxEmbedder) -> list[dict[str, Any]]:
     return [speed(embedder, tools * (3 if skills is given else 1), skills) for skills in (given, many)]
 
 
+def _sets(data: Path, embedder: VectorStore) -> Sets:
+    skills = example_skills(embedder)
+    return {
+        "examples": [example_measurements(embedder)],
+        "sealtools": field_measurements(data, embedder),
+        "servers": [server_measurements(data, embedder)],
+        "strangers": [stranger_measurements(data, skills, embedder)],
+        "companies": list(company_measurements(skills, embedder).values()),
+    }
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with sealtools")
-    parser.add_argument("--fit", action="store_true", help="fit the constants on everything, print them, and end")
+    parser.add_argument("--data", type=Path, required=True, help="folder with sealtools and the two catalogues")
+    parser.add_argument("--fit", action="store_true", help="fit the constants, print them, and end")
     parser.add_argument("--skip-speed", action="store_true", help="do not time (a minute)")
     args = parser.parse_args()
-    embedder = OnnxEmbedder(SearchSettings(database_url="postgresql://nowhere").onnx_dir)
-    store = VectorStore(embedder, ROOT / ".bench" / "classification_vectors.npz")
-    benchmark = Benchmark(example_measurements(store), field_measurements(args.data, store), args.seed)
-    store.save()
+    encoders, stores = {}, {}
+    for encoder in _ENCODERS:
+        store = VectorStore(OnnxEmbedder(_MODELS / encoder), ROOT / ".bench" / f"classification_{encoder}.npz")
+        encoders[encoder], stores[encoder] = _sets(args.data, store), store
+        store.save()
+    benchmark = Benchmark(encoders, args.seed)
     if args.fit:
-        model = benchmark.fit_all()
-        for name, weight in zip(FEATURES, model.evidence, strict=True):
-            console.print(f"{name:16} {weight:6.2f}")
-        console.print("CONFIDENCE", tuple(round(float(weight), 2) for weight in model.confidence))
+        model = benchmark.fitted()
+        for judge in model.judges:
+            console.print("evidence", tuple(round(weight, 2) for weight in judge.evidence))
+            console.print("confidence", tuple(round(weight, 2) for weight in judge.confidence))
         return
-    models, plain = benchmark.models(), [Model(plain=True)] * 2
-    results: dict[str, list[dict[str, Any]]] = {"quality": list(benchmark.by_variant(models))}
-    print_table("Held out", results["quality"])
-    results["uncalibrated"] = list(benchmark.by_variant(plain))
-    print_table("The mean cosine as the confidence, uncalibrated", results["uncalibrated"])
-    for variant in ("keywords, examples", "all"):
-        for name, judge in benchmark.crossed(variant, models).items():
-            rows = [{"set": name, "skills have": variant} | row for row in judge.reliability()]
-            results.setdefault("reliability", []).extend(rows)
-            print_table(f"Reliability: {name}, skills have {variant}", rows)
+    results: dict[str, list[dict[str, Any]]] = {"quality": list(benchmark.by_set())}
+    print_table("Held out by set", results["quality"])
+    results["companies"] = list(benchmark.by_company())
+    print_table("Companies, one by one, skills have all", results["companies"])
+    results["caution"] = list(benchmark.cautions())
+    print_table("Caution", results["caution"])
+    results["reliability"] = list(benchmark.reliability())
+    print_table("Reliability without the caution, skills have all", results["reliability"])
     results["ablations"] = list(benchmark.ablations())
     print_table("Ablations, skills have all", results["ablations"])
-    results["transfer"] = list(benchmark.transfer())
-    print_table("Constants fitted on the other set", results["transfer"])
     if not args.skip_speed:
-        results["speed"] = _timed(store, embedder)
+        results["speed"] = _timed(stores[_ENCODERS[0]], OnnxEmbedder(_MODELS / _ENCODERS[0]))
         print_table("Speed, one thread", results["speed"])
     save(args, "classification", results)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ VARIANTS = {
 
 _EMPTY: dict[str, Any] = {"keywords": (), "examples": (), "centroid": None}
 _FOLDS = 5
+_FOLDS_ASKED = 2  # enough tools, 1,460, and measuring them takes a minute a fold
 _FEWEST_TOOLS = 15
 _LONGEST_S = 900.0
 _FAMILIES = """
@@ -113,21 +114,40 @@ class Measurements:
         A tool's server, or its family of fields: what folds are made of.
     skill_groups : list of str
         Skills of one group never meet in a list.
+    as_it_is : bool
+        Which tools fit and which do not is labelled: no skill is taken away from any.
     """
 
     features: Mapping[str, Floats]
     belongs: Floats
     tool_groups: Sequence[str]
     skill_groups: Sequence[str]
+    as_it_is: bool = False
+
+    def lists(self, variant: str, sizes: Sequence[int], draws: int, rng: random.Random) -> Iterator[Trial]:
+        """Draw lists of skills, one of a group at most; the whole list where nothing is taken away.
+
+        The tools of a list are those that belong to one of its skills.
+        """
+        if self.as_it_is:
+            every = np.full(len(self.tool_groups), True)
+            yield self.trial(variant, range(len(self.skill_groups)), every, rng)
+            return
+        groups = sorted(set(self.skill_groups))
+        for size in sizes:
+            for _ in range(draws):
+                chosen = rng.sample(groups, min(size, len(groups)))
+                skills = [rng.choice([n for n, g in enumerate(self.skill_groups) if g == group]) for group in chosen]
+                yield self.trial(variant, skills, self.belongs[:, skills].any(axis=1), rng)
 
     def trial(self, variant: str, skills: Sequence[int], tools: NDArray[np.bool_], rng: random.Random) -> Trial:
         """Return what was measured between some skills and those of the tools that belong to one, or to none at all."""
         belongs = self.belongs[:, skills]
         rows = tools & (belongs.any(axis=1) | ~self.belongs.any(axis=1))
         if variant != "mixed":
-            return Trial(variant, self.features[variant][rows][:, skills], belongs[rows])
+            return Trial(variant, self.features[variant][rows][:, skills], belongs[rows], self.as_it_is)
         each = [self.features[rng.choice(list(VARIANTS))][rows][:, skill] for skill in skills]
-        return Trial(variant, np.stack(each, axis=1), belongs[rows])
+        return Trial(variant, np.stack(each, axis=1), belongs[rows], self.as_it_is)
 
 
 def profiles(tools: Mapping[str, Mapping[str, Any]], embedder: Embedder) -> list[ToolProfile]:
@@ -146,12 +166,13 @@ def skill(name: str, description: str, keywords: Sequence[str], examples: Sequen
     return SkillProfile(id_ or name, None, name, description, tuple(keywords), tuple(examples), None, None, id_ or name)
 
 
-def _centroid(total: Floats) -> Vector | None:
+def centroid(total: Floats) -> Vector | None:
+    """Return a sum of vectors at norm 1; None where they cancel out."""
     norm = float(np.linalg.norm(total))
     return (total / norm).tolist() if norm > 1e-6 else None
 
 
-class _Measure:
+class Measure:
     """Measures tools against lists of skills in every variant."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -183,14 +204,14 @@ def example_measurements(embedder: Embedder) -> Measurements:
     vectors = np.array([tool.embedding for tool in tools])
     totals = belongs.T @ vectors
     whole = [skill(s.name, s.description, s.keywords, s.examples, s.id) for s in judged.skills]
-    measure, rows = _Measure(embedder), []
+    measure, rows = Measure(embedder), []
     with progress() as bar:
         for row, tool in enumerate(bar.track(tools, description="examples: leave-one-out")):
             left = totals - belongs[row][:, None] * vectors[row]
             skills = [
                 replace(
                     each,
-                    centroid=_centroid(left[n]),
+                    centroid=centroid(left[n]),
                     examples=tuple(name for name in each.examples if split_name(name) != split_name(tool.name)),
                 )
                 for n, each in enumerate(whole)
@@ -201,25 +222,31 @@ def example_measurements(embedder: Embedder) -> Measurements:
 
 
 def field_measurements(data: Path, embedder: Embedder) -> list[Measurements]:
-    """Measure Seal-Tools: five folds, each against skills made of the other four."""
-    lines = [json.loads(line) for line in (data / "sealtools" / "tools.jsonl").read_text("utf-8").splitlines()]
-    tools = profiles(
-        {line["id"]: {k: line[k] for k in ("name", "description", "input_schema")} for line in lines}, embedder
-    )
-    tops, subs = zip(*(line["category"].partition("/")[::2] for line in lines), strict=True)
+    """Measure Seal-Tools: two of five folds, each against skills made of the other four."""
+    tools, tops, subs = field_tools(data, embedder)
     counts = Counter(tops)
     fields = sorted(field for field in FAMILY_OF if counts[field] >= _FEWEST_TOOLS)
     order = random.Random(1).sample(range(len(tools)), len(tools))
     folds = []
-    for number in range(_FOLDS):
+    for number in range(_FOLDS_ASKED):
         asked = sorted(n for n in order[number::_FOLDS] if tops[n] in fields)
         known = sorted(set(order) - set(order[number::_FOLDS]))
         skills = [_field_skill(field, [n for n in known if tops[n] == field], tools, subs) for field in fields]
         belongs = np.array([[float(tops[n] == field) for field in fields] for n in asked])
         groups = [str(FAMILY_OF[field]) for field in fields]
-        features = _Measure(embedder)([tools[n] for n in asked], skills)
+        features = Measure(embedder)([tools[n] for n in asked], skills)
         folds.append(Measurements(features, belongs, [str(FAMILY_OF[tops[n]]) for n in asked], groups))
     return folds
+
+
+def field_tools(data: Path, embedder: Embedder) -> tuple[list[ToolProfile], Sequence[str], Sequence[str]]:
+    """Return the tools of Seal-Tools, their fields, and their sub-fields."""
+    lines = [json.loads(line) for line in (data / "sealtools" / "tools.jsonl").read_text("utf-8").splitlines()]
+    tools = profiles(
+        {line["id"]: {k: line[k] for k in ("name", "description", "input_schema")} for line in lines}, embedder
+    )
+    tops, subs = zip(*(line["category"].partition("/")[::2] for line in lines), strict=True)
+    return tools, tops, subs
 
 
 def _field_skill(field: str, known: Sequence[int], tools: Sequence[ToolProfile], subs: Sequence[str]) -> SkillProfile:
@@ -228,4 +255,4 @@ def _field_skill(field: str, known: Sequence[int], tools: Sequence[ToolProfile],
     frequent = sorted(below, key=lambda name: (-below[name], name))
     examples = [tools[n].name for n in random.Random(field).sample(list(known), min(8, len(known)))]
     made = skill(field, f"Tools for {field.lower()}: {', '.join(frequent[:6])}.", frequent[:15], examples)
-    return replace(made, centroid=_centroid(np.sum([tools[n].embedding for n in known], axis=0)))
+    return replace(made, centroid=centroid(np.sum([tools[n].embedding for n in known], axis=0)))

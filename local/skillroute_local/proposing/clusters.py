@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skillroute_local.proposing.cohesion import split_unlike
 from skillroute_local.proposing.k_means import Labels, Matrix, k_means, normalised, refined, weighted_sums
 from skillroute_local.proposing.ward import cut, ward_merges
 
@@ -102,7 +103,10 @@ def cluster(
     best = max(score for _, score in tried)
     labels = next(labels for labels, score in tried if score >= min(best, _GOOD_ENOUGH * best))
     k = int(labels.max()) + 1
-    return _settled(vectors, refined(vectors, labels, k, weights=weights, rounds=_ROUNDS), weights, min_size)
+    labels = refined(vectors, labels, k, weights=weights, rounds=_ROUNDS)
+    if count is None:
+        labels = split_unlike(vectors, labels, weights, min_size=min_size)
+    return _settled(vectors, labels, weights, min_size)
 
 
 def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int, int]]]:

@@ -23,9 +23,10 @@ from skillroute.skills.model import NewSkill, Skill
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
 from skillroute_local.proposing.k_means import Matrix
+from skillroute_local.proposing.naming import names_of, vocabulary_of
 from skillroute_local.proposing.proposal import Applied, Proposal, ProposedSkill, Report, Wanted
 from skillroute_local.proposing.wording import Topic, Worded, word
-from skillroute_local.proposing.words import ToolText, examples_of, keywords_of, spellings, title_of
+from skillroute_local.proposing.words import ToolText, examples_of, keywords_of
 
 _PAGE = 500
 _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
@@ -149,11 +150,13 @@ def _items(
 
 
 def _topics(tools: _Tools, found: Clustering, groups: list[list[ToolText]]) -> list[Topic]:
+    keywords = keywords_of(groups)
+    names = names_of(groups, keywords, vocabulary_of(tools.said))
     topics = []
-    for c, (group, keywords) in enumerate(zip(groups, keywords_of(groups), strict=True)):
+    for c, (name, words) in enumerate(zip(names, keywords, strict=True)):
         members = np.flatnonzero(found.labels == c)
         nearest = examples_of((tools.said[i], float(found.similarity[i])) for i in members)
-        topics.append(Topic(title_of(keywords, spellings(group)), tuple(keywords), tuple(nearest)))
+        topics.append(Topic(name, tuple(words), tuple(nearest)))
     return topics
 
 

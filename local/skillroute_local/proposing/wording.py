@@ -29,7 +29,9 @@ _LONGEST_ID = 64
 _INSTRUCTIONS = """You name a skill: a group of tools that an AI agent may use. The JSON document says which words are
 typical of the group, what some of its tools say of themselves, and what the other groups are about.
 Answer with:
-- name: two to four words that say what the tools are for and tell this group from the others;
+- name: two to four words, as a person would call it, that say what the tools are for and tell this group from the
+  others: one thing ("Pull Requests"), or what is done with it ("Unit Conversion"), no list of words. No name of a
+  product, server or company, unless all the tools are of that one product;
 - description: one to three plain sentences, 600 characters at most, that say what the skill enables, in words that a
   person would use who asks for it; name what can be done, do not praise;
 - keywords: five to twelve words or short phrases in lower case that people would use who need these tools.

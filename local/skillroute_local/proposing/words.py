@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skillroute.catalogue.text import split_name
@@ -172,25 +172,6 @@ def spellings(group: Iterable[ToolText]) -> dict[str, str]:
             counts.setdefault(word.lower(), Counter())[word] += 1
     most = {word: forms.most_common(1)[0][0] for word, forms in counts.items()}
     return {word: form for word, form in most.items() if form[1:] != form[1:].lower()}
-
-
-def title_of(keywords: Sequence[str], spelling: Mapping[str, str] | None = None, *, most: int = 3) -> str:
-    """Return a name for a group: its first keywords, with capitals.
-
-    Examples
-    --------
-    >>> title_of(["due date", "date", "pdf", "form", "invite"], {"pdf": "PDF"}), title_of([])
-    ('Due Date, PDF & Form', 'Other Tools')
-    """
-    known, used, named = spelling or {}, set[str](), list[str]()
-    for keyword in keywords:
-        words = keyword.split()
-        if len(named) < most and not used.issuperset(words):
-            used.update(words)
-            named.append(" ".join(known.get(word) or word[:1].upper() + word[1:] for word in words))
-    if not named:
-        return "Other Tools"
-    return " & ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
 
 
 def examples_of(members: Iterable[tuple[ToolText, float]], *, most: int = 8, of_a_server: int = 3) -> list[ToolText]:

@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 from skillroute_local.proposing import words
-from skillroute_local.proposing.words import ToolText, examples_of, gist, keywords_of, spellings, terms, title_of
+from skillroute_local.proposing.words import ToolText, examples_of, gist, keywords_of, spellings, terms
 
 CALENDAR = [
     ToolText("create_event", "Creates a calendar event with attendees."),
@@ -94,26 +94,10 @@ def test_there_are_keywords_for_no_groups_and_for_tools_that_say_nothing() -> No
     assert keywords_of([[ToolText("get"), ToolText("list")]]) == [[]]
 
 
-@pytest.mark.parametrize(
-    ("keywords", "title"),
-    [
-        ([], "Other Tools"),
-        (["email"], "Email"),
-        (["email", "inbox"], "Email & Inbox"),
-        (["text file", "text", "file", "line"], "Text File & Line"),  # nothing said twice
-        (["a", "b", "c", "d"], "A, B & C"),
-        (["погода"], "Погода"),
-    ],
-)
-def test_a_title_is_made_of_the_first_keywords(keywords: list[str], title: str) -> None:
-    assert title_of(keywords) == title
-
-
-def test_titles_are_spelled_as_descriptions_spell() -> None:
-    spelling = spellings(
-        [ToolText("a", "Reads a PDF from GitHub"), ToolText("b", "Writes a PDF"), ToolText("c", "A pdf")]
-    )
-    assert title_of(["pdf", "github", "write"], spelling) == "PDF, GitHub & Write"
+def test_words_are_spelled_as_descriptions_spell_them() -> None:
+    group = [ToolText("a", "Reads a PDF from GitHub"), ToolText("b", "Writes a PDF"), ToolText("c", "A pdf")]
+    assert spellings(group)["pdf"] == "PDF"
+    assert spellings(group)["github"] == "GitHub"
 
 
 def test_examples_are_the_nearest_with_no_server_and_no_name_in_the_way_of_others() -> None:

@@ -331,16 +331,77 @@ def test_a_text_of_a_skill_that_the_model_refuses_does_not_keep_tools_from_being
     assert not {"bad", "Worse: It is."} & set(embedder.texts)
 
 
-@pytest.mark.parametrize("whole_only", [True, False])
-def test_a_tool_that_the_model_refuses_is_classified_by_what_is_left_of_it(whole_only: bool) -> None:
+def test_a_tool_that_the_model_refuses_is_classified_by_what_is_left_of_it() -> None:
     embedder = WatchedEmbedder(HashingEmbedder())
     skills = [a_skill("mail", keywords=("send", "mail")), a_skill("cars", keywords=("wheel",))]
     tool = a_tool("send_mail", "Send a mail. Poison.")
-    embedder.refuses = lambda text: text in (tool.embedding_texts[:1] if whole_only else tool.embedding_texts)
+    embedder.refuses = lambda text: text in tool.embedding_texts[:1]
 
     answer = SimilarityClassifier(embedder).classify(tool, skills, timeout_s=60)
 
     assert [each.skill_id for each in answer.assignments][:1] == ["mail"]
+
+
+def test_words_alone_assign_nothing() -> None:
+    # GIVEN a tool whose words are all a skill's, and a model that refuses every text of it
+    embedder = WatchedEmbedder(HashingEmbedder())
+    skills = [a_skill("mail", keywords=("send", "mail"), description="Send a mail."), a_skill("cars")]
+    tool = a_tool("send_mail", "Send a mail.")
+    embedder.refuses = lambda text: text in tool.embedding_texts
+
+    answer = SimilarityClassifier(embedder).classify(tool, skills, timeout_s=60)
+
+    assert all(each.confidence < MIN_CONFIDENCE for each in answer.assignments)
+    assert answer.suggestion is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "server"),
+    [
+        ("get_stock_level", "How many units of an article lie in each warehouse.", "warehouse"),
+        ("file_damage_claim", "Report goods that arrived broken, with photos.", "shipments"),
+        ("generate_bill_of_lading", "Print the transport document of a consignment.", "shipments"),
+        ("book_container", "Reserve a 40 foot container on a sailing.", "freight"),
+        ("code_diagnosis", "Suggest ICD-10 codes for a discharge summary.", "administration"),
+    ],
+)
+def test_a_word_with_two_meanings_assigns_nothing(
+    onnx: SimilarityClassifier, example_skills: list[SkillProfile], name: str, description: str, server: str
+) -> None:
+    answer = onnx.classify(a_tool(name, description, server), example_skills, timeout_s=60)
+
+    assert all(each.confidence < MIN_CONFIDENCE for each in answer.assignments)
+    assert answer.suggestion is not None
+
+
+def test_a_model_whose_cosines_are_of_another_size_classifies_alike(
+    model_dir: Path, onnx: SimilarityClassifier, example_skills: list[SkillProfile]
+) -> None:
+    # GIVEN a model that says the same with cosines between 0.8 and 1
+    class Squeezed(OnnxEmbedder):
+        def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+            offset = [2.0] + [0.0] * 383
+            summed = [
+                [a + b for a, b in zip(vector, offset, strict=True)]
+                for vector in super().embed(texts, timeout_s=timeout_s)
+            ]
+            norms = [sum(value * value for value in vector) ** 0.5 for vector in summed]
+            return [[value / norm for value in vector] for vector, norm in zip(summed, norms, strict=True)]
+
+    squeezed = SimilarityClassifier(Squeezed(model_dir))
+    tools = [
+        a_tool("combine", "Merge two PDF files into one.", "acrobat"),
+        a_tool("sendMessage", "Send an email message to somebody.", "gmail-mcp"),
+        a_tool("get_random_dice", "Roll a die with so many sides.", "toybox"),
+    ]
+
+    # WHEN both classify
+    def assigned(classifier: SimilarityClassifier, tool: ToolProfile) -> list[str]:
+        answer = classifier.classify(tool, example_skills, timeout_s=60)
+        return [each.skill_id for each in answer.assignments if each.confidence >= MIN_CONFIDENCE]
+
+    # THEN they assign the same
+    assert [assigned(squeezed, tool) for tool in tools] == [assigned(onnx, tool) for tool in tools]
 
 
 def test_a_model_that_refuses_everything_is_away_for_a_classifier_too() -> None:

@@ -1,7 +1,7 @@
-"""The classifier that needs nothing but the embedding model: nearest skills, with calibrated confidences.
+"""The classifier that needs nothing but the embedding model: nearest skills, with careful confidences.
 
 What it measures is in `similarity_skills`, how that becomes a probability in `similarity_model`, and how well it does
-in docs/adr/0008.
+in docs/adr/0041.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from skillroute.skills.classification import (
     SkillProfile,
     ToolProfile,
 )
-from skillroute.skills.classifiers.similarity_model import confidences, evidence
+from skillroute.skills.classifiers.similarity_model import confidences
 from skillroute.skills.classifiers.similarity_reason import reason
 from skillroute.skills.classifiers.similarity_skills import SkillTable
 from skillroute.skills.classifiers.similarity_texts import TextVectors
@@ -96,7 +96,7 @@ class SimilarityClassifier:
         deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
         table = self._table(skills, timeout_s)
         measured = table.measure(tool, self._vector(tool, deadline))
-        sure = confidences(evidence(measured.features))
+        sure = confidences(measured.features)
         best = int(sure.argmax())  # of equal ones the first by id
         rows = [int(row) for row in (-sure).argsort(kind="stable") if sure[row] >= WEAK_CONFIDENCE]
         assignments = tuple(
@@ -124,7 +124,7 @@ class SimilarityClassifier:
     def _vector(self, tool: ToolProfile, deadline: Deadline) -> NDArray[np.float32]:
         """Return the tool's vector, made here as everywhere else when it has none yet.
 
-        Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: words decide.
+        Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: it is near to nothing.
         """
         import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from skillroute.catalogue.text import split_name
 from skillroute.core.embedding.model import Vector
 from skillroute.skills.classification import SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity_topics import TOPICS
-from skillroute.skills.text import description_stems, name_stems, term_stems
+from skillroute.skills.classifiers.similarity_words import SkillWords
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,9 +33,16 @@ FEATURES = (
     "skill_name",  # the share of the words of the skill's name that stand in the tool's name or server
     "background",  # highest cosine to a topic (similarity_topics) that is not the skill's own
     "mean",  # mean of the cosines to description, keywords and tools, of those the skill has
+    "explained",  # the share of the tool's name, what it does left out, whose words the skill has anywhere
+    "best",  # the highest of the cosines to description, keywords and tools
+    "others",  # mean of the means of all other skills: a tool that is near to everything is near to nothing
 )
 _NAMED_TWICE = 2
 _TOP = 3
+_MEAN, _DEVIATION = 0.166, 0.098
+"""Of the cosines between the topics, with all-minilm-l6-v2 (with tool-minilm-l6 0.169 and 0.101): the scale that the
+constants of `similarity_model` are for."""
+_LEAST_DEVIATION = 0.01
 _OWN_TOPIC = 0.3
 """From this cosine to a skill's description on, a topic is the skill's own and no background for it. 0.3 and 0.4
 measured alike."""
@@ -76,7 +82,7 @@ class SkillTable:
         self._dimension = dimension
         self._stack_vectors(embed)
         self._place_keywords()
-        self._index_words()
+        self._words = SkillWords(self.skills, self.keywords, self._owners)
 
     def _stack_vectors(self, embed: Embed) -> None:
         """Return one matrix: descriptions, examples, centroids, topics, keywords. A missing text is all zeros."""
@@ -104,9 +110,14 @@ class SkillTable:
         ]
         self._vectors: Floats = np.array(rows, np.float32)
         topics = self._vectors[3 * size : 3 * size + len(TOPICS)]
-        self._is_own: NDArray[np.bool_] = self._vectors[:size] @ topics.T >= _OWN_TOPIC
+        self._stretch, self._shift = _scale(topics)
+        self._is_own: NDArray[np.bool_] = self._scaled(self._vectors[:size] @ topics.T) >= _OWN_TOPIC
+        self._there = self._vectors[: 3 * size].any(axis=1)
         has = [(bool(skill.keywords), bool(skill.examples), self._fits(skill.centroid)) for skill in self.skills]
         self._has: NDArray[np.float64] = np.array(has, np.float64)
+
+    def _scaled(self, cosines: Floats) -> Floats:
+        return cosines * self._stretch + self._shift
 
     def _fits(self, vector: Vector | None) -> bool:
         return vector is not None and len(vector) == self._dimension
@@ -125,27 +136,15 @@ class SkillTable:
             for number in own:
                 self._owners[number].append(row)
 
-    def _index_words(self) -> None:
-        """Return which keywords, and which skills' names, a word occurs in."""
-        import numpy as np  # noqa: PLC0415
-
-        wanted = [term_stems(keyword) for keyword in self.keywords]
-        self._wanted = [len(stems) for stems in wanted]
-        self._keywords_with = _inverted(wanted)
-        names = [term_stems(skill.name) for skill in self.skills]
-        self._names_with = _inverted(names)
-        self._name_lengths: NDArray[np.float64] = np.array([max(1, len(stems)) for stems in names], np.float64)
-
     def measure(self, tool: ToolProfile, vector: Floats) -> Measured:
         """Measure a tool, whose vector is float32 [dimension], against every skill."""
         import numpy as np  # noqa: PLC0415
 
         size = len(self.skills)
-        cosines = self._vectors @ vector
-        description, examples, centroid = cosines[: 3 * size].reshape(3, size)
+        cosines = self._scaled(self._vectors @ vector)
+        description, examples, centroid = np.where(self._there, cosines[: 3 * size], 0.0).reshape(3, size)
         topics, keywords = np.split(cosines[3 * size :], [len(TOPICS)])
-        named = name_stems(tool)
-        in_name, in_text = self._keyword_words(named, description_stems(tool))
+        shared = self._words.shared_with(tool)
         features = np.empty((size, len(FEATURES)))
         features[:, 0] = 1.0
         features[:, 1] = description
@@ -153,13 +152,16 @@ class SkillTable:
         features[:, 3] = self._top_keywords(keywords)
         features[:, 5] = examples
         features[:, 7] = centroid
-        features[:, 8] = np.minimum(in_name, _NAMED_TWICE)
-        features[:, 9] = np.minimum(in_text, _NAMED_TWICE)
-        features[:, 10] = self._skill_names(named)
+        features[:, 8] = np.minimum(shared.in_name, _NAMED_TWICE)
+        features[:, 9] = np.minimum(shared.in_text, _NAMED_TWICE)
+        features[:, 10] = shared.skill_name
         features[:, 11] = np.where(self._is_own, -1.0, topics).max(axis=1)
         # What is missing counts 0 in both sums.
         features[:, 12] = features[:, 1:8:2].sum(axis=1) - features[:, 5]
         features[:, 12] /= 1.0 + features[:, 2] + features[:, 6]
+        features[:, 13] = shared.explained
+        features[:, 14] = features[:, [1, 3, 7]].max(axis=1)
+        features[:, 15] = (features[:, 12].sum() - features[:, 12]) / max(1, size - 1)
         return Measured(features, keywords)
 
     def keywords_of(self, row: int) -> NDArray[np.intp]:
@@ -177,40 +179,22 @@ class SkillTable:
         mean: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
         return mean
 
-    def _keyword_words(
-        self, named: Collection[str], stems: Collection[str]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Count each skill's keywords in a tool's name, and the further ones in all its texts."""
-        import numpy as np  # noqa: PLC0415
 
-        in_name, in_text = np.zeros((2, len(self.skills)), np.intp)
-        seen = Counter(number for stem in named for number in self._keywords_with.get(stem, ()))
-        for number, count in seen.items():
-            if count == self._wanted[number]:
-                in_name[self._owners[number]] += 1
-        more = Counter(number for stem in stems if stem not in named for number in self._keywords_with.get(stem, ()))
-        for number, count in more.items():
-            if count + seen[number] == self._wanted[number]:
-                in_text[self._owners[number]] += 1
-        return in_name, in_text
+def _scale(topics: Floats) -> tuple[np.float32, np.float32]:
+    """Return the factor and the summand that put a model's cosines on the scale of the constants.
 
-    def _skill_names(self, named: Collection[str]) -> NDArray[np.float64]:
-        import numpy as np  # noqa: PLC0415
+    Cosines of other models are of another size: between 0.7 and 0.9, say, whatever the texts. How far those of the
+    topics lie apart says so; (1, 0) where they are all alike, which no model of use makes them.
+    """
+    import numpy as np  # noqa: PLC0415
 
-        shared = np.zeros(len(self.skills))
-        for stem in named:
-            shared[self._names_with.get(stem, [])] += 1.0
-        return shared / self._name_lengths
+    pairs = (topics @ topics.T)[np.triu_indices(len(topics), 1)]
+    if pairs.std() < _LEAST_DEVIATION:
+        return np.float32(1.0), np.float32(0.0)
+    stretch = _DEVIATION / pairs.std()
+    return np.float32(stretch), np.float32(_MEAN - stretch * pairs.mean())
 
 
 def _words(term: str) -> str:
     """A keyword or a tool's name as it is embedded; what has no words in it as it is."""
     return split_name(term) or term
-
-
-def _inverted(wanted: Sequence[frozenset[str]]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for number, stems in enumerate(wanted):
-        for stem in stems:
-            found.setdefault(stem, []).append(number)
-    return found

@@ -1,0 +1,61 @@
+"""Splitting groups of tools that are unlike: a group is a skill only where its tools have something in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skillroute_local.proposing.k_means import Labels, Matrix, refined
+from skillroute_local.proposing.ward import cut, ward_merges
+
+_ROUNDS = 10
+_MOST = 1_500  # Ward's method is quadratic
+_UNLIKE = 0.8
+_WORTH_IT = 1.25
+
+
+def alike(vectors: Matrix) -> float:
+    """Return the mean cosine between two different vectors of a group; 1 for one alone."""
+    n = len(vectors)
+    if n < 2:
+        return 1.0
+    total = vectors.sum(axis=0)
+    return float((total @ total - n) / (n * (n - 1)))
+
+
+def split_unlike(vectors: Matrix, labels: Labels, weights: Matrix, *, min_size: int) -> Labels:
+    """Split the groups whose tools are unlike, where the parts are clearly more alike.
+
+    Unlike is a group that is less than 0.8 times as alike as the groups are in the middle (their median): what is left
+    over after all that belongs together was grouped. Its halves have to be alike 1.25 times as much, weighted by size,
+    and no more unlike than that, and one of them large enough; they are looked at again.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        0 to k - 1.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        New groups have the numbers from k on.
+    """
+    labels, count = labels.copy(), int(labels.max()) + 1
+    groups = [np.flatnonzero(labels == number) for number in range(count)]
+    sized = [alike(vectors[rows]) for rows in groups if len(rows) >= min_size]
+    least = _UNLIKE * float(np.median(sized)) if sized else 0.0
+    waiting = [rows for rows in groups if min_size < len(rows) <= _MOST]
+    while waiting:
+        rows = waiting.pop()
+        before = alike(vectors[rows])
+        if before >= least:
+            continue
+        halves = cut(ward_merges(vectors[rows], weights[rows]), 2)
+        halves = refined(vectors[rows], halves, 2, weights=weights[rows], rounds=_ROUNDS)
+        parts = [rows[halves == half] for half in (0, 1)]
+        after = sum(len(part) * alike(vectors[part]) for part in parts if len(part) > 1) / len(rows)
+        if max(map(len, parts)) < min_size or min(map(len, parts)) == 0 or after < max(least, _WORTH_IT * before):
+            continue
+        labels[parts[1]] = count
+        count += 1
+        waiting += [part for part in parts if len(part) > min_size]
+    return labels
