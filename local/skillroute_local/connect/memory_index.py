@@ -106,6 +106,11 @@ class MemoryIndex(PointIndex):
             wanted = scored if above is None else takewhile(lambda found: found[1] > above, scored)
             return list(islice((found for found in wanted if points.passes(found[0], conditions)), limit))
 
+    def _nearest_each(
+        self, collection: Collection, queries: Sequence[list[float]], conditions: Conditions, limit: int
+    ) -> list[list[Scored]]:
+        return [self._nearest(collection, query, conditions, limit, None) for query in queries]
+
     def _page(
         self, collection: Collection, conditions: Conditions, limit: int, start: PointId | None
     ) -> tuple[list[tuple[PointId, Mapping[str, Any]]], PointId | None]:

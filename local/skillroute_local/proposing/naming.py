@@ -2,7 +2,7 @@
 
 A name is a noun phrase (``Pull Requests``), a verb and its object where nearly all tools do the same (``Translate
 Text``), or at most two phrases (``Invoices & Refunds``). Proper names of servers and companies are left out, unless all
-tools are of that one product (``Okta Groups``): docs/adr/0042.
+tools are of that one product (``Okta Groups``): docs/adr/0047.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The classifier that needs nothing but the embedding model: nearest skills, with careful confidences.
 
 What it measures is in `similarity_skills`, how that becomes a probability in `similarity_model`, and how well it does
-in docs/adr/0041.
+in docs/adr/0046.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class SimilarityClassifier:
     def _vector(self, tool: ToolProfile, deadline: Deadline) -> NDArray[np.float32]:
         """Return the tool's vector, made here as everywhere else when it has none yet.
 
-        Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: it is near to nothing.
+        Where the model refuses the tool, that of the texts that it takes; with none of these, zeros: near to nothing.
         """
         import numpy as np  # noqa: PLC0415 - 70 ms that a function without a classifier should not pay
 

@@ -9,7 +9,7 @@ word with two meanings convinces the first judge ("stock" of a warehouse), but n
 
 The constants were fitted by ``benchmarks/classification.py --fit`` with both packaged encoders, on the examples,
 Seal-Tools, public servers and tools that no skill is for. Cosines of other encoders are put on their scale first
-(`similarity_skills`; docs/adr/0041).
+(`similarity_skills`; docs/adr/0046).
 """
 
 from __future__ import annotations
