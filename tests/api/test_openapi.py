@@ -89,6 +89,8 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "tool_threshold": 0.3,
         "include_schemas": True,
         "strategy": "hierarchical",
+        "explain": False,
+        "collapse_duplicates": False,
         "mode": None,
     }
     assert (request["limit"]["minimum"], request["limit"]["maximum"]) == (1, 50)

@@ -394,6 +394,32 @@ def test_the_route_of_tools_tells_confidence_and_no_match_in_headers(
         assert told(mode="lexical", query="nothing") == (None, None)
 
 
+# Explanations and near-duplicates
+
+
+def test_details_are_in_the_answer_where_they_are_asked_for_and_nowhere_else(filled: TestClient) -> None:
+    plain = search(filled, mode="hybrid")
+    assert "explain" not in plain
+    assert plain["tools"]
+    assert all(not tool.keys() & {"explain", "duplicates"} for tool in plain["tools"])
+    asked = search(filled, mode="hybrid", explain=True)
+    assert list(asked) == [*plain, "explain"]
+    for tool in asked["tools"]:
+        assert tool["explain"]["score"] == tool["score"]
+        assert tool["duplicates"] is None
+    collapsed = search(filled, mode="hybrid", collapse_duplicates=True)
+    assert collapsed["explain"] is None
+    assert [(tool["explain"], tool["duplicates"]) for tool in collapsed["tools"]] == [(None, [])] * len(plain["tools"])
+
+
+@pytest.mark.parametrize("field", ["explain", "collapse_duplicates"])
+def test_details_are_asked_for_by_a_boolean(shared_client: TestClient, field: str) -> None:
+    response = shared_client.post("/api/v1/search", json={"query": QUERY, field: "yes"})
+    assert response.status_code == 422
+    (problem,) = response.json()["detail"]
+    assert problem["loc"] == ["body", field]
+
+
 # Degradation, as a caller sees it
 
 

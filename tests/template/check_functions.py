@@ -150,6 +150,7 @@ def check_settings(stack: Stack) -> None:
         for each in (
             "embedding_provider",
             "default_mode",
+            "no_match_below",
             "registry_fusion",
             "search_engine",
             "rerank_provider",

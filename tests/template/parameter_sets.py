@@ -27,6 +27,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtRequireOrg": "false",
         "JwtAgentClaim": "mail_agent",
         "SearchEngine": "shadow",
+        "NoMatchBelow": "0.1",
         "RerankProvider": "bedrock",
         "RerankModel": "cohere.rerank-v3-5:0",
         "EmbeddingProvider": "openai",

@@ -541,6 +541,9 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         "include_schemas": True,
         "strategy": "hierarchical",
         "mode": None,
+        # Beside the contract, and off.
+        "explain": False,
+        "collapse_duplicates": False,
     }
 
 

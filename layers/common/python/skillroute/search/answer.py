@@ -3,61 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from skillroute.catalogue.model import ItemSchemas
 from skillroute.core.answer_size import SEARCH_BYTES, TEXT_BYTES, shortened, size_of
-from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
 from skillroute.search.enrich import Schemas
-from skillroute.search.explained import SearchExplanation, ToolExplanation
-from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch, ToolMatch
-from skillroute.search.retrieve import Candidate
+from skillroute.search.found import Found, Hit
+from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, ToolMatch
 from skillroute.search.run import ToolSearchRun
-from skillroute.search.seen import unseen
-from skillroute.skills.model import SkillKey, id_in_key
+from skillroute.skills.model import id_in_key
 
 _NO_SCHEMAS = ItemSchemas(None, None, None)
 
 _BESIDE = 10_000
 """Bytes that everything else of a result has at most: a name and a server of 256 characters, and five skills."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A candidate that is returned, with what the index knows of it, and those of its skills that are not shown.
-
-    `duplicates` are its near-duplicates, the best first.
-    """
-
-    candidate: Candidate
-    payload: Mapping[str, Any]
-    unseen: frozenset[str] = frozenset()
-    duplicates: Sequence[Hit] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedSkill:
-    """A skill that the query matched: what its tools are found by, and what is said of it."""
-
-    key: SkillKey
-    match: SkillMatch
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned.
-
-    With the explanation of each result and of all where they were asked for.
-    """
-
-    skills: Sequence[MatchedSkill] = ()
-    candidate_count: int = 0
-    hits: Sequence[Hit] = ()
-    explained: Sequence[ToolExplanation] = ()
-    explanation: SearchExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,36 +46,6 @@ class Enriched:
     tools: Sequence[EnrichedTool]
     schemas_omitted: Sequence[str] = ()
     descriptions_cut: bool = False
-
-
-def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:
-    """Look up what the index knows of candidates; those deleted a moment ago are left out."""
-    payloads = index.payloads(collection, [candidate.key for candidate in candidates])
-    return [Hit(candidate, payloads[candidate.key]) for candidate in candidates if candidate.key in payloads]
-
-
-def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
-    """Look up what the index knows of candidates that are tools, and which of their skills the caller sees."""
-    return without_unseen(index, with_payloads(index, Collection.TOOLS, candidates), caller)
-
-
-def without_unseen(index: VectorIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
-    """Look up which skills of tools the caller sees."""
-    hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
-    return [replace(hit, unseen=hidden) for hit in hits] if hidden else hits
-
-
-def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
-    """Return a matched skill with what the API says of it (search-contract BR-002)."""
-    key = SkillKey(hit.candidate.key)
-    match = SkillMatch(
-        id=id_in_key(key),
-        name=hit.payload["name"],
-        description=hit.payload["description"],
-        score=hit.candidate.score,
-        tool_count=tool_count,
-    )
-    return MatchedSkill(key, match)
 
 
 def tool_matches(hits: Sequence[Hit]) -> tuple[list[ToolMatch], bool]:

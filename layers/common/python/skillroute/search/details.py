@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillroute.core.answer_size import size_of
-from skillroute.search.answer import Found, Hit
 from skillroute.search.explained import DetailedSearchResponse, DetailedTool, Duplicate, ToolExplanation
+from skillroute.search.found import Found, Hit
 from skillroute.search.model import SearchRequest, SearchResponse
 
 

@@ -6,12 +6,17 @@ servers' names, and their descriptions share `ALIKE` of their words (docs/adr/00
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from skillroute.catalogue.text import name_words
-from skillroute.search.answer import Hit
+from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.model import Collection
+from skillroute.search.found import Hit, tool_hits, with_payloads, without_unseen
+from skillroute.search.model import SearchRequest
+from skillroute.search.retrieve import Candidate
 
 ALIKE = 0.8
 """The least share of the words of two descriptions that both have. On 1,151 servers' tools all pairs of one name are at
@@ -52,3 +57,11 @@ def _name(payload: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
 def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
     # Without a word of a description the name alone would decide.
     return bool(one) and len(one & other) >= ALIKE * len(one | other)
+
+
+def hits_of(index: VectorIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
+    """Look up the candidates that a page shows, with their near-duplicates where the request asks for that."""
+    if not request.collapse_duplicates:
+        return tool_hits(index, candidates[: request.limit], caller)
+    every = with_payloads(index, Collection.TOOLS, candidates)
+    return without_unseen(index, collapse(every, request.limit), caller)

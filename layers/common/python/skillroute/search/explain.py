@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillroute.catalogue.text import split_name
-from skillroute.search.answer import Hit
 from skillroute.search.confidence import FEATURES, Confidence, Curve, Standing, features
 from skillroute.search.explained import (
     ConfidenceExplanation,
@@ -14,6 +13,7 @@ from skillroute.search.explained import (
     ToolExplanation,
     parts,
 )
+from skillroute.search.found import Hit
 from skillroute.search.retrieve import Ranking
 
 

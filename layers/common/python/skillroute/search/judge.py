@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.search.answer import Hit
 from skillroute.search.confidence import Confidence, Standing, load_confidences
 from skillroute.search.explain import explain_confidence
 from skillroute.search.explained import ConfidenceExplanation
+from skillroute.search.found import Hit
 from skillroute.search.retrieve import Ranking
 from skillroute.search.run import ToolSearchRun
 

@@ -16,13 +16,13 @@ from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.search import answer, plan
-from skillroute.search.answer import Found, Hit, MatchedSkill, tool_hits, with_payloads, without_unseen
 from skillroute.search.clauses import clauses
 from skillroute.search.details import asks_for_details, detailed, size_beside
-from skillroute.search.duplicates import collapse
+from skillroute.search.duplicates import hits_of
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.explain import explain_tools
 from skillroute.search.explained import SearchExplanation
+from skillroute.search.found import Found, Hit, MatchedSkill, matching_skills, tool_hits
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.judge import Judge
@@ -38,8 +38,7 @@ from skillroute.search.model import (
 from skillroute.search.plan import SearchPlan, skills_where, tools_where
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
 from skillroute.search.run import ToolSearchRun
-from skillroute.search.seen import keys_of_skills, tool_count
-from skillroute.skills.model import SkillKey
+from skillroute.search.seen import keys_of_skills
 
 
 class ToolSearch:
@@ -117,7 +116,7 @@ class ToolSearch:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 ranking = self._ranking(run, index, query, wanted, tools_where(caller))
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
-                matched = _matching_skills(run, index, ranking, limit, least)
+                matched = matching_skills(run, index, ranking, limit, least)
                 if not matched:
                     self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
                 return [skill.match for skill in matched], run
@@ -194,7 +193,7 @@ class ToolSearch:
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = _hits(index, candidates, request, run.caller)
+                hits = hits_of(index, candidates, request, run.caller)
                 self._judge(run, ranking, index.model.name, hits)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
@@ -215,7 +214,7 @@ class ToolSearch:
     ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
-            skills = _matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
+            skills = matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
             if ranking.best_tool_is_bare:
                 skills = []
             if not skills:
@@ -263,19 +262,3 @@ class ToolSearch:
         except SkillrouteError as error:
             run.degrade("schema_load_failed", error)
             return Schemas({})
-
-
-def _hits(index: LentIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
-    if not request.collapse_duplicates:
-        return tool_hits(index, candidates[: request.limit], caller)
-    every = with_payloads(index, Collection.TOOLS, candidates)
-    return without_unseen(index, collapse(every, request.limit), caller)
-
-
-def _matching_skills(
-    run: ToolSearchRun, index: LentIndex, ranking: Ranking, limit: int, threshold: float
-) -> list[MatchedSkill]:
-    with run.watch.stage("skill_search"):
-        candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)
-        hits = with_payloads(index, Collection.SKILLS, candidates)
-        return [answer.matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]
