@@ -141,13 +141,13 @@ def above(served: Array, unserved: Array) -> float:
 
 def reliability(samples: Sequence[Sample], weights: Array, target: Target) -> None:
     """Print by ranges of the confidence its mean, the share that is right, and the count."""
-    said = np.concatenate([chances_of(sample, weights) for sample in samples])
+    chance = np.concatenate([chances_of(sample, weights) for sample in samples])
     right = np.concatenate([target(sample) for sample in samples])
     print("\n| confidence | right | requests |\n|---|---|---|")
     for place in range(10):
-        inside = np.minimum((said * 10).astype(int), 9) == place
+        inside = np.minimum((chance * 10).astype(int), 9) == place
         if inside.any():
-            print(f"| {said[inside].mean():.2f} | {right[inside].mean():.2f} | {inside.sum()} |")
+            print(f"| {chance[inside].mean():.2f} | {right[inside].mean():.2f} | {inside.sum()} |")
 
 
 def refusals(samples: Mapping[str, Sample], weights: Array, bound: float) -> None:

@@ -382,16 +382,16 @@ def test_the_route_of_tools_tells_confidence_and_no_match_in_headers(
     with lent_system(database_url, edge_indexes, embedder=embedder, default_mode="hybrid") as system:
         client = TestClient(app_over(system))
 
-        def told(route: str = "tools", **parameters: str) -> tuple[str | None, str | None]:
+        def headers_of(route: str = "tools", **parameters: str) -> tuple[str | None, str | None]:
             headers = client.get(f"/api/v1/search/{route}", params={"query": QUERY, **parameters}).headers
             return headers.get("X-Confidence"), headers.get("X-No-Match")
 
-        assert told() == (None, "true"), "nothing was found"
+        assert headers_of() == (None, "true"), "nothing was found"
         system.tools([(f"far_{n}", at(0.1)) for n in range(20)], description="nothing in common")
-        confidence, no_match = told()
+        confidence, no_match = headers_of()
         assert (confidence, no_match) == (f"{search(client)['metadata']['confidence']:.4f}", "true")
-        assert told("skills") == (None, None)
-        assert told(mode="lexical", query="nothing") == (None, None)
+        assert headers_of("skills") == (None, None)
+        assert headers_of(mode="lexical", query="nothing") == (None, None)
 
 
 # Explanations and near-duplicates

@@ -75,7 +75,7 @@ def test_signals_and_their_ranks_are_those_of_all_candidates(known: System) -> N
     assert (words.clause_margin, words.leads_clause) == (None, None), "a request without clauses"
 
 
-def test_what_the_exact_name_adds_is_told(known: System) -> None:
+def test_what_the_exact_name_adds_is_shown(known: System) -> None:
     query = "calls"
     tool = explained(known, query, strategy="direct").tools[0]
     assert (tool.name, tool.explain and tool.explain.is_named) == ("calls", True)
@@ -85,7 +85,7 @@ def test_what_the_exact_name_adds_is_told(known: System) -> None:
     assert tool.explain.named_first > 0.0
 
 
-def test_clauses_are_named_and_what_suits_one_is_told(known: System) -> None:
+def test_clauses_are_named_and_what_suits_one_is_shown(known: System) -> None:
     query = "read the quarterly report, schedule a meeting, tell the whole team"
     answer = explained(known, query, strategy="direct")
     assert answer.explain is not None
@@ -159,3 +159,11 @@ def test_other_organisations_tools_are_in_no_part(known: System) -> None:
     known.tools([(f"theirs_{n}", at(0.99)) for n in range(5)], org="b", description=QUERY)
     after = explained(known, strategy="direct", caller=of_org("a"))
     assert (after.tools, after.explain) == (before.tools, before.explain)
+
+
+def test_an_explanation_is_of_bounded_size(known: System) -> None:
+    """Beside the longest names and descriptions: nothing of a tool's texts is repeated."""
+    known.tools([(f"{'x' * 250}_{n}", at(0.5)) for n in range(60)], description=f"{QUERY} " * 200)
+    tools = explained(known, "read, tell it, schedule a meeting with John " * 20, strategy="direct", limit=50).tools
+    assert len(tools) == 50
+    assert max(len(tool.explain.model_dump_json()) for tool in tools if tool.explain) < 2_000

@@ -1,4 +1,4 @@
-"""What fits is told from what is merely nearest: confidence, and no match (docs/adr/0041)."""
+"""What fits and what is merely nearest: confidence, and no match (docs/adr/0041)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def known(database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
         yield system
 
 
-def test_a_tool_that_fits_is_told_from_one_that_is_merely_the_nearest(known: System) -> None:
+def test_a_tool_that_fits_has_more_confidence_than_one_that_is_merely_the_nearest(known: System) -> None:
     poor = known.search().metadata
     known.tool("fits", at(0.9), description=QUERY)
     good = known.search().metadata

@@ -1,0 +1,54 @@
+"""What is made of the results: confidence in the first never exceeds that in the first five."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skillroute.core.caller import LAPTOP
+from skillroute.search.confidence import Standing, load_confidences
+from skillroute.search.found import Hit
+from skillroute.search.judge import Judge
+from skillroute.search.retrieve import Candidate, Ranking
+from skillroute.search.run import ToolSearchRun
+
+HIT = Hit(Candidate("1", 0.5, 0.5), {})
+
+
+def judged(standing: Standing | None, model: str, no_match_below: float | None = None) -> ToolSearchRun:
+    run = ToolSearchRun(LAPTOP)
+    ranking: Any = SimpleNamespace(standing=lambda key: standing)
+    Judge(no_match_below)(run, cast(Ranking, ranking), model, [HIT])
+    return run
+
+
+@given(st.builds(Standing, st.floats(0, 1), st.floats(0, 1), st.integers(1, 200)))
+@pytest.mark.parametrize("model", sorted(load_confidences()))
+def test_the_first_is_no_likelier_than_the_first_five(model: str, standing: Standing) -> None:
+    run = judged(standing, model)
+    assert run.confidence is not None
+    assert run.confidence_first_five is not None
+    assert run.confidence <= run.confidence_first_five
+    assert run.no_match is (run.confidence_first_five < load_confidences()[model].no_match_below)
+
+
+def test_the_two_curves_may_cross_and_the_lower_counts() -> None:
+    """High above its rivals, and near to nothing."""
+    model, standing = "all-minilm-l6-v2-int8-v1", Standing(0.95, 0.0, 1)
+    curves = load_confidences()[model]
+    assert curves.first(standing) > curves.first_five(standing)
+    assert judged(standing, model).confidence == curves.first_five(standing)
+
+
+def test_a_threshold_that_is_set_counts_instead_of_the_models() -> None:
+    model, standing = "tool-minilm-l6-int8-v1", Standing(0.5, 0.5, 8)
+    assert [judged(standing, model, below).no_match for below in (None, 0.0, 1.0)] == [False, False, True]
+
+
+@pytest.mark.parametrize(("standing", "model"), [(None, "tool-minilm-l6-int8-v1"), (Standing(0.5, 0.5, 8), "other")])
+def test_without_a_probability_or_curves_nothing_is_judged(standing: Standing | None, model: str) -> None:
+    run = judged(standing, model, 1.0)
+    assert (run.confidence, run.confidence_first_five, run.no_match) == (None, None, False)
