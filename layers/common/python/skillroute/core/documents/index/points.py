@@ -117,8 +117,7 @@ class PointIndex(ABC):
         query = self._bm25.query(text)
         if conditions is None or query is None:
             return []
-        found = _with_ties(lambda count: self._nearest(collection, query, conditions, count, None), limit)
-        return self._hits(collection, found, limit)
+        return self._by_terms(collection, query, conditions, limit)
 
     def search_terms(
         self, collection: Collection, weights: Mapping[str, float], *, where: IndexFilter, limit: int
@@ -128,7 +127,13 @@ class PointIndex(ABC):
         query = terms_vector(weights)
         if conditions is None or query is None:
             return []
-        # Of the first thousand by a word or two, dozens tie at the cut: a tenth more holds them nearly always.
+        return self._by_terms(collection, query, conditions, limit)
+
+    def _by_terms(
+        self, collection: Collection, query: SparseVector, conditions: Conditions, limit: int
+    ) -> list[IndexHit]:
+        # Of the first thousand by a word or two dozens tie at the cut, of a hundred a few: a tenth more holds them
+        # nearly always.
         found = _with_ties(
             lambda count: self._nearest(collection, query, conditions, count, None), limit, spare=limit // 10
         )
