@@ -41,7 +41,10 @@ def _opened(given: Json) -> Iterator[Mapping[str, Search]]:
 def _search(data: Imported, options: Mapping[str, str]) -> Search:
     def search(query: str) -> list[str]:
         request = SearchRequest.model_validate({"query": query, "limit": LIMIT, **options})
-        return data.ranked(data.parts.tool_search.search(request, LAPTOP))
+        response = data.parts.tool_search.search(request, LAPTOP)
+        if response.metadata.degraded:
+            raise RuntimeError(f"{options} is degraded for {query!r}: {response.metadata.degraded}")
+        return data.ranked(response)
 
     return search
 

@@ -143,7 +143,10 @@ class Imported:
         self.parts = parts
         self._id_of: dict[str, str] = {}
         self._import_tools()
-        parts.embed_missing()  # what a busy machine had no time for within a call
+        while (
+            parts.embed_missing()
+        ):  # what a busy machine had no time for within a call, as far as one half minute goes
+            pass
         skills, assignments = judged.skills, judged.assignments
         if judged.skills_from == "k-means":
             skills, assignments = cluster_skills(judged.tools, parts.embedder, seed)
