@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillroute_local.commands.import_shown import show_change, show_report
-from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, progress_bar
+from skillroute_local.commands.import_shown import bars, show_change, show_report
+from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
-    from skillroute_local.client import Client, Written
-    from skillroute_local.importing.report import ImportReport
+    from skillroute_local.client import Written
+    from skillroute_local.importing.run import Import
     from skillroute_local.importing.wanted import Wanted
 
 EXAMPLES = """\b
@@ -125,14 +125,17 @@ def import_(
     with client_for(url, token, sign_region) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
+        from skillroute_local.importing.run import Import  # noqa: PLC0415
         from skillroute_local.importing.wanted import wanted  # noqa: PLC0415
 
         require_format(format_)
         sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
+        importing = Import(sources, client, prune=prune)
         if watch:
-            _watch(sources, client, prune=prune)
+            _watch(importing, sources)
             return
-        report = _import(sources, client, prune=prune, dry_run=dry_run)
+        with bars() as make_bar:
+            report = importing.compare(make_bar, show_change) if dry_run else importing.write(make_bar)
     show_report(report, dry_run=dry_run)
     if report.problems:
         raise typer.Exit(1)
@@ -147,50 +150,25 @@ def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> Non
         raise LocalError(f"no such file: {', '.join(missing)}")
 
 
-def _import(sources: Sequence[Wanted], client: Client, *, prune: bool, dry_run: bool = False) -> ImportReport:
-    from skillroute_local.importing.report import ImportReport  # noqa: PLC0415
-    from skillroute_local.importing.source import Source  # noqa: PLC0415
-
-    report = ImportReport()
-    with progress_bar("{task.percentage:>3.0f}%") as progress:
-        for each in sources:
-            task = progress.add_task(each.name, total=None)  # until it is read, which may take a while
-            source = Source(each.name, each.read, report, each.kind)
-            reading = source.reading()
-            if reading is None:
-                progress.update(task, total=1, completed=1)
-                continue
-            total = max(reading.size, 1)
-            progress.update(task, total=total)
-
-            def advance(done: int, task: object = task) -> None:
-                progress.advance(task, done)  # type: ignore[arg-type]
-
-            if dry_run:
-                for change in source.compare(reading, client, advance, prune=prune):
-                    show_change(change)
-            else:
-                source.write(reading, client, advance, prune=prune)
-            progress.update(task, completed=total)
-    return report
-
-
-def _watch(sources: Sequence[Wanted], client: Client, *, prune: bool) -> None:
+def _watch(importing: Import, sources: Sequence[Wanted]) -> None:
     from skillroute_local.importing.watch import Watch  # noqa: PLC0415
 
     watch = Watch([each.watched for each in sources])
-    _show_import(sources, client, prune=prune)
-    err.print("watching; Ctrl-C ends it", highlight=False)
     try:
+        _show_import(importing, None)
+        err.print("watching; Ctrl-C ends it", highlight=False)
         for place in watch.changes():
-            _show_import([sources[place]], client, prune=prune)
+            _show_import(importing, [place])
     except KeyboardInterrupt:
         return
 
 
-def _show_import(sources: Sequence[Wanted], client: Client, *, prune: bool) -> None:
+def _show_import(importing: Import, places: Sequence[int] | None) -> None:
     """Import once and show it. That Skillroute does not answer just now is no reason to stop watching."""
     try:
-        show_report(_import(sources, client, prune=prune), dry_run=False)
+        with bars() as make_bar:
+            report = importing.write(make_bar, places)
     except LocalError as error:
         err.print(f"skillroute: {error}", markup=False, highlight=False, soft_wrap=True)
+    else:
+        show_report(report, dry_run=False)

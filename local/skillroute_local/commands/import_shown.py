@@ -1,14 +1,17 @@
-"""What `skillroute import` shows: changes one a line, counts, and what was refused and why."""
+"""What `skillroute import` shows: bars, changes one a line, counts, and what was refused and why."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from skillroute_local.commands.shared import err, out
+from skillroute_local.commands.shared import err, out, progress_bar
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from skillroute_local.client import Written
     from skillroute_local.importing.compare import Change
     from skillroute_local.importing.report import ImportReport
@@ -63,3 +66,29 @@ def _show_counts(kind: Written, counts: Counter[str], tools: Counter[str]) -> No
 
 def _counted(counts: Counter[str], names: Sequence[str]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in names)
+
+
+@contextmanager
+def bars() -> Iterator[Callable[[str], _Bar]]:
+    """Lend what makes a bar for each source."""
+    with progress_bar("{task.percentage:>3.0f}%") as progress:
+        yield lambda name: _Bar(progress, name)
+
+
+class _Bar:
+    """A bar that moves to and fro until the size is known: a source may take a while to be read."""
+
+    def __init__(self, progress: Progress, name: str) -> None:
+        self._progress = progress
+        self._total = 1
+        self._task = progress.add_task(name, total=None)
+
+    def sized(self, size: int) -> None:
+        self._total = max(size, 1)
+        self._progress.update(self._task, total=self._total)
+
+    def advance(self, done: int) -> None:
+        self._progress.advance(self._task, done)
+
+    def end(self) -> None:
+        self._progress.update(self._task, total=self._total, completed=self._total)

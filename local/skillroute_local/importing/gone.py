@@ -45,10 +45,10 @@ def scopes_of(reading: Reading, seen: Seen) -> tuple[Sequence[Scope], str | None
     return known, None if known else "it lists nothing at all"
 
 
-def gone(scopes: Iterable[Scope], seen: Seen, catalogue: Catalogue) -> Iterator[Stored]:
-    """Yield the stored items of what a source lists in full that it does not have."""
+def gone(scopes: Iterable[Scope], all_seen: Sequence[Seen], catalogue: Catalogue) -> Iterator[Stored]:
+    """Yield the stored items of scopes that none of the sources has."""
     for scope in scopes:
         for key, row in catalogue.items(scope.server).items():
             is_meant = key.type == scope.type and (scope.tag is None or scope.tag in row["tags"])
-            if is_meant and not seen.has(key):
+            if is_meant and not any(seen.has(key) for seen in all_seen):
                 yield row

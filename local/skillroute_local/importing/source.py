@@ -1,14 +1,14 @@
-"""One source on its way in: read, checked, and written or compared; what it no longer has is removed."""
+"""One source on its way in: read, checked, and written or compared; and what it no longer has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from skillroute.catalogue.model import ItemContent
 
 from skillroute_local.client import Client, Written
 from skillroute_local.importing.check import Checked, checked
-from skillroute_local.importing.compare import Change, compared, removed
+from skillroute_local.importing.compare import Change, compared
 from skillroute_local.importing.gone import Seen, gone, scopes_of
 from skillroute_local.importing.model import About, Reading, Refuse, Unreadable
 from skillroute_local.importing.report import ImportReport
@@ -18,9 +18,12 @@ from skillroute_local.importing.stored import Catalogue, Stored
 Read = Callable[[Refuse], Reading]
 """Reads a source, and notes what it refuses. Raises `Unreadable`."""
 
+Progress = Callable[[int], None]
+"""Called with how many bytes more are done."""
+
 
 class Source:
-    """A source that is imported.
+    """A source that is imported, once.
 
     Parameters
     ----------
@@ -31,63 +34,70 @@ class Source:
         Added to.
     kind : str
         What it holds, as far as that is known before it is read.
+
+    Attributes
+    ----------
+    seen : Seen
+        What it has, as far as it was written or compared.
+    stored : int or None
+        The id of an item that it wrote.
     """
 
     def __init__(self, name: str, read: Read, report: ImportReport, kind: Written = "items") -> None:
-        self._name = name
+        self.name = name
+        self.seen = Seen()
+        self.stored: int | None = None
         self._read = read
         self._report = report
         self._kind = kind
-        self._seen = Seen()
+        self._reading: Reading | None = None
 
-    def reading(self) -> Reading | None:
-        """Return what it holds, None where it cannot be read; that is noted."""
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that it has is known."""
+        return self._reading is not None and None not in self.seen.refused
+
+    def size(self) -> int | None:
+        """Read it, and return how many bytes its rows have; None where it cannot be read, which is noted."""
         try:
-            reading = self._read(self._refuse)
+            reading = self._reading = self._read(self._refuse)
         except Unreadable as error:
             self._report.fail(self._kind, str(error))
             return None
-        self._report.notes += [f"{self._name}: {note}" for note in reading.notes]
-        return reading
+        self._report.notes += [f"{self.name}: {note}" for note in reading.notes]
+        return reading.size
 
-    def write(self, reading: Reading, client: Client, progress: Callable[[int], None], *, prune: bool) -> None:
-        """Write what was read, and with `prune` remove what the source no longer has. Raises `LocalError`."""
-        stored = send(client, self._checked(reading), self._report, progress)
-        if not prune:
-            return
-        for row in self._gone(reading, Catalogue(client)):
-            # Global items are not the organisation's to remove: what was just written shows whose they are.
-            if stored is not None and row["org_id"] == client.item(stored)["org_id"]:
-                client.delete_item(row["id"])
-                self._report.counts["items"]["removed"] += 1
+    def write(self, client: Client, progress: Progress) -> None:
+        """Write what was read. Raises `LocalError`."""
+        self.stored = send(client, self._checked(), self._report, progress)
 
-    def compare(
-        self, reading: Reading, client: Client, progress: Callable[[int], None], *, prune: bool
-    ) -> Iterator[Change]:
+    def compare(self, catalogue: Catalogue, progress: Progress) -> Iterator[Change]:
         """Yield what `write` would change. Raises `LocalError`."""
-        catalogue = Catalogue(client)
-        for each in self._checked(reading):
-            for change in compared([each], catalogue):
-                self._report.counts[change.kind][change.what] += 1
-                yield change
+        for each in self._checked():
+            yield from compared([each], catalogue)
             progress(each.row.size)
-        if prune:
-            for row in self._gone(reading, catalogue):
-                self._report.counts["items"]["removed"] += 1
-                yield removed(row)
 
-    def _checked(self, reading: Reading) -> Iterator[Checked]:
-        for each in checked(reading.rows, self._refuse):
+    def gone(self, catalogue: Catalogue, all_seen: Sequence[Seen]) -> list[Stored]:
+        """Return what is stored of that which it lists in full and no source has; why it is nothing is noted.
+
+        Parameters
+        ----------
+        all_seen : sequence of Seen
+            What each of the sources has, this one among them: they may share a server.
+        """
+        if self._reading is None:
+            return []
+        scopes, why_not = scopes_of(self._reading, self.seen)
+        if why_not is not None:
+            self._report.notes.append(f"{self.name}: nothing is removed: {why_not}")
+        return list(gone(scopes, all_seen, catalogue))
+
+    def _checked(self) -> Iterator[Checked]:
+        for each in checked(self._reading.rows if self._reading else (), self._refuse):
             if isinstance(each.content, ItemContent):
-                self._seen.note(each.content)
+                self.seen.note(each.content)
             yield each
 
-    def _gone(self, reading: Reading, catalogue: Catalogue) -> list[Stored]:
-        scopes, why_not = scopes_of(reading, self._seen)
-        if why_not is not None:
-            self._report.notes.append(f"{self._name}: nothing is removed: {why_not}")
-        return list(gone(scopes, self._seen, catalogue))
-
     def _refuse(self, where: str, reason: str, about: About = None, /) -> None:
-        self._seen.refused.add(about)
-        self._report.fail(self._kind, f"{where}: {reason}")
+        self.seen.refused.add(about)
+        self._report.fail(self._reading.kind if self._reading else self._kind, f"{where}: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from skillroute_local.errors import LocalError
 from skillroute_local.importing.compare import Change
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.report import ImportReport
-from skillroute_local.importing.source import Source
+from skillroute_local.importing.run import Import
 from skillroute_local.importing.wanted import wanted
 
 STUB = Path(__file__).parents[2] / "stubs" / "mcp_server.py"
@@ -30,6 +31,7 @@ class Kept(Client):
         self.org_id = org_id
         self.by_key: dict[tuple[object, ...], dict[str, Any]] = {}
         self.servers: list[dict[str, Any]] = []
+        self.ids = itertools.count(1)
 
     @property
     def stored(self) -> list[dict[str, Any]]:
@@ -50,7 +52,7 @@ class Kept(Client):
         row = self.row(value, org_id)
         key = org_id, row["server"], row["type"], row["name"]
         held = self.by_key.get(key)
-        row["id"] = held["id"] if held else len(self.by_key) + 1
+        row["id"] = held["id"] if held else next(self.ids)
         same = held is not None and held["content_hash"] == row["content_hash"]
         self.by_key[key] = row
         return {**row, "status": "created" if held is None else "unchanged" if same else "updated"}
@@ -81,24 +83,43 @@ class Kept(Client):
         return sorted(f"{row['server']}/{row['name']}" for row in self.stored)
 
 
-def imported(
+class NoBar:
+    """A progress bar that nobody sees."""
+
+    def sized(self, size: int) -> None:
+        pass
+
+    def advance(self, done: int) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+def no_bar(_: str) -> NoBar:
+    return NoBar()
+
+
+def importing(
     client: Client, *paths: Path, choices: Choices | None = None, mcp: str | None = None, prune: bool = False
-) -> ImportReport:
-    report = ImportReport()
-    for each in wanted({"items": paths}, mcp, choices or Choices(), None, watch=False):
-        source = Source(each.name, each.read, report, each.kind)
-        if reading := source.reading():
-            source.write(reading, client, lambda _: None, prune=prune)
-    return report
+) -> Import:
+    return Import(wanted({"items": paths}, mcp, choices or Choices(), None, watch=False), client, prune=prune)
 
 
-def dry_run(client: Client, path: Path, choices: Choices | None = None, *, prune: bool = True) -> list[Change]:
-    report = ImportReport()
-    [each] = wanted({"items": [path]}, None, choices or Choices(), None, watch=False)
-    source = Source(each.name, each.read, report, each.kind)
-    reading = source.reading()
-    assert reading is not None
-    return list(source.compare(reading, client, lambda _: None, prune=prune))
+def imported(client: Client, *paths: Path, **options: Any) -> ImportReport:
+    return importing(client, *paths, **options).write(no_bar)
+
+
+def dry_run(client: Client, path: Path, choices: Choices | None = None) -> list[Change]:
+    changes: list[Change] = []
+    importing(client, path, choices=choices, prune=True).compare(no_bar, changes.append)
+    return changes
+
+
+def listed(path: Path, *names: str) -> Path:
+    """Write items of the server garden, one a line."""
+    path.write_text("".join(json.dumps({"name": name, "server": "garden"}) + "\n" for name in names), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
@@ -209,6 +230,53 @@ class TestRemoval:
             imported(client, tmp_path / "skills", prune=True)
 
             assert client.names == ["skills/pdf", "skills/readme"]
+
+    def test_sources_that_share_a_server_leave_each_other_alone(self, tmp_path: Path) -> None:
+        with Kept() as client:
+            files = [listed(tmp_path / "a.jsonl", "dig", "rake"), listed(tmp_path / "b.jsonl", "sow", "hoe")]
+            both = importing(client, *files, prune=True)
+            both.write(no_bar)
+            listed(files[0], "dig", "dig too")
+            listed(files[1], "sow", "sow too")
+
+            report = both.write(no_bar)
+            assert client.names == ["garden/dig", "garden/dig too", "garden/sow", "garden/sow too"]
+            assert report.counts["items"]["removed"] == 2
+
+            # AND when only one is imported again, as a watched one that changed
+            listed(files[1], "sow", "sow too", "reap")
+            both.write(no_bar, [1])
+            listed(files[1], "sow")
+            both.write(no_bar, [1])
+            assert client.names == ["garden/dig", "garden/dig too", "garden/sow"]
+
+    def test_beside_a_source_that_cannot_be_read_nothing_goes(self, tmp_path: Path) -> None:
+        with Kept() as client:
+            good, bad = listed(tmp_path / "a.jsonl", "dig", "rake"), listed(tmp_path / "b.jsonl", "sow", "hoe")
+            imported(client, good, bad)
+            listed(good, "dig", "hoe")
+            bad.write_text("{broken", encoding="utf-8")
+
+            report = imported(client, good, bad, prune=True)
+
+            assert client.names == ["garden/dig", "garden/hoe", "garden/rake", "garden/sow"]
+            assert report.notes == ["nothing is removed: b.jsonl could not be read as a whole, and may have it"]
+
+    def test_what_cannot_be_removed_is_named_and_stops_nothing(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake", "sow"), choices=GARDEN)
+            remove = client.delete_item
+
+            def refuse_one(item_id: int) -> None:
+                if client.item(item_id)["name"] == "rake":
+                    raise LocalError("404: no item with id 2")
+                remove(item_id)
+
+            client.delete_item = refuse_one  # type: ignore[method-assign]
+            report = imported(client, garden("dig"), choices=GARDEN, prune=True)
+
+            assert client.names == ["garden/dig", "garden/rake"]
+            assert report.problems == ["garden.json: garden/rake cannot be removed: 404: no item with id 2"]
 
 
 class TestDryRun:

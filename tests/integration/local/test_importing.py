@@ -14,8 +14,8 @@ from skillroute_local.client import Client, Written
 from skillroute_local.documents import read_objects
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.report import ImportReport
+from skillroute_local.importing.run import Import
 from skillroute_local.importing.send import BATCH
-from skillroute_local.importing.source import Source
 from skillroute_local.importing.wanted import wanted
 
 
@@ -32,27 +32,35 @@ class Recorded(Client):
         return {"degraded": [], "results": results}
 
 
+class Bar:
+    def __init__(self, progress: Callable[[int], None]) -> None:
+        self.advance = progress
+
+    def sized(self, size: int) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
 def import_file(
-    client: Client, kind: Written, path: Path, report: ImportReport, progress: Callable[[int], None]
-) -> None:
+    client: Client, kind: Written, path: Path, progress: Callable[[int], None] = lambda _: None
+) -> ImportReport:
     named: dict[Written, list[Path]] = {"items": [], kind: [path]}
-    [source] = wanted(named, None, Choices(), None, watch=False)
-    importing = Source(source.name, source.read, report, kind)
-    reading = importing.reading()
-    if reading is not None:
-        importing.write(reading, client, progress, prune=False)
+    sources = wanted(named, None, Choices(), None, watch=False)
+    return Import(sources, client, prune=False).write(lambda _: Bar(progress))
 
 
 @contextmanager
 def imported(path: Path, kind: str) -> Iterator[Recorded]:
-    report, done = ImportReport(), 0
+    done = 0
 
     def progress(size: int) -> None:
         nonlocal done
         done += size
 
     with Recorded() as client:
-        import_file(client, kind, path, report, progress)  # type: ignore[arg-type]
+        import_file(client, kind, path, progress)  # type: ignore[arg-type]
         assert done == path.stat().st_size
         yield client
 
@@ -148,7 +156,7 @@ def test_each_kind_is_written_where_it_belongs(
     said = {"name": "x"}
     file.write_text(json.dumps({name: [said]} if is_document else said), encoding="utf-8")
     with Called() as client:
-        import_file(client, kind, file, ImportReport(), lambda _: None)  # type: ignore[arg-type]
+        import_file(client, kind, file)  # type: ignore[arg-type]
     assert client.sent == [("PUT", path, {name: [said]})]
 
 
@@ -163,11 +171,11 @@ class Refusing(Recorded):
 
 
 def test_what_the_model_refuses_is_named_and_waits_for_nobody(tmp_path: Path) -> None:
-    file, report = tmp_path / "tools.jsonl", ImportReport()
+    file = tmp_path / "tools.jsonl"
     file.write_text('{"name": "a", "description": "good"}\n{"name": "b", "description": "poison"}\n', encoding="utf-8")
 
     with Refusing() as client:
-        import_file(client, "items", file, report, lambda size: None)
+        report = import_file(client, "items", file)
 
     assert report.refused == ["tools.jsonl:2: not taken"]
     assert (report.waiting_for_model, report.problems) == (False, [])
