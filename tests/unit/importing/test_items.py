@@ -39,6 +39,15 @@ def test_every_field_of_an_item_comes_through(tmp_path: Path, content: object) -
     assert [row.value for row in found.rows] == [EVERY_FIELD]
 
 
+def test_what_an_item_says_of_itself_goes_before_the_server_that_is_chosen(tmp_path: Path) -> None:
+    own = {"name": "a", "server": "own", "type": "prompt"}
+    for content in ([own, {"name": "b"}], {"tools": [own, {"name": "b"}]}):
+        found = read_path(written(tmp_path, "i.json", content), server="chosen")
+
+        assert [row.value["server"] for row in found.rows] == ["own", "chosen"]
+        assert found.values["a"]["type"] == "prompt"
+
+
 def test_a_category_becomes_a_tag(tmp_path: Path) -> None:
     found = read_path(written(tmp_path, "i.json", [{"name": "a", "category": "x", "tags": ["y"]}, {"name": "b"}]))
 
