@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -73,7 +74,7 @@ def content_of(path: Path) -> Content:
 
 def _value(path: Path) -> Any:
     data = read_bounded(path, MAX_DOCUMENT_BYTES)
-    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = data.removeprefix(BOM_UTF8).lstrip()[:1]
     try:
         return json.loads(data) if start in {b"{", b"[", b""} or b"\0" in data[:4] else load_yaml(data, path.name)
     except json.JSONDecodeError as error:
@@ -105,7 +106,7 @@ def _is_lines(path: Path) -> bool:
     """
     try:
         with path.open("rb") as file:
-            first = [line.strip() for line in islice(file, _LOOKED_AT) if line.strip()]
+            first = [bare for line in islice(file, _LOOKED_AT) if (bare := line.removeprefix(BOM_UTF8).strip())]
     except OSError as error:
         raise Unreadable(path.name, f"cannot be read: {error.strerror}") from None
     if len(first) < 2 or not first[0].startswith(b"{"):

@@ -168,6 +168,16 @@ def test_the_second_of_a_name_is_refused(tmp_path: Path) -> None:
     assert found.refused == ["l.json#/tools/1: name: the same server, type and name as l.json#/tools/0"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_files_of_windows_are_read(tmp_path: Path, encoding: str) -> None:
+    document, lines = tmp_path / "listed.json", tmp_path / "items.jsonl"
+    document.write_text(json.dumps({"tools": [tool("dig", description="Über")]}, indent=1), encoding=encoding)
+    lines.write_text('{"name": "a"}\r\n{"name": "b"}\r\n', encoding="utf-8-sig")
+
+    assert read_path(document).values["dig"]["description"] == "Über"
+    assert list(read_path(lines).values) == ["a", "b"]
+
+
 def test_a_line_without_an_end_is_refused_and_the_lines_behind_it_count_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
