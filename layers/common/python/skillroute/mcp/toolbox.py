@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
@@ -17,14 +17,22 @@ _READS_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 
 
 class Toolbox:
-    """Lists and calls tools."""
+    """Lists and calls tools.
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    Parameters
+    ----------
+    makers : mapping of str to callable
+        Make the tools, by their names, in the order of the list. Each is made when it is first called or listed: what
+        stands behind one must not lengthen a cold start that calls another one.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], Tool]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Tool] = {}
 
     def listed(self, asked: Asked, revision: Revision) -> list[Json]:
         """Return the tools as a revision describes them to the caller."""
-        return [_listed(tool, asked, revision) for tool in self._tools.values()]
+        return [_listed(self._tool(name), asked, revision) for name in self._makers]
 
     def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
         """Call a tool.
@@ -37,13 +45,12 @@ class Toolbox:
             There is no such tool, or the arguments are no object.
         """
         name, arguments = params.get("name"), params.get("arguments")
-        tool = self._tools.get(name) if isinstance(name, str) else None
-        if tool is None:
-            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; there are {', '.join(self._tools)}")
+        if not isinstance(name, str) or name not in self._makers:
+            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; there are {', '.join(self._makers)}")
         if arguments is not None and not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
         try:
-            return _answered(tool, arguments or {}, asked, revision)
+            return _answered(self._tool(name), arguments or {}, asked, revision)
         except (ToolError, NotFound) as error:
             return _failed(str(error))
         except InvalidInput as error:
@@ -51,6 +58,11 @@ class Toolbox:
         except DependencyUnavailable as error:
             logger.warning("dependency unavailable", extra={"reason": str(error)})
             return _failed(f"{error.public_message}; try again in a few seconds")
+
+    def _tool(self, name: str) -> Tool:
+        if name not in self._made:  # two threads may both make it; they make the same
+            self._made[name] = self._makers[name]()
+        return self._made[name]
 
 
 def _listed(tool: Tool, asked: Asked, revision: Revision) -> Json:

@@ -10,17 +10,26 @@ from skillroute.core.settings import SearchSettings
 from skillroute.wiring.messages import MessageParts
 from skillroute.wiring.registry import RegistryParts
 from skillroute.wiring.search import ToolSearchParts
+from skillroute.wiring.skills import SkillParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from skillroute.catalogue.read import ReadItems
     from skillroute.core.embedding.tokens import TokenCounter
     from skillroute.core.http.auth import Access
     from skillroute.mcp.server import McpServer
+    from skillroute.mcp.tool import Tool
 
 
-class McpParts(ToolSearchParts, RegistryParts, MessageParts):
+class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
     """Speaking MCP with agents."""
+
+    @cached_property
+    def read_items(self) -> ReadItems:
+        from skillroute.catalogue.read import ReadItems
+
+        return ReadItems(self.database)
 
     @cached_property
     def count_tokens(self) -> TokenCounter:
@@ -33,31 +42,55 @@ class McpParts(ToolSearchParts, RegistryParts, MessageParts):
 
     @cached_property
     def mcp_server(self) -> McpServer:
-        from skillroute.catalogue.read import ReadItems
         from skillroute.mcp.methods import Methods
         from skillroute.mcp.prompts import CataloguePrompts
         from skillroute.mcp.resources import SkillResources
         from skillroute.mcp.server import McpServer
-        from skillroute.mcp.summary import CatalogueSummary
         from skillroute.mcp.toolbox import Toolbox
-        from skillroute.mcp.tools.list_skills import list_skills
-        from skillroute.mcp.tools.messages import message_tools
-        from skillroute.mcp.tools.search_tools import search_tools
-        from skillroute.mcp.tools.servers_and_agents import servers_and_agents
-        from skillroute.mcp.tools.tool_details import tool_details
-        from skillroute.skills.read import ReadSkills
 
-        items, skills = ReadItems(self.database), ReadSkills(self.database)
         toolbox = Toolbox(
-            [
-                search_tools(self.tool_search, CatalogueSummary(items, skills, self.count_tokens), self.count_tokens),
-                tool_details(items),
-                servers_and_agents(self.registry_search),
-                list_skills(skills),
-                *message_tools(self.message_tools),
-            ]
+            {
+                "search_tools": self._search_tools,
+                "get_tool_details": self._tool_details,
+                "search_servers_and_agents": self._servers_and_agents,
+                "list_skills": self._list_skills,
+                "search_messages": self._search_messages,
+                "search_messages_product": self._search_messages_product,
+            }
         )
-        return McpServer(Methods(toolbox, SkillResources(skills), CataloguePrompts(items)))
+        return McpServer(Methods(toolbox, SkillResources(self.read_skills), CataloguePrompts(self.read_items)))
+
+    def _search_tools(self) -> Tool:
+        from skillroute.mcp.summary import CatalogueSummary
+        from skillroute.mcp.tools.search_tools import search_tools
+
+        summary = CatalogueSummary(self.read_items, self.read_skills, self.count_tokens)
+        return search_tools(self.tool_search, summary, self.count_tokens)
+
+    def _tool_details(self) -> Tool:
+        from skillroute.mcp.tools.tool_details import tool_details
+
+        return tool_details(self.read_items)
+
+    def _servers_and_agents(self) -> Tool:
+        from skillroute.mcp.tools.servers_and_agents import servers_and_agents
+
+        return servers_and_agents(self.registry_search)
+
+    def _list_skills(self) -> Tool:
+        from skillroute.mcp.tools.list_skills import list_skills
+
+        return list_skills(self.read_skills)
+
+    def _search_messages(self) -> Tool:
+        from skillroute.mcp.tools.messages import search_messages
+
+        return search_messages(self.message_tools)
+
+    def _search_messages_product(self) -> Tool:
+        from skillroute.mcp.tools.messages import search_messages_product
+
+        return search_messages_product(self.message_tools)
 
     def mcp_routers_of(self, access: Access) -> list[APIRouter]:
         """Return the routes of the protocol."""

@@ -9,7 +9,6 @@ from skillroute.core.settings import RelaySettings, SearchSettings, WebSettings
 from skillroute.wiring.catalogue import CatalogueParts
 from skillroute.wiring.mail import MailParts
 from skillroute.wiring.mcp import McpParts
-from skillroute.wiring.skills import SkillParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from skillroute.core.relay import Relay
 
 
-class Parts(CatalogueParts, SkillParts, MailParts, McpParts):
+class Parts(CatalogueParts, MailParts, McpParts):
     """All parts of one process, each made when first asked for."""
 
     @cached_property

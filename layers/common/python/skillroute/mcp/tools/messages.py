@@ -24,18 +24,15 @@ The same as search_messages, in all projects of a product at once. Call it when 
 _Search = Callable[[Mapping[str, object], Caller, Budget | None], dict[str, Any]]
 
 
-def message_tools(tools: MessageTools) -> list[Tool]:
-    """Return the two tools over a message search."""
-    return [
-        _tool(SEARCH_MESSAGES, "Search messages", _DESCRIPTION, SEARCH_MESSAGES_ANSWER, tools.search_messages),
-        _tool(
-            SEARCH_MESSAGES_PRODUCT,
-            "Search messages of a product",
-            _OF_PRODUCTS,
-            SEARCH_MESSAGES_PRODUCT_ANSWER,
-            tools.search_messages_product,
-        ),
-    ]
+def search_messages(tools: MessageTools) -> Tool:
+    """Return the tool over the messages of a project."""
+    return _tool(SEARCH_MESSAGES, "Search messages", _DESCRIPTION, SEARCH_MESSAGES_ANSWER, tools.search_messages)
+
+
+def search_messages_product(tools: MessageTools) -> Tool:
+    """Return the tool over the messages of a product's projects."""
+    title, answer = "Search messages of a product", SEARCH_MESSAGES_PRODUCT_ANSWER
+    return _tool(SEARCH_MESSAGES_PRODUCT, title, _OF_PRODUCTS, answer, tools.search_messages_product)
 
 
 def _tool(known: MailTool, title: str, description: str, output: Json, search: _Search) -> Tool:
