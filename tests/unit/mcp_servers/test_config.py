@@ -10,7 +10,7 @@ from skillroute_local.errors import LocalError
 from skillroute_local.mcp_servers.config import read_servers, unique
 from skillroute_local.mcp_servers.model import HttpServer, McpServer, ServersFile, StdioServer
 
-ENVIRONMENT = {"TOKEN": "t-1", "EMPTY": "", "INPUT_API_KEY": "k-1"}
+ENVIRONMENT = {"TOKEN": "s3cret", "EMPTY": "", "INPUT_API_KEY": "k-1"}
 
 
 def read(directory: Path, document: object) -> ServersFile:
@@ -38,13 +38,13 @@ def problem(directory: Path, entry: object) -> str:
 def test_the_form_of_claude_is_read(tmp_path: Path) -> None:
     server = one(tmp_path, {"command": "uvx", "args": ["mcp-server-git", "--depth", 3], "env": {"A": "${TOKEN}"}})
     assert isinstance(server, StdioServer)
-    assert (server.command, server.args, dict(server.env)) == ("uvx", ("mcp-server-git", "--depth", "3"), {"A": "t-1"})
+    assert (server.command, server.args, dict(server.env)) == ("uvx", ("mcp-server-git", "--depth", "3"), {"A": "s3cret"})
 
 
 def test_the_form_of_cursor_is_read(tmp_path: Path) -> None:
     server = one(tmp_path, {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}})
     assert isinstance(server, HttpServer)
-    assert (server.url, dict(server.headers)) == ("https://example.com/mcp", {"Authorization": "Bearer t-1"})
+    assert (server.url, dict(server.headers)) == ("https://example.com/mcp", {"Authorization": "Bearer s3cret"})
 
 
 def test_the_form_of_vs_code_is_read_with_its_comments_and_inputs(tmp_path: Path) -> None:
@@ -83,13 +83,13 @@ def test_what_is_switched_off_is_not_read_further(tmp_path: Path) -> None:
 def test_defaults_stand_in_for_variables_that_are_not_set_or_empty(tmp_path: Path) -> None:
     server = one(tmp_path, {"command": "a", "args": ["${NONE:-d}", "${EMPTY:-d}", "${EMPTY}", "${TOKEN:-d}", "${a b}"]})
     assert isinstance(server, StdioServer)
-    assert server.args == ("d", "d", "", "t-1", "${a b}")
+    assert server.args == ("d", "d", "", "s3cret", "${a b}")
 
 
 def test_secrets_are_not_shown(tmp_path: Path) -> None:
     for entry in ({"command": "a", "args": ["--key", "${TOKEN}"], "env": {"A": "${TOKEN}"}},
                   {"url": "https://u:${TOKEN}@example.com", "headers": {"A": "${TOKEN}"}}):  # fmt: skip
-        assert "t-1" not in repr(one(tmp_path, entry))
+        assert "s3cret" not in repr(one(tmp_path, entry))
 
 
 def test_a_file_of_variables_is_read_under_those_of_env(tmp_path: Path) -> None:
