@@ -53,6 +53,16 @@ class TestTools:
         assert few["metadata"]["schemas_omitted"] == []
         assert all(tool["input_schema"] for tool in few["tools"])
 
+    def test_schemas_have_the_room_that_explanations_and_duplicates_leave(self, client: TestClient) -> None:
+        servers = [f"{chr(34) * 250}{n}" for n in range(NUMBER)]
+        self.fill(client, input_schema={"x": "x" * 240_000})
+        rows = [{"name": "water", "server": server, "description": "a well of water"} for server in servers]
+        put(client, "/api/v1/tools", "items", rows)
+        answer = asked(client, "", {**EVERY_TOOL, "limit": 50, "explain": True, "collapse_duplicates": True})
+        assert max(len(tool["duplicates"]) for tool in answer["tools"]) == NUMBER - 1
+        assert all(tool["explain"] for tool in answer["tools"])
+        assert 0 < len(answer["metadata"]["schemas_omitted"]) < NUMBER
+
     def test_descriptions_that_have_no_room_together_are_cut(self, client: TestClient) -> None:
         self.fill(client, input_schema={"x": "y"})
         put(
