@@ -30,7 +30,9 @@ METHODS = {
 def _opened(given: Json) -> Iterator[Mapping[str, Search]]:
     judged = load(given["set"], Path(given["data"]), **given["limits"])
     with fresh_database() as url:
-        parts = Parts(SearchSettings(database_url=url, embedding_model=given["encoder"], query_cache_size=0))
+        # Beside the other processes a batch of texts may take longer than a service would wait.
+        options = {"embedding_model": given["encoder"], "query_cache_size": 0, "batch_timeout_s": 600.0}
+        parts = Parts(SearchSettings(database_url=url, **options))
         try:
             data = Imported(judged, parts, given["limits"]["seed"])
             yield {name: _search(data, options) for name, options in METHODS.items()}
