@@ -102,7 +102,7 @@ def _is_lines(path: Path) -> bool:
     """Return whether a file has several lines of which each is an object of its own.
 
     The first one shows it. Where that one is broken, most of those behind it do, and it is one line that is refused
-    instead of the file; unless the whole is a document, whose lines may happen to be objects.
+    instead of the file. In a document most lines end with a comma.
     """
     try:
         with path.open("rb") as file:
@@ -113,15 +113,7 @@ def _is_lines(path: Path) -> bool:
         return False
     if _is_object(first[0]):
         return True
-    return sum(map(_is_object, first[1:])) * 2 > len(first) - 1 and not _is_document(path)
-
-
-def _is_document(path: Path) -> bool:
-    try:
-        _value(path)
-    except Unreadable:
-        return False
-    return True
+    return sum(map(_is_object, first[1:])) * 2 > len(first) - 1
 
 
 def _is_object(line: bytes) -> bool:

@@ -250,12 +250,13 @@ class TestRemoval:
             both.write(no_bar, [1])
             assert client.names == ["garden/dig", "garden/dig too", "garden/sow"]
 
-    def test_beside_a_source_that_cannot_be_read_nothing_goes(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("text", ["{broken", '{"name": "sow", "server": "garden"}\n{broken\n'])
+    def test_beside_a_source_that_cannot_be_read_nothing_goes(self, tmp_path: Path, text: str) -> None:
         with Kept() as client:
             good, bad = listed(tmp_path / "a.jsonl", "dig", "rake"), listed(tmp_path / "b.jsonl", "sow", "hoe")
             imported(client, good, bad)
             listed(good, "dig", "hoe")
-            bad.write_text("{broken", encoding="utf-8")
+            bad.write_text(text, encoding="utf-8")
 
             report = imported(client, good, bad, prune=True)
 
