@@ -141,7 +141,8 @@ def run(only: Sequence[str]) -> tuple[list[Measured], list[str]]:
         settings = LocalSettings(database_url=url)
         embedder = MadeUpVectors(make_embedder(settings))
         parts = Parts(settings, embedder=embedder, chat=_Describer())
-        app = create_app([*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers()])
+        routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
+        app = create_app(routers, too_large=parts.mcp_too_large())
         ask = Caller(app)
         try:
             world = World(ask, parts)

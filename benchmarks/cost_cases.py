@@ -44,7 +44,7 @@ def _refused_bodies(path: str) -> Iterator[Case]:
         "15,000 unknown fields": lambda: json.dumps({f"f{n}": n for n in range(15_000)}).encode(),
     }
     for name, make in refused.items():
-        yield Case(f"refused: {name}", path, make, (413, 422))
+        yield Case(f"refused: {name}", path, make, (400, 413, 422))
 
 
 def _unknown_ids(route: Route, *, has_body: bool) -> Iterator[Case]:
@@ -123,6 +123,7 @@ _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): writes.approve,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): one_of("suggestion", body={"reason": '"' * 1000}),
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): writes.merge,
+    ("POST", "/mcp"): searches.mcp,
     ("GET", "/api/v1/verify"): _check,
     ("GET", "/health"): _plain,
     ("GET", "/ready"): _plain,

@@ -107,3 +107,27 @@ def message_tool(about: Json) -> Callable[[str, World], Iterator[Case]]:
                 yield Case(f"{argument[:16]} of {name}", path, {**about, **wrong}, (200, 422))
 
     return cases
+
+
+def mcp(path: str, world: World) -> Iterator[Case]:
+    """Yield calls of tools by agents: the largest answers, cut to budgets small and large, and every list."""
+    asked: list[tuple[str, str, Json]] = [("tools/list", "tools/list", {}), ("prompts/list", "prompts/list", {})]
+    asked += [("resources/list", "resources/list", {})]
+    for query in ("water", "large water", "long water"):
+        for name, more in (
+            ("whole", {"detail": "full"}),
+            ("signatures", {"detail": "signature"}),
+            ("20,000 tokens", {"budget_tokens": 20_000}),
+            ("100 tokens", {"budget_tokens": 100}),
+        ):
+            arguments = {"query": query, "limit": 50, **more}
+            asked.append((f"{query}, {name}", "tools/call", {"name": "search_tools", "arguments": arguments}))
+    for name, text in _texts(SEARCH_TEXT):
+        asked.append((name, "tools/call", {"name": "search_tools", "arguments": {"query": text, "limit": 50}}))
+    details = {"name": "get_tool_details", "arguments": {"ids": world.tools[:20]}}
+    asked.append(("20 tools", "tools/call", details))
+    for name, method, params in asked:
+        yield Case(name, path, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    query = {"name": "search_tools", "arguments": {"query": "large water", "limit": 50, "detail": "full"}}
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": query} for number in range(20)]
+    yield Case("a batch of 20", path, calls)

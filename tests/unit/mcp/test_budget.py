@@ -146,3 +146,17 @@ def test_tokens_are_counted_to_the_end_of_a_text() -> None:
     assert count("word " * 3000) == 3000, "the model reads fewer"
     assert count("x" * 10_000) >= 100, "a word of any length is one unknown token to the model"
     assert count("half of a pair: \ud800") > 0
+
+
+def test_little_is_counted_of_what_is_far_too_large() -> None:
+    looked_at = 0
+
+    def count(text: str) -> int:
+        nonlocal looked_at
+        looked_at += len(text)
+        return len(text) // 4
+
+    schema = {"properties": {f"argument_{number}": {"type": "string"} for number in range(5_000)}}
+    tools = [tool(f"t{number}", "x" * 7_000, input_schema=schema, db_id=number) for number in range(1, 51)]
+    answer(found(tools), "full", [byte_limit(), token_limit(count, 2000)], by_budget=True)
+    assert looked_at < 50 * 2_000

@@ -27,23 +27,31 @@ class Limit:
         Returns the size of a text.
     room : int
         The largest size.
-    most_chars : int
-        Longer results are taken for too large without measuring them, unless they are in their least form.
+    chars_each : float
+        How long a result may be for each unit of room that is left; a longer one is taken for too large unmeasured,
+        unless it is in its least form.
+    chars_in_all : float
+        How many characters of such results are measured at all.
     """
 
     measure: Callable[[str], int]
     room: int
-    most_chars: int
+    chars_each: float = math.inf
+    chars_in_all: float = math.inf
 
 
 def byte_limit(room: int = ANSWER_BYTES) -> Limit:
     """Return the limit that every answer has."""
-    return Limit(lambda text: len(text.encode("utf-8", "replace")), room, room)
+    return Limit(lambda text: len(text.encode("utf-8", "replace")), room)
 
 
 def token_limit(count: Callable[[str], int], room: int) -> Limit:
-    """Return the limit of a caller's budget. A token of JSON has 3 letters on average, so 24 are generous."""
-    return Limit(count, room, 24 * room)
+    """Return the limit of a caller's budget.
+
+    A token of JSON has three letters on average, and to count those of a megabyte takes a second: what is eight times
+    as long as the room that is left is not looked at, nor more than twice that in all.
+    """
+    return Limit(count, room, chars_each=8, chars_in_all=16 * room)
 
 
 def fit(
@@ -92,6 +100,7 @@ class _Choice:
         empty = to_text(envelope([]))
         self._used = [float(limit.measure(empty)) for limit in limits]
         self._sizes: dict[int, list[float]] = {}
+        self._looked_at = 0
 
     def try_form(self, place: int, form: int) -> None:
         """Take a result in a form, in the place of the one that it is in, if there is room."""
@@ -125,7 +134,10 @@ class _Choice:
 
     def _measured(self, result: Json, *, is_least: bool) -> list[float]:
         text = f"{to_text(result)},"
-        return [
-            math.inf if len(text) > limit.most_chars and not is_least else float(limit.measure(text))
-            for limit in self._limits
-        ]
+        if is_least:
+            return [float(limit.measure(text)) for limit in self._limits]
+        for limit, used in zip(self._limits, self._used, strict=True):
+            if len(text) > limit.chars_each * (limit.room - used) or self._looked_at > limit.chars_in_all:
+                return [math.inf] * len(self._limits)
+        self._looked_at += len(text)
+        return [float(limit.measure(text)) for limit in self._limits]

@@ -21,6 +21,9 @@ from skillroute.search.search import ToolSearch
 LEAST_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
 
+MOST_TOKENS = 20_000
+"""Of a budget: whole schemas of 100 tools are fewer, and to count many more takes long."""
+
 _DESCRIPTION = """\
 Find the tools, prompts and resources that fit a task, best first, out of everything that is connected here. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
@@ -60,7 +63,7 @@ class SearchToolsArguments(Arguments):
         None, description="The most that is shown of each; signature, or with budget_tokens what fits."
     )
     budget_tokens: int | None = Field(
-        None, ge=LEAST_TOKENS, le=100_000, description="The answer is never longer than this."
+        None, ge=LEAST_TOKENS, le=MOST_TOKENS, description="The answer is never longer than this."
     )
 
 
