@@ -457,6 +457,16 @@ def test_only_the_first_revision_has_batches(shared_client: TestClient) -> None:
         assert error(shared_client.post("/mcp", json=[ping], headers=sent)) == (400, INVALID_REQUEST)
 
 
+def test_what_a_batch_has_no_room_for_is_to_be_sent_alone(client: TestClient, system: System) -> None:
+    [_] = system.put("large", input_schema={"description": '"' * 120_000})
+    details = request("tools/call", {"name": "get_tool_details", "arguments": {"ids": [1]}}, "2025-03-26")
+    answer = client.post("/mcp", json=[{**details, "id": number} for number in range(20)])
+    codes = [each.get("error", {}).get("code") for each in answer.json()]
+    assert codes[0] is None
+    assert codes[-1] == -32603
+    assert len(answer.content) < 4_500_000
+
+
 def test_nothing_is_streamed_and_there_are_no_sessions(shared_client: TestClient) -> None:
     for method in ("GET", "DELETE"):
         answer = shared_client.request(method, "/mcp")

@@ -16,9 +16,12 @@ from skillroute.core.caller import Caller
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
+from skillroute.mcp.shown import brief
 
 _NAME = re.compile(r".*-([1-9][0-9]{0,17})", re.DOTALL)
 _MOST_ARGUMENTS = 100
+_NAME_CHARS = 256  # of an argument's name; longer ones are not listed
+_LISTED_CHARS = 500  # of a description in a list
 
 
 class CataloguePrompts:
@@ -60,7 +63,7 @@ def _listed(item: Item) -> Json:
     return {
         "name": _name(item),
         "title": f"{content.key.name}{server}",
-        "description": content.description,
+        "description": brief(content.description, _LISTED_CHARS),
         "arguments": _arguments(item),
     }
 
@@ -74,21 +77,26 @@ def _arguments(item: Item) -> list[Json]:
     """Return what a prompt takes: as its server listed it, else from a schema."""
     listed = item.content.metadata.get("arguments")
     if isinstance(listed, list):
-        named = [each for each in listed if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
+        named = [each for each in listed if isinstance(each, Mapping) and _is_name(each.get("name"))]
         return [_argument(each["name"], each, each.get("required") is True) for each in named[:_MOST_ARGUMENTS]]
     schema = item.content.input_schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping):
         return []
     needed = required if isinstance(required, list) else []
-    return [_argument(name, properties[name], name in needed) for name in list(properties)[:_MOST_ARGUMENTS]]
+    names = [name for name in properties if _is_name(name)]
+    return [_argument(name, properties[name], name in needed) for name in names[:_MOST_ARGUMENTS]]
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _NAME_CHARS
 
 
 def _argument(name: str, about: Any, required: bool) -> Json:
     description = about.get("description") if isinstance(about, Mapping) else None
     return {
         "name": name,
-        **({"description": description} if isinstance(description, str) else {}),
+        **({"description": brief(description, _LISTED_CHARS)} if isinstance(description, str) else {}),
         "required": required,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.answer_size import PAGE_BYTES, on_the_way
 from skillroute.core.errors import DatabaseUnavailable, DependencyUnavailable
 from skillroute.core.observability import Metric, count, logger
 from skillroute.mcp.headers import Headers
@@ -87,8 +88,12 @@ class McpServer:
             raise RpcError(INVALID_REQUEST, f"{revision} has no batches: send one request at a time")
         if not 0 < len(values) <= MOST_OF_BATCH:
             raise RpcError(INVALID_REQUEST, f"a batch has 1 to {MOST_OF_BATCH} requests")
-        answers = [answer for value in values if (answer := self._of_batch(value, asked, revision)) is not None]
-        return Reply(200, to_bytes(answers)) if answers else Reply(202)
+        answers: list[bytes] = []
+        for value in values:
+            answer = self._of_batch(value, asked, revision)
+            if answer is not None:
+                answers.append(_that_fits(answer, answers))
+        return Reply(200, b"[%s]" % b",".join(answers)) if answers else Reply(202)
 
     def _of_batch(self, value: Any, asked: Asked, revision: Revision) -> dict[str, Any] | None:
         try:
@@ -114,6 +119,14 @@ class McpServer:
 def refused(status: int, message: str, id_: RequestId | None = None) -> Reply:
     """Return the answer to what is not even read."""
     return Reply(status, to_bytes(failure(id_, RpcError(INVALID_REQUEST, message))))
+
+
+def _that_fits(answer: dict[str, Any], before: Sequence[bytes]) -> bytes:
+    """Return an answer of a batch as it is sent: only the first one has room however large it is."""
+    data = to_bytes(answer)
+    if not before or on_the_way(data) + sum(map(on_the_way, before)) <= PAGE_BYTES:
+        return data
+    return to_bytes(failure(answer["id"], RpcError(INTERNAL_ERROR, "the answers have no room: send this one alone")))
 
 
 def _refusal(headers: Headers) -> Reply | None:
