@@ -16,8 +16,10 @@ import psutil
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from skillroute_local.connect.upstream import Upstream
+from skillroute_local.loopback import free_port
 from skillroute_local.mcp_servers.listing import list_servers
-from skillroute_local.mcp_servers.model import HttpServer, Listing
+from skillroute_local.mcp_servers.model import HttpServer, Listing, McpServer, ServerError
 
 from tests.e2e.processes import HASHING, cli, environment
 
@@ -133,6 +135,52 @@ def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Con
         assert process.wait(20) == 0
     assert living(tmp_path) == []
     assert "Traceback" not in (tmp_path / "stderr").read_text()
+
+
+def test_a_server_behind_http_that_is_killed_is_an_error_and_works_when_it_is_back(
+    config: Config, tmp_path: Path
+) -> None:
+    path, port = config("good"), free_port()
+    env = environment(tmp_path / "home", **HASHING)
+
+    def start() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, *command(path, "--http", str(port))],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"serving 1 server")
+        process.stdout.close()
+        return process
+
+    async def ignore(_: McpServer, __: Listing) -> None:
+        return
+
+    async def use() -> None:
+        async def echo(text: str) -> str:
+            result = await upstream.call("call_tool", {"id": "good/echo", "arguments": {"text": text}}, None)
+            found: str = result["content"][0]["text"]
+            return found
+
+        process = await anyio.to_thread.run_sync(start)
+        upstream = Upstream(HttpServer("far", "mcp.json: far", f"http://localhost:{port}/mcp"), ignore)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(upstream.run)
+                assert await echo("a") == "a"
+                process.kill()
+                process.wait()
+                for _ in range(2):
+                    with pytest.raises(ServerError, match=r"far: (the connection ended before|cannot be reached)"):
+                        await echo("b")
+                process = await anyio.to_thread.run_sync(start)
+                assert await echo("c") == "c"
+                tasks.cancel_scope.cancel()
+        finally:
+            process.kill()
+            process.wait()
+
+    anyio.run(use)
 
 
 def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class AgentServer:
     def __init__(self, front: Front) -> None:
         self._front = front
         self._changes = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self._changes)
         self._sessions: dict[int, ServerSession] = {}  # of agents of older revisions, the last one of each
         self._changed = anyio.Event()
         front.on_tools_changed = self._note_change
@@ -57,7 +58,7 @@ class AgentServer:
             version=__version__,
             title="Skillroute",
             instructions=_INSTRUCTIONS,
-            on_subscriptions_listen=ListenHandler(self._changes),
+            on_subscriptions_listen=self._listening,
         )
         # As dictionaries, so that what servers answer is passed on and not made again.
         self.mcp.add_request_handler("tools/list", types.PaginatedRequestParams, self._list_tools)
@@ -68,6 +69,10 @@ class AgentServer:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._front.run)
             tasks.start_soon(self._tell_changes)
+
+    def end_streams(self) -> None:
+        """End the streams that agents listen to changes on."""
+        self._listening.close()
 
     async def _list_tools(self, context: Context, _: types.PaginatedRequestParams) -> dict[str, Any]:
         self._remember(context.session)
@@ -119,12 +124,17 @@ async def serve_http(server: AgentServer, sock: socket.socket) -> None:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
     )
     config = uvicorn.Config(
-        OwnPagesOnly(app, Hosts()), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        OwnPagesOnly(app, Hosts()), log_level="critical", access_log=False, timeout_graceful_shutdown=2
     )
     http = _HttpServer(config)
+
+    def end() -> None:
+        server.end_streams()
+        http.should_exit = True
+
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.run)
-        tasks.start_soon(_on_signal, http.end)
+        tasks.start_soon(_on_signal, end)
         await http.serve(sockets=[sock])
         tasks.cancel_scope.cancel()
 
@@ -135,9 +145,6 @@ class _HttpServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-    def end(self) -> None:
-        self.should_exit = True
 
 
 async def _on_signal(act: Callable[[], object]) -> None:

@@ -85,6 +85,9 @@ class Upstream:
             except ServerError as error:
                 logger.warning("%s", error)
                 self._turn(None, error)
+            except Exception as error:  # whatever one server brings about must not end the others
+                logger.exception("%s: failed", self.server.name)
+                self._turn(None, ServerError(f"{self.server.name}: failed ({type(error).__name__}: {error})"))
             finally:
                 self._connection = None
                 self.settled.set()

@@ -17,10 +17,12 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 from skillroute import __version__
 
-from skillroute_local.mcp_servers.errors import as_server_error, first_of
+from skillroute_local.mcp_servers.errors import as_server_error, ends_connection, first_of, is_of_transport
 from skillroute_local.mcp_servers.model import Limits, Listed, ListedKind, Listing, McpServer, ServerError
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import LISTS, Tap, transport
+
+_LISTEN_AGAIN_S = 5.0
 
 _RAW: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 _CHANGES = (
@@ -127,7 +129,10 @@ class Connection:
             )
             return result
         except MCPError as error:
-            if error.code in {types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT}:
+            is_over = ends_connection(self.server, error)
+            if is_over:
+                self._tap.ended.set()
+            if is_over or error.code == types.REQUEST_TIMEOUT:
                 raise self._error(error, what, timeout_s) from error
             raise
         except (ValidationError, OSError) as error:
@@ -145,14 +150,19 @@ class Connection:
 
     async def follow_changes(self) -> None:
         """Call `on_change` for changes of lists, where the revision wants them asked for; else return at once."""
-        try:
-            async with self._client.listen(
-                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
-            ) as events:
-                async for _ in events:
-                    self._on_change()
-        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
-            return  # of an older revision, which tells of them unasked; or it does not tell
+        while not self.has_ended:
+            try:
+                async with self._client.listen(
+                    tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+                ) as events:
+                    async for _ in events:
+                        self._on_change()
+                return
+            except SubscriptionLost:  # what happened meanwhile was not told
+                self._on_change()
+                await anyio.sleep(_LISTEN_AGAIN_S)
+            except (ListenNotSupportedError, MCPError, ValidationError, TimeoutError, OSError):
+                return  # of an older revision, which tells of them unasked; or it does not tell
 
     def _kinds(self) -> list[ListedKind]:
         has = self._client.server_capabilities
@@ -245,7 +255,7 @@ async def connected(
                     yield Connection(server, client, taps[0], stderr, limits, on_change)
         except Exception as error:
             cause = first_of(error)
-            if is_connected or isinstance(cause, ServerError):
+            if isinstance(cause, ServerError) or (is_connected and not is_of_transport(server, cause)):
                 raise cause from None  # the caller's own, out of the groups of the tasks beneath
             raise as_server_error(server, cause, "the handshake", limits.connect_s, stderr.last()) from error
         if scope.cancelled_caught and not is_connected:

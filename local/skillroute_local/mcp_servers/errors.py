@@ -6,7 +6,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from skillroute_local.mcp_servers.model import McpServer, ServerError, StdioServer
+from skillroute_local.mcp_servers.model import HttpServer, McpServer, ServerError, StdioServer
 
 _MAX_REASON = 300
 
@@ -16,6 +16,26 @@ def first_of(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def ends_connection(server: McpServer, error: MCPError) -> bool:
+    """Return whether an error says that a connection is of no more use: it is closed, or its session is forgotten.
+
+    A server behind HTTP forgets its sessions when it is started again; the client then has nothing left to go on with.
+    """
+    if error.code == types.CONNECTION_CLOSED:
+        return True
+    forgotten = error.code == types.INVALID_REQUEST and "session" in error.message.lower()
+    return isinstance(server, HttpServer) and forgotten
+
+
+def is_of_transport(server: McpServer, error: BaseException) -> bool:
+    """Return whether an error comes from the pipe or the network to a server, and not from who uses the connection."""
+    if isinstance(server, HttpServer):
+        import httpx2  # noqa: PLC0415 (programs need none of it)
+
+        return isinstance(error, OSError | httpx2.HTTPError)
+    return isinstance(error, OSError)
 
 
 def as_server_error(
@@ -37,7 +57,7 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
     match error:
         case TimeoutError() | MCPError(code=types.REQUEST_TIMEOUT):
             reason = f"no answer to {asked} within {timeout_s:g} s"
-        case MCPError(code=types.CONNECTION_CLOSED):
+        case MCPError() if ends_connection(server, error):
             ended = "its program" if isinstance(server, StdioServer) else "the connection"
             reason = f"{ended} ended before it answered {asked}"
         case MCPError():

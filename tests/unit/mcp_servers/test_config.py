@@ -38,7 +38,11 @@ def problem(directory: Path, entry: object) -> str:
 def test_the_form_of_claude_is_read(tmp_path: Path) -> None:
     server = one(tmp_path, {"command": "uvx", "args": ["mcp-server-git", "--depth", 3], "env": {"A": "${TOKEN}"}})
     assert isinstance(server, StdioServer)
-    assert (server.command, server.args, dict(server.env)) == ("uvx", ("mcp-server-git", "--depth", "3"), {"A": "s3cret"})
+    assert (server.command, server.args, dict(server.env)) == (
+        "uvx",
+        ("mcp-server-git", "--depth", "3"),
+        {"A": "s3cret"},
+    )
 
 
 def test_the_form_of_cursor_is_read(tmp_path: Path) -> None:
