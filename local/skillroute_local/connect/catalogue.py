@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from skillroute.catalogue.model import ItemContent, ItemSchemas
+from skillroute.catalogue.model import ItemContent
 from skillroute.catalogue.names import name_key
 from skillroute.catalogue.rows import IncomingItem
 from skillroute.catalogue.schemas import read_item
@@ -17,21 +16,17 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import embed_within
 from skillroute.core.documents.index.guarded import GuardedIndex
-from skillroute.core.documents.index.port import LentIndex, counts
-from skillroute.core.documents.model import Collection, IndexFilter, IndexRecord
-from skillroute.core.documents.replica_port import IndexStatus
+from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import InvalidInput
-from skillroute.core.search_run import SearchRun
-from skillroute.search.enrich import CacheKey, SchemaLoader, Schemas
-from skillroute.search.missing import MissingVectors
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 
 from skillroute_local.connect.memory_index import MemoryIndex
+from skillroute_local.connect.no_database import HeldIndex, NothingMissing, SchemasAtHand
 from skillroute_local.connect.store import Store
 from skillroute_local.mcp_servers.model import Listed
 
@@ -78,12 +73,12 @@ class Catalogue:
         self._keys: dict[str, tuple[str, str]] = {}  # by an item's id: its key in the index, and its content's hash
         self._ids: dict[str, str] = {}  # by the key in the index
         self._numbers = count(1)
-        self._held = _Held(self._index)
+        self._held = HeldIndex(self._index)
         self._search = ToolSearch(
             self._held,
             QueryEmbedder(embedder),
-            _SchemasAtHand(self._content),
-            _NothingMissing(),
+            SchemasAtHand(self._content),
+            NothingMissing(),
             default_ranking="hybrid",
         )
 
@@ -189,54 +184,3 @@ def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:
         "primary_skill_key": None,
     }
     return IndexRecord(key, vector, item.text.lexical_text, payload)
-
-
-class _Held:
-    """`IndexReplica` over an index that is written to directly: it never lags."""
-
-    def __init__(self, index: GuardedIndex) -> None:
-        self._index = index
-        self.is_ready = True
-
-    @contextmanager
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
-        yield self._index
-
-    def status(self) -> IndexStatus:
-        return IndexStatus("embedded", True, False, 0, counts(self._index), str(self._index.model))
-
-    def lag(self) -> int:
-        return 0
-
-    def catch_up(self, within_s: float, *, check: bool = False) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        self._index.close()
-
-
-class _SchemasAtHand(SchemaLoader):
-    """Takes schemas from the items themselves."""
-
-    def __init__(self, content: Callable[[str], ItemContent | None]) -> None:
-        """Need no database."""
-        self._content = content
-
-    def load(self, wanted: Sequence[CacheKey], *, room: int) -> Schemas:
-        found = ((id_, self._content(str(id_))) for id_, _ in wanted)
-        schemas = {
-            id_: ItemSchemas(content.input_schema, content.output_schema, content.annotations)
-            for id_, content in found
-            if content is not None
-        }
-        return Schemas(schemas)
-
-
-class _NothingMissing(MissingVectors):
-    """Looks for nothing: what has no vector here will not get one later."""
-
-    def __init__(self) -> None:
-        """Need no database."""
-
-    def look(self, run: SearchRun, index: LentIndex, query: str, collection: Collection, *wheres: IndexFilter) -> None:
-        """Do nothing."""

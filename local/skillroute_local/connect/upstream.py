@@ -10,7 +10,8 @@ from typing import Any
 import anyio
 from mcp.shared.dispatcher import ProgressFnT
 
-from skillroute_local.mcp_servers.client import Connection, connected
+from skillroute_local.mcp_servers.client import connected
+from skillroute_local.mcp_servers.connection import Connection
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
 
 logger = logging.getLogger(__name__)
