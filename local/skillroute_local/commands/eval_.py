@@ -133,7 +133,7 @@ def eval_(
     fields |= {name: value for name, value in numbers.items() if value is not None}
     changed = _changed(fields, compare or ())
     gate = _gate(fail_under or (), baseline, tolerance)
-    rows = _read(str(queries))
+    rows = read_queries(str(queries))
     tools, judged, cards = _measured(connect, rows, [fields, *([changed] if compare else [])])
     report = report_of(judged, cards[0], tools, other=cards[1] if compare else None, seed=seed)
     if output is not None:
@@ -181,7 +181,7 @@ def _quiet() -> Iterator[None]:
 Connect = Callable[[], AbstractContextManager["Source"]]
 
 
-def _read(queries: str) -> list[Row]:
+def read_queries(queries: str) -> list[Row]:
     """Read the judged requests of a file, or of a pipe. Raises `LocalError` where any line is wrong."""
     from skillroute_local.evaluating.requests import read_requests  # noqa: PLC0415
 

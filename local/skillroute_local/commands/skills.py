@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from skillroute.core.caller import Caller
 
+from skillroute_local.commands.eval_ import read_queries
 from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.skills_trial import Judged, Trial, find, reported, show_judged, show_moves
 from skillroute_local.errors import LocalError
 
 if TYPE_CHECKING:
     from skillroute.wiring import Parts
 
-    from skillroute_local.proposing.proposal import Applied, Proposal, Report
+    from skillroute_local.proposing.proposal import Applied, Proposal
 
 app = typer.Typer(
     help="Skills from the tools that are there.\n\n"
@@ -52,6 +51,25 @@ def propose(
     apply: Annotated[
         bool, typer.Option("--apply", help="Create the skills, and classify the tools that have none.")
     ] = False,
+    reclassify: Annotated[
+        bool,
+        typer.Option(
+            "--reclassify",
+            help="Also find the tools whose classifier would choose another skill now; with --apply classify them "
+            "again. What people decided stays. A language model is asked about each tool.",
+        ),
+    ] = False,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            help="With --apply: judged requests, as `skillroute eval` takes them. Searches are measured before and "
+            "after; where recall@5 drops, all is taken back."
+        ),
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="With --queries: how much lower it may be.", min=0, max=1)] = 0.01,
+    wait_s: Annotated[
+        int, typer.Option(help="With --queries: how long to wait for the classifier at most.", min=1)
+    ] = 900,
     yes: Annotated[bool, typer.Option("--yes", help="With --apply: do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -63,22 +81,37 @@ def propose(
     groups. "alike" is the mean cosine of the tools of a group with their centre: where it is low, they share little.
 
     Without --apply nothing is written. With it the skills are created, except those whose id there is already, and the
-    tools without any skill wait to be classified into the new ones: the classifier decides, not the grouping.
+    tools without any skill wait to be classified into the new ones: the classifier decides, not the grouping. Those
+    that have one by a classifier's decision keep it; --reclassify shows those for which it would choose another one
+    now, and with --apply they are classified again.
     """
     if apply and as_json and not yes:
         raise LocalError("--json cannot ask: give --yes with --apply")
+    if queries is not None and not apply:
+        raise LocalError("--queries measures what --apply does: give --apply too, or measure with `skillroute eval`")
+    rows = read_queries(queries) if queries is not None else None
     with parts_here() as parts:
         proposal = _propose(parts, org=org, all_tools=all_tools, min_tools=min_tools, skills=skills)
+        moves = find(parts, proposal, org) if reclassify else []
         if not as_json:
             _show(proposal)
-        agreed = apply and bool(proposal.skills) and (yes or _agreed(proposal))
-        applied = _apply(parts, proposal, org) if agreed else None
+            show_moves(moves, asked=reclassify)
+        agreed = apply and bool(proposal.skills or moves) and (yes or _agreed(proposal, len(moves)))
+        if not agreed:
+            applied, judged = None, None
+        else:
+            trial = Trial(parts, org, rows, tolerance=tolerance, wait_s=wait_s)
+            applied, judged = trial.run(lambda: _apply(parts, proposal, org), moves)
     if as_json:
-        print_json(_as_json(proposal, applied))
+        answer = _as_json(proposal, applied)
+        answer |= {"moves": [asdict(move) for move in moves], "measured": asdict(judged) if judged else None}
+        print_json(answer)
     elif applied is not None:
-        _show_applied(applied)
-    elif proposal.skills:
-        out.print("nothing was written" + ("" if apply else "; --apply creates them"), highlight=False)
+        _show_applied(applied, judged)
+    elif proposal.skills or moves:
+        out.print("nothing was written" + ("" if apply else "; --apply does it"), highlight=False)
+    if judged is not None and judged.taken_back:
+        raise typer.Exit(1)
 
 
 def _propose(parts: Parts, *, org: str | None, all_tools: bool, min_tools: int, skills: int | None) -> Proposal:
@@ -88,7 +121,7 @@ def _propose(parts: Parts, *, org: str | None, all_tools: bool, min_tools: int, 
     from skillroute_local.proposing.propose import propose  # noqa: PLC0415 (numpy, for this command alone)
 
     timeout_s = parts.of(ClassifierSettings).chat_timeout_s
-    with _reported() as report:
+    with reported() as report:
         wanted = Wanted(org, all_tools, min_tools, skills)
         return propose(parts.database, parts.chat, wanted, timeout_s=timeout_s, report=report)
 
@@ -96,30 +129,15 @@ def _propose(parts: Parts, *, org: str | None, all_tools: bool, min_tools: int, 
 def _apply(parts: Parts, proposal: Proposal, org: str | None) -> Applied:
     from skillroute_local.proposing.propose import apply  # noqa: PLC0415
 
-    with _reported() as report:
+    with reported() as report:
         return apply(proposal, parts.database, parts.create_skill, parts.dispatch, Caller(org_id=org), report=report)
 
 
-@contextmanager
-def _reported() -> Iterator[Report]:
-    """Show a bar for each thing that is done, on stderr, so that the answer can be piped."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
-        bars: dict[str, TaskID] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                bars[what] = progress.add_task(what)
-            progress.update(bars[what], completed=done, total=total)
-
-        yield report
-
-
-def _agreed(proposal: Proposal) -> bool:
+def _agreed(proposal: Proposal, moves: int) -> bool:
     new = sum(not proposed.exists for proposed in proposal.skills)
     if not sys.stdin.isatty():
         raise LocalError("nobody can be asked here: give --yes with --apply")
-    return typer.confirm(f"create {new} skills?", err=True)
+    return typer.confirm(f"create {new} skills{f', classify {moves} tools again' if moves else ''}?", err=True)
 
 
 def _show(proposal: Proposal) -> None:
@@ -168,12 +186,13 @@ def _nothing(proposal: Proposal) -> str:
     return f"{proposal.tool_count} tools, and no group of them is large enough: try a smaller --min-tools"
 
 
-def _show_applied(applied: Applied) -> None:
+def _show_applied(applied: Applied, judged: Judged | None) -> None:
     for reason in applied.skipped:
         err.print(f"not created: {reason}", highlight=False, markup=False)
     out.print(f"{len(applied.created)} skills created; {applied.queued} tools wait to be classified", highlight=False)
-    if applied.queued:
+    if applied.queued and judged is None:
         out.print("`skillroute status` shows how many still wait", highlight=False)
+    show_judged(judged)
 
 
 def _as_json(proposal: Proposal, applied: Applied | None) -> dict[str, Any]:
@@ -194,5 +213,7 @@ def _as_json(proposal: Proposal, applied: Applied | None) -> dict[str, Any]:
         "without_embedding": proposal.without_embedding,
         "silhouette": proposal.silhouette,
         "problems": proposal.problems,
-        "applied": asdict(applied) if applied else None,
+        "applied": {"created": applied.created, "skipped": applied.skipped, "queued": applied.queued}
+        if applied
+        else None,
     }

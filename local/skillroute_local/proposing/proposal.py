@@ -75,6 +75,8 @@ class Proposal:
         The tools that belong to no skill.
     problems : tuple of str
         What the language model did not do.
+    with_skill : tuple of int
+        The tools that belong to a skill.
     """
 
     skills: tuple[ProposedSkill, ...]
@@ -84,12 +86,18 @@ class Proposal:
     silhouette: float
     without_skill: tuple[int, ...]
     problems: tuple[str, ...]
+    with_skill: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The result of applying a proposal: ids of skills, why some were not created, and how many tools were queued."""
+    """The result of applying a proposal: ids of skills, why some were not created, and which tools were queued."""
 
     created: tuple[str, ...]
     skipped: tuple[str, ...]
-    queued: int
+    queued_ids: tuple[int, ...]
+
+    @property
+    def queued(self) -> int:
+        """How many tools wait to be classified."""
+        return len(self.queued_ids)

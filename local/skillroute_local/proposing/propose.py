@@ -41,6 +41,7 @@ class _Tools:
     weights: Matrix
     without_embedding: int
     without_skill: list[int]
+    with_skill: list[int]
 
 
 def propose(
@@ -75,6 +76,7 @@ def propose(
         silhouette=round(found.silhouette, 3),
         without_skill=tuple(tools.without_skill),
         problems=tuple(problems),
+        with_skill=tuple(tools.with_skill),
     )
 
 
@@ -96,24 +98,24 @@ def apply(
             skipped.append(str(error))
         report("creating skills", done, len(proposal.skills))
 
-    def queue(session: Session) -> int:
+    def queue(session: Session) -> list[int]:
         forgotten = ClassificationRepository(session).forget_unassigned(caller.org_id)
         waiting = sorted({*forgotten, *proposal.without_skill})
         OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
-        return len(waiting)
+        return waiting
 
     queued = database.transact(queue)
     dispatch()
-    return Applied(tuple(created), tuple(skipped), queued)
+    return Applied(tuple(created), tuple(skipped), tuple(queued))
 
 
 def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]) -> _Tools:
     model = database.read(lambda session: IndexStateRepository(session).models().current)
-    said, sources, vectors, missing, without_skill = [], [], [], 0, []
+    said, sources, vectors, missing = list[ToolText](), list[object](), list[Matrix](), 0
+    without_skill, with_skill = list[int](), list[int]()
     for item, vector in _items(database, wanted.org_id, model, step):
-        if not item.skill_ids:
-            without_skill.append(item.id)
-        elif not wanted.all_tools:
+        (with_skill if item.skill_ids else without_skill).append(item.id)
+        if item.skill_ids and not wanted.all_tools:
             continue
         if vector is None:
             missing += 1
@@ -126,7 +128,7 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
     weights = damped(sources)
     said = [replace(tool, weight=float(weight)) for tool, weight in zip(said, weights, strict=True)]
-    return _Tools(said, matrix, weights, missing, without_skill)
+    return _Tools(said, matrix, weights, missing, without_skill, with_skill)
 
 
 def _items(

@@ -53,9 +53,9 @@ JUDGES = (
 )
 """The one that looks at everything, and the one that leaves the words out."""
 
-CAUTION = 1.25
+CAUTION = 1.5
 """Log odds taken off: a tool is assigned from a confidence of 0.5 on (skill-contract BR-002), which then is a
-probability of 0.78 for the less convinced judge. A wrong assignment hides a tool from searches; what is not assigned is
+probability of 0.82 for the less convinced judge. A wrong assignment hides a tool from searches; what is not assigned is
 suggested."""
 
 LEAST_RIVAL = -3.0
