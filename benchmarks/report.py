@@ -113,20 +113,20 @@ def _lexical_weights(results: Json) -> str:
 
 
 _CLASSIFICATION = {
-    "quality": "Held out: the other half of servers and families",
-    "uncalibrated": "Before calibration: the mean cosine as the confidence",
-    "reliability": "Reliability of the highest confidence, half of the tools with their own skills taken away",
-    "ablations": "Features alone, and all but one; skills have everything",
-    "transfer": "Constants fitted on the other set",
+    "quality": "Held out by set",
+    "companies": "Companies, one by one; skills have everything",
+    "caution": "More and less caution; skills have everything",
+    "reliability": "Reliability of the highest confidence without the caution; skills have everything",
+    "ablations": "All features but one; skills have everything",
     "speed": "Speed, one thread",
 }
 
 
 def _classification(results: Json) -> str:
     about = (
-        "Constants are fitted on other rows than those they are judged on; what is measured, and what the columns "
+        "Constants are fitted on other sets than the one they are judged on; what is measured, and what the columns "
         "mean, stands in `benchmarks/classification.py`; what follows from it in "
-        "[ADR 8](adr/0008-similarity-classifier.md)."
+        "[ADR 46](adr/0046-two-judges-assign.md)."
     )
     return "\n\n".join([about, *_titled(_CLASSIFICATION, results)])
 

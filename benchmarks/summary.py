@@ -128,11 +128,17 @@ FIGURES = (
         "Classification by similarity",
         [("", {"path": "service, batches of 10"}, "tools/s")],
     ),
-    Figure(
-        "Classification by similarity, of the examples, by description, keywords and tools",
-        "The similarity classifier",
-        "Held out",
-        [(f"{name} ", {"set": "examples", "skills have": "all"}, name) for name in ("recall", "precision")],
+    *(
+        Figure(
+            f"Classification by similarity, {what}, by description, keywords and tools",
+            "The similarity classifier",
+            "Held out by set",
+            [
+                (f"{name} ", {"set": set_, "encoder": "all-minilm-l6-v2", "skills have": "all"}, name)
+                for name in ("precision", "found")
+            ],
+        )
+        for set_, what in (("examples", "of the examples"), ("companies", "of four companies' tools"))
     ),
     Figure(
         "Registry search, nDCG@3 of servers",
