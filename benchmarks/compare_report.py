@@ -25,9 +25,10 @@ _ABOUT = """\
 The same queries to all, and how their answers compare; `benchmarks/compare.py` says what each method is. What each was
 given, and why that is fair:
 
-- All read the same tools and are asked for five. None is tuned for a set. Of `tool-requests`, `metatool`, `bfcl` and
-  `sealtools`, of which the fusion and the encoder `tool-minilm-l6` learned from other parts, only queries for the
-  held-out tools count; of the other three sets they have seen nothing.
+- All read the same tools and are asked for five. Of `tool-requests`, `metatool`, `bfcl` and `sealtools`, of which the
+  fusion and the encoder `tool-minilm-l6` learned from other parts, only queries for held-out tools count. Nothing was
+  fitted on the other three, though some choices were made with the two catalogues in view ([ADR
+  38](adr/0038-learned-fusion.md)); their requests were written in this project.
 - **BM25**, **MiniLM** and **RRF** of both (k = 60, the best 100 of each) read one text a tool, with server, name,
   description, arguments and their descriptions: of the texts tried the best for both. BM25 is bm25s with words split
   at underscores and capitals, stemmed, without stop words.
@@ -40,7 +41,7 @@ given, and why that is fair:
 - A query goes to all methods in turn, each in a process of its own, on one thread (hybrid embeds the clauses of a long
   request on as many as there are cores). Times include embedding the query, which no method remembers. Ours include
   looking for changes in PostgreSQL and loading schemas, FastMCP's the whole definitions of tools; the others return
-  ids."""
+  ids. On a busy machine times are long for all: compare them within a set, processor time rather than the clock's."""
 
 
 def compared(results: Json) -> str:

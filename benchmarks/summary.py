@@ -81,7 +81,7 @@ _COMPARED = ("BM25", "MiniLM", "RRF", "FastMCP", "langgraph-bigtool", "hybrid", 
 
 FIGURES = (
     Figure(
-        "Recall@5 beside others, mean of seven sets",
+        "Recall@5 beside others, mean of the judged sets",
         "Compared with others",
         "Recall@5",
         [(f"{method} ", {"set": "mean"}, method) for method in _COMPARED],

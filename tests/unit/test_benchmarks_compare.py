@@ -126,4 +126,4 @@ def test_a_report_that_keeps_replaces_its_own_sections_alone(tmp_path: Path) -> 
     assert 'Options: `{"seed": 7}`' in text
     assert "| mean |  |  | 0.75 |" in text
     assert "| one | +0.100 (+0.050 to +0.150) |" in text
-    assert "Recall@5 beside others, mean of seven sets | BM25 0.75, " in text
+    assert "Recall@5 beside others, mean of the judged sets | BM25 0.75, " in text
