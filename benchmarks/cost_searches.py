@@ -129,5 +129,5 @@ def mcp(path: str, world: World) -> Iterator[Case]:
     for name, method, params in asked:
         yield Case(name, path, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     query = {"name": "search_tools", "arguments": {"query": "large water", "limit": 50, "detail": "full"}}
-    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": query} for number in range(20)]
-    yield Case("a batch of 20", path, calls)
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": query} for number in range(10)]
+    yield Case("a batch of 10", path, calls)

@@ -450,7 +450,7 @@ def test_only_the_first_revision_has_batches(shared_client: TestClient) -> None:
     assert answer.status_code == 200
     assert [each.get("error", {}).get("code") for each in answer.json()] == [None, INVALID_REQUEST, INVALID_REQUEST]
     assert shared_client.post("/mcp", json=[noted, noted]).status_code == 202
-    for body in ([], [ping] * 21):
+    for body in ([], [ping] * 11):
         assert error(shared_client.post("/mcp", json=body)) == (400, INVALID_REQUEST)
     for revision in ("2025-06-18", "2025-11-25", STATELESS):
         sent = {"mcp-protocol-version": revision}
@@ -460,7 +460,7 @@ def test_only_the_first_revision_has_batches(shared_client: TestClient) -> None:
 def test_what_a_batch_has_no_room_for_is_to_be_sent_alone(client: TestClient, system: System) -> None:
     [_] = system.put("large", input_schema={"description": '"' * 120_000})
     details = request("tools/call", {"name": "get_tool_details", "arguments": {"ids": [1]}}, "2025-03-26")
-    answer = client.post("/mcp", json=[{**details, "id": number} for number in range(20)])
+    answer = client.post("/mcp", json=[{**details, "id": number} for number in range(10)])
     codes = [each.get("error", {}).get("code") for each in answer.json()]
     assert codes[0] is None
     assert codes[-1] == -32603

@@ -32,7 +32,7 @@ from skillroute.mcp.rpc import (
 )
 from skillroute.mcp.tool import Asked
 
-MOST_OF_BATCH = 20
+MOST_OF_BATCH = 10
 """Requests of a batch, which the first revision has."""
 
 _BAD = {PARSE_ERROR: 400, INVALID_REQUEST: 400, HEADER_MISMATCH: 400, UNSUPPORTED_VERSION: 400}
