@@ -69,6 +69,13 @@ def test_a_schema_that_cannot_be_used_lets_everything_through(schema: dict[str, 
     assert problems(schema, {"n": 1}) == []
 
 
+def test_nothing_is_fetched_that_a_schema_refers_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[object] = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda *asked, **_: fetched.append(asked))
+    assert problems({"$ref": "http://127.0.0.1:9/schema.json"}, {}) == []
+    assert fetched == []
+
+
 def test_a_schema_that_is_too_deep_lets_everything_through() -> None:
     schema: dict[str, Any] = {"type": "integer"}
     value: Any = "x"
