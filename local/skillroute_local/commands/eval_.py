@@ -158,7 +158,7 @@ def _source(url: str | None, token: str | None, sign_region: str | None, org: st
 
     if url is None:
         # Nothing is remembered between searches: the second of two settings would not embed, and look the faster one.
-        with _quiet(), parts_here(queues=False, query_cache_size=0) as parts:
+        with quiet(), parts_here(queues=False, query_cache_size=0) as parts:
             yield InProcess(parts, org)
         return
     if org is not None:
@@ -168,7 +168,7 @@ def _source(url: str | None, token: str | None, sign_region: str | None, org: st
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep back what searches warn of: a line for each that no skill matches would stand in the answer."""
     before = logger.log_level
     logger.setLevel("ERROR")

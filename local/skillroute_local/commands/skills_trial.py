@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from skillroute.core.caller import Caller
 from skillroute.core.errors import ClassifierUnavailable
 
+from skillroute_local.commands.eval_ import quiet
 from skillroute_local.commands.shared import err, out
 from skillroute_local.errors import LocalError
 
@@ -127,7 +128,7 @@ class Trial:
         questions = [question for question in judged(self._rows or (), source.tools()).questions if question.needs]
         if not questions:
             raise LocalError("--queries: none of the tools that the requests need is in the catalogue")
-        with reported() as report:
+        with quiet(), reported() as report:
             done = iter(range(1, len(questions) + 1))
             card = ask(source.search, questions, {}, step=lambda: report("searching", next(done), len(questions)))
         return card.means()["recall@5"] or 0.0, len(questions)
