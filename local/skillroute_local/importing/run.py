@@ -97,12 +97,16 @@ class Import:
     def _gone(
         self, sources: Sequence[Source], catalogue: Catalogue, report: ImportReport
     ) -> list[tuple[Source, Stored]]:
-        """Return what sources no longer have, each once. Where one of all could not be read, that may have it."""
+        """Return what sources no longer have, each once. One that was not read to its end may have it."""
         if not self._prune:
             return []
         latest = list(self._latest.values())
-        unread = [source.name for source in latest if not source.is_whole]
-        if unread and len(latest) > 1:
+        unread = [
+            wanted.name
+            for place, wanted in enumerate(self._wanted)
+            if place not in self._latest or not self._latest[place].is_whole
+        ]
+        if unread and len(self._wanted) > 1:
             report.notes.append(f"nothing is removed: {unread[0]} could not be read as a whole, and may have it")
             return []
         found = {

@@ -51,11 +51,12 @@ class Source:
         self._report = report
         self._kind = kind
         self._reading: Reading | None = None
+        self._is_done = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything that it has is known."""
-        return self._reading is not None and None not in self.seen.refused
+        """Whether everything that it has is known: it was read to its end, and no unknown part of it was refused."""
+        return self._is_done and None not in self.seen.refused
 
     def size(self) -> int | None:
         """Read it, and return how many bytes its rows have; None where it cannot be read, which is noted."""
@@ -70,12 +71,14 @@ class Source:
     def write(self, client: Client, progress: Progress) -> None:
         """Write what was read. Raises `LocalError`."""
         self.stored = send(client, self._checked(), self._report, progress)
+        self._is_done = True
 
     def compare(self, catalogue: Catalogue, progress: Progress) -> Iterator[Change]:
         """Yield what `write` would change. Raises `LocalError`."""
         for each in self._checked():
             yield from compared([each], catalogue)
             progress(each.row.size)
+        self._is_done = True
 
     def gone(self, catalogue: Catalogue, all_seen: Sequence[Seen]) -> list[Stored]:
         """Return what is stored of that which it lists in full and no source has; why it is nothing is noted.

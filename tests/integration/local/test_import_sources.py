@@ -18,6 +18,7 @@ from skillroute_local.importing.compare import Change
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.run import Import
+from skillroute_local.importing.send import BATCH
 from skillroute_local.importing.wanted import wanted
 
 STUB = Path(__file__).parents[2] / "stubs" / "mcp_server.py"
@@ -262,6 +263,33 @@ class TestRemoval:
 
             assert client.names == ["garden/dig", "garden/hoe", "garden/rake", "garden/sow"]
             assert report.notes == ["nothing is removed: b.jsonl could not be read as a whole, and may have it"]
+
+    @pytest.mark.parametrize("fails_at", [1, 2, 3])
+    def test_after_an_import_that_was_cut_short_nothing_goes_until_every_source_was_read(
+        self, tmp_path: Path, fails_at: int
+    ) -> None:
+        first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+        names = [f"a{number}" for number in range(2 * BATCH)]
+        with Kept() as client:
+            imported(client, listed(first, *names), listed(second, "sow"))
+            both = importing(client, first, second, prune=True)
+            put, calls = client.put, itertools.count(1)
+
+            def away(kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
+                if next(calls) == fails_at:
+                    raise LocalError("Skillroute does not answer")
+                return put(kind, values)
+
+            client.put = away  # type: ignore[method-assign]
+            with pytest.raises(LocalError):
+                both.write(no_bar)
+            both.write(no_bar, [1])
+            assert client.names == sorted([*(f"garden/{name}" for name in names), "garden/sow"])
+
+            # AND what is gone by then goes once all were read
+            listed(first, "a1")
+            both.write(no_bar, [0])
+            assert client.names == ["garden/a1", "garden/sow"]
 
     def test_what_cannot_be_removed_is_named_and_stops_nothing(self, garden: Callable[..., Path]) -> None:
         with Kept() as client:
