@@ -95,7 +95,7 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
         answer: dict[str, list[Any]] = {name: [] for name in _LISTS.values()}
         for each in listing.items:
             answer[_LISTS[each.kind]].append(each.value)
-        reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse)
+        reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse, only_its_own=True)
         rows += reading.rows
         scopes += reading.scopes
         said.append(f"{server.name} lists {_counted(Counter(each.kind for each in listing.items))}")

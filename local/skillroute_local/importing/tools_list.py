@@ -44,22 +44,36 @@ def read_answer(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     return listed(answer, base, choices.server, refuse)
 
 
-def listed(answer: dict[str, Any], base: str, server: str | None, refuse: Refuse) -> Reading:
+def listed(
+    answer: dict[str, Any], base: str, server: str | None, refuse: Refuse, *, only_its_own: bool = False
+) -> Reading:
     """Return the items of MCP's lists, by the names that these have in answers.
 
     A tool whose schema is none is refused: nobody could call it.
+
+    Parameters
+    ----------
+    only_its_own : bool
+        Whether every item is of `server` and of the type of its list, whatever its fields claim: a server that runs
+        could otherwise replace the items of another one.
     """
-    return _reading(answer, {name: pointer(base, name) for name in LISTS}, server, refuse)
+    places = {name: pointer(base, name) for name in LISTS}
+    return _reading(answer, places, server, refuse, only_its_own=only_its_own)
 
 
-def _reading(answer: dict[str, Any], places: dict[str, str], server: str | None, refuse: Refuse) -> Reading:
+def _reading(
+    answer: dict[str, Any], places: dict[str, str], server: str | None, refuse: Refuse, *, only_its_own: bool = False
+) -> Reading:
     rows: list[Row] = []
     lists = {name: answer[name] for name in LISTS if isinstance(answer.get(name), list)}
     uris: dict[object, object] = {}
     for name, values in lists.items():
         named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
-            item = with_server({"type": LISTS[name], **row.value}, server)
+            if only_its_own:
+                item = {**row.value, "type": LISTS[name], "server": server}
+            else:
+                item = with_server({"type": LISTS[name], **row.value}, server)
             if LISTS[name] == "resource":
                 item = _told_apart(item, uris)
             if problem := schema_problem(item):
