@@ -51,7 +51,7 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
     Raises
     ------
     Unreadable
-        It has none of the formats, or not the one that is named.
+        It has none of the formats, or not the one that is named; or it would start programs and is not named for it.
     """
     content = content_of(path)
     if name == "jsonl" and not isinstance(content, Folder):
@@ -59,6 +59,8 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
     named = FORMATS if name is None else {name: FORMATS[name]}
     found = next((each for each in named.values() if each.matches(content)), None)
     if found is not None:
+        if name is None and found is FORMATS["mcp-config"]:
+            running.require_client_file(path)
         return found.read(content, choices, refuse)
     if isinstance(content, Broken):
         raise content.error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillroute_local.errors import LocalError
@@ -19,12 +20,32 @@ if TYPE_CHECKING:
 
 _LISTS = {"tool": "tools", "prompt": "prompts", "resource": "resources"}
 _MAX_INSTRUCTIONS = 10_000
+
+_CLIENT_FILES = {
+    "mcp.json", ".mcp.json", "claude_desktop_config.json", ".claude.json", "mcp_config.json", "cline_mcp_settings.json",
+}
+_SETTINGS = {".vscode", ".cursor", ".gemini", ".claude", "User"}
+"""Folders whose `settings.json` is a client's; VS Code keeps a person's own in `Code/User`."""
+
 # What is wrong with an entry of the file is about no server that is listed.
 _OF_NO_SERVER = ""
 
 
+def is_client_file(path: Path) -> bool:
+    """Return whether a file is called as clients call their `mcp.json`."""
+    return path.name in _CLIENT_FILES or (path.name == "settings.json" and path.absolute().parent.name in _SETTINGS)
+
+
+def require_client_file(path: Path) -> None:
+    """Raise `Unreadable` where a file is not called so: its content alone must not start programs."""
+    if not is_client_file(path):
+        raise Unreadable(
+            path.name, "looks like an mcp.json, whose programs would be started: if they may be, add --format mcp-config"
+        )
+
+
 def is_config(content: Content) -> bool:
-    """Return whether a source is an `mcp.json`, be it with comments."""
+    """Return whether a source is an `mcp.json` by its content, be it with comments."""
     match content:
         case Document(value=dict() as value):
             mcp = value.get("mcp")

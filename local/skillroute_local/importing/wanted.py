@@ -12,7 +12,7 @@ from skillroute_local.importing.content import content_of
 from skillroute_local.importing.formats import read
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.objects import read_named
-from skillroute_local.importing.running import is_config, read_one
+from skillroute_local.importing.running import is_client_file, is_config, read_one
 from skillroute_local.importing.source import Read
 from skillroute_local.importing.watch import Watched
 
@@ -48,6 +48,12 @@ def wanted(
 
 
 def _file(path: Path, choices: Choices, format_name: str | None, *, watch: bool) -> Wanted:
-    every_s = LIST_EVERY_S if watch and is_config(content_of(path)) else None
+    every_s = LIST_EVERY_S if watch and _starts(path, format_name) else None
     read_it = partial(read, path, choices, name=format_name)
     return Wanted(path.name, "items", read_it, Watched(path, every_s))
+
+
+def _starts(path: Path, format_name: str | None) -> bool:
+    """Return whether a file is read as an `mcp.json`."""
+    is_meant = format_name == "mcp-config" or (format_name is None and is_client_file(path))
+    return is_meant and is_config(content_of(path))
