@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skillroute.mcp.signature import MAX_CHARS, signature
+from skillroute.mcp.signature import MAX_CHARS, MAX_STEPS, signature
 
 
 def of(*required: str, **properties: Any) -> dict[str, Any]:
@@ -39,9 +39,28 @@ TREE = {"properties": {"next": {"$ref": "#"}}}
         (of(a={"type": "object"}), "a?: object"),
         (of(a={"type": "array"}), "a?: list"),
         (of(a=True, b={}, c={"type": 7}), "a?: any, b?: any, c?: any"),
-        ({"properties": [], "required": "a"}, ""),
+        ({"properties": [], "required": []}, ""),
+        ({"properties": [], "required": "a"}, "…"),
+        ({"properties": 7}, "…"),
+        ({"type": "object", "additionalProperties": False, "title": "T", "required": []}, ""),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, "…"),
+        ({"$ref": "#/$defs/A", "$defs": {"A": of("x", x=INTEGER)}}, "x: int"),
+        ({"$ref": "#"}, "…"),
+        ({"allOf": [{"$ref": "#/$defs/A"}, of(y=STRING)], "$defs": {"A": of("x", x=INTEGER)}}, "x: int, y?: str"),
+        (of(y=STRING) | {"allOf": [{"required": ["y"]}]}, "y?: str"),
+        ({"anyOf": [of(x=INTEGER), of(y=STRING)]}, "…"),
+        (of(x=INTEGER) | {"anyOf": [{"required": ["x"]}, {}]}, "x?: int"),
+        (of(a={"type": "array", "items": {"$ref": "#/$defs/A"}}) | {"$defs": {"A": of(x=INTEGER)}}, "a?: [{x?: int}]"),
+        (
+            of(a={"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/A"}}, {"type": "null"}]})
+            | {"$defs": {"A": of(x=INTEGER)}},
+            "a?: [{x?: int}]",
+        ),
+        (of(a={"allOf": [of("x", x=INTEGER), of(y=STRING)]}), "a?: {x: int, y?: str}"),
+        (of(a={"type": ["string", "integer"], "anyOf": [STRING, {"type": "boolean"}]}), "a?: str|bool"),
+        (of(a={"const": {"b": 1}}), "a?: object"),
         (of(a=of(b=of(c=of(d=STRING)))), "a?: {b?: {c?: object}}"),
-        (TREE, "next?: {next?: any}"),
+        (TREE, "next?: {next?: {next?: object}}"),
     ],
 )
 def test_what_a_schema_says_in_short(schema: Any, arguments: str) -> None:
@@ -58,6 +77,28 @@ def test_references_that_multiply_are_soon_cut() -> None:
     """Followed to the end these would be 10^12 types."""
     many = {"anyOf": [{"$ref": "#/$defs/A"}] * 10_000}
     assert signature("call", of(a=many) | {"$defs": {"A": many}}) == "call(a?: any)"
+
+
+class Counted(dict[str, Any]):
+    """A schema that counts how often schemas are looked at, and fails after too many times."""
+
+    looked_at = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        Counted.looked_at += 1
+        assert Counted.looked_at < 10 * MAX_STEPS, "looked at too often"
+        return super().get(key, default)
+
+
+def test_a_schema_whose_branches_multiply_takes_a_bounded_number_of_steps() -> None:
+    """Unions of lists of types within properties, each within its bounds, are 10^8 types all together."""
+    Counted.looked_at = 0
+    wide: Any = Counted(STRING)
+    for _ in range(3):
+        inner = Counted(type=["object"] * 24, properties={f"a{number}": wide for number in range(40)})
+        wide = Counted(anyOf=[inner] * 24)
+    assert len(signature("call", Counted(of(a=wide)))) <= MAX_CHARS
+    assert Counted.looked_at > MAX_STEPS
 
 
 JSON = st.recursive(
