@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
+from skillroute.core.answer_size import MAX_ANSWER_BYTES, on_the_way
 from skillroute.core.caller import LAPTOP
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
+from skillroute.core.observability import counts
 from skillroute.mcp.summary import MAX_TOKENS
+from skillroute.mcp.tool import Asked
 
 from tests.api.mcp_calls import HANDSHAKE, META, REVISIONS, STATELESS, ask, call, error, headers, request, result
 from tests.builders import System
@@ -25,7 +29,7 @@ TOOLS = [
     "search_messages",
     "search_messages_product",
 ]
-INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, PARSE_ERROR = -32600, -32601, -32602, -32700
+INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, PARSE_ERROR = -32600, -32601, -32602, -32603, -32700
 HEADER_MISMATCH, UNSUPPORTED_VERSION, RESOURCE_NOT_FOUND = -32020, -32022, -32002
 
 
@@ -457,14 +461,50 @@ def test_only_the_first_revision_has_batches(shared_client: TestClient) -> None:
         assert error(shared_client.post("/mcp", json=[ping], headers=sent)) == (400, INVALID_REQUEST)
 
 
-def test_what_a_batch_has_no_room_for_is_to_be_sent_alone(client: TestClient, system: System) -> None:
-    [_] = system.put("large", input_schema={"description": '"' * 120_000})
-    details = request("tools/call", {"name": "get_tool_details", "arguments": {"ids": [1]}}, "2025-03-26")
-    answer = client.post("/mcp", json=[{**details, "id": number} for number in range(10)])
-    codes = [each.get("error", {}).get("code") for each in answer.json()]
-    assert codes[0] is None
-    assert codes[-1] == -32603
-    assert len(answer.content) < 4_500_000
+def test_an_unforeseen_error_within_a_batch_leaves_the_other_answers(
+    client: TestClient, garden: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr("skillroute.mcp.tools.list_skills.parsed", broken)
+    calls = [request("tools/call", {"name": name}, "2025-03-26") for name in ("list_skills", "get_tool_details")]
+    answer = client.post("/mcp", json=[*calls, request("ping", None, "2025-03-26")])
+    assert answer.status_code == 200
+    assert "secret" not in answer.text
+    assert [found.get("error", {}).get("code") for found in answer.json()] == [INTERNAL_ERROR, None, None]
+
+
+def test_a_batch_has_room_in_the_answer_of_one_invocation(client: TestClient, system: System) -> None:
+    [large] = system.put("large", description="x", input_schema={"properties": {"a": {"default": '"' * 100_000}}})
+    details = {"name": "get_tool_details", "arguments": {"ids": [large]}}
+    calls = [request("tools/call", details, "2025-03-26") for _ in range(18)]
+    noted = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    answer = client.post("/mcp", json=[*calls, noted, {**request("ping", None, "2025-03-26"), "id": "last"}])
+    assert answer.status_code == 200
+    assert on_the_way(answer.content) < MAX_ANSWER_BYTES
+    found = answer.json()
+    assert [each["id"] for each in found] == [*(each["id"] for each in calls), "last"]
+    refused = ["error" in each for each in found]
+    assert 0 < refused.index(True) < len(found) - 1
+    assert all(refused[refused.index(True) :])
+    assert found[-1]["error"]["code"] == INTERNAL_ERROR
+    assert "send this request alone" in found[-1]["error"]["message"]
+
+
+def test_the_time_of_a_batch_is_shared() -> None:
+    now = [0.0]
+    asked = Asked(LAPTOP, Deadline(2.0, lambda: now[0]))
+    assert (asked.left_ms, Asked(LAPTOP).left_ms) == (2000.0, None)
+    now[0] = 1.5
+    assert asked.left_ms == 500.0
+
+
+def test_an_outage_within_a_tool_is_counted(client: TestClient, garden: System) -> None:
+    garden.database.down = True
+    before = counts().get("DatabaseUnavailable", 0)
+    assert call(client, "list_skills")["isError"] is True
+    assert counts()["DatabaseUnavailable"] == before + 1
 
 
 def test_nothing_is_streamed_and_there_are_no_sessions(shared_client: TestClient) -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.deadline import Deadline
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import IDENTITY
 from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
@@ -56,7 +57,8 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
         Revisions 2025-03-26 to 2026-07-28. Nothing is streamed, so `GET` is 405.
         """
         headers, body = Headers(request.headers.items()), await request.body()
-        asked = Asked(caller, left_ms_of(request))
+        left_ms = left_ms_of(request)
+        asked = Asked(caller, None if left_ms is None else Deadline(left_ms / 1000.0))
         reply = await run_in_threadpool(server.answer, headers, body, asked)
         return Response(reply.body, reply.status, media_type="application/json" if reply.body else None)
 

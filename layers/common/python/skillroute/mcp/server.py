@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.core.answer_size import PAGE_BYTES, on_the_way
-from skillroute.core.errors import DatabaseUnavailable, DependencyUnavailable
-from skillroute.core.observability import Metric, count, logger
+from skillroute.core import outage
+from skillroute.core.errors import DependencyUnavailable
+from skillroute.core.observability import logger
+from skillroute.mcp.batch import BatchAnswers
 from skillroute.mcp.headers import Headers
 from skillroute.mcp.methods import Methods
 from skillroute.mcp.revisions import STATELESS, UNNAMED, Revision
@@ -72,15 +73,11 @@ class McpServer:
             return Reply(_STATUS_OF_STATELESS.get(error.code, 400), to_bytes(failure(id_in(value), error)))
         if message.is_notification:
             return Reply(202)
-        try:
-            answer = self._answered(message, asked, revision)
-        # What nobody foresaw has a code of the protocol, and rings the alarm that counts such statuses.
-        except Exception as error:  # noqa: BLE001
-            logger.exception("unexpected error", exc_info=error)
-            return Reply(500, to_bytes(failure(message.id, RpcError(INTERNAL_ERROR, "Internal error"))))
+        answer, is_unforeseen = self._answered(message, asked, revision)
         code = answer.get("error", {}).get("code")
         status = (_STATUS_OF_STATELESS if revision == STATELESS else _BAD).get(code, 200)
-        return Reply(status, to_bytes(answer))
+        # What nobody foresaw rings the alarm that counts such statuses.
+        return Reply(500 if is_unforeseen else status, to_bytes(answer))
 
     def _batch(self, values: Sequence[Any], asked: Asked, revision: Revision) -> Reply:
         """Answer a batch, which one revision alone has."""
@@ -88,45 +85,46 @@ class McpServer:
             raise RpcError(INVALID_REQUEST, f"{revision} has no batches: send one request at a time")
         if not 0 < len(values) <= MOST_OF_BATCH:
             raise RpcError(INVALID_REQUEST, f"a batch has 1 to {MOST_OF_BATCH} requests")
-        answers: list[bytes] = []
-        for value in values:
-            answer = self._of_batch(value, asked, revision)
-            if answer is not None:
-                answers.append(_that_fits(answer, answers))
-        return Reply(200, b"[%s]" % b",".join(answers)) if answers else Reply(202)
+        answers = BatchAnswers(values)
+        for place, value in enumerate(values):
+            try:
+                message = _of_batch(value)
+            except RpcError as error:
+                answers.add(place, failure(id_in(value), error))
+                continue
+            if message.is_notification:
+                answers.pass_over(place)
+            elif answers.is_full:
+                answers.refuse(place)
+            else:
+                answers.add(place, self._answered(message, asked, revision)[0])
+        body = answers.to_bytes()
+        return Reply(202) if body is None else Reply(200, body)
 
-    def _of_batch(self, value: Any, asked: Asked, revision: Revision) -> dict[str, Any] | None:
+    def _answered(self, message: Message, asked: Asked, revision: Revision) -> tuple[dict[str, Any], bool]:
+        """Return the response to a request, and whether it is an error that nobody foresaw."""
         try:
-            message = message_of(value)
-            if message.method == "initialize":
-                raise RpcError(INVALID_REQUEST, "initialize cannot be part of a batch")
+            return result(message.id, self._methods.answer(message, asked, revision)), False
         except RpcError as error:
-            return failure(id_in(value), error)
-        return None if message.is_notification else self._answered(message, asked, revision)
-
-    def _answered(self, message: Message, asked: Asked, revision: Revision) -> dict[str, Any]:
-        try:
-            return result(message.id, self._methods.answer(message, asked, revision))
-        except RpcError as error:
-            return failure(message.id, error)
+            return failure(message.id, error), False
         except DependencyUnavailable as error:
-            if isinstance(error, DatabaseUnavailable):
-                count(Metric.DATABASE_UNAVAILABLE)
-            logger.warning("dependency unavailable", extra={"reason": str(error)})
-            return failure(message.id, RpcError(INTERNAL_ERROR, f"{error.public_message}; try again in a few seconds"))
+            outage.note(error)
+            return failure(message.id, RpcError(INTERNAL_ERROR, outage.advice(error))), False
+        except Exception as error:  # noqa: BLE001
+            logger.exception("unexpected error", exc_info=error)
+            return failure(message.id, RpcError(INTERNAL_ERROR, "Internal error")), True
+
+
+def _of_batch(value: Any) -> Message:
+    message = message_of(value)
+    if message.method == "initialize":
+        raise RpcError(INVALID_REQUEST, "initialize cannot be part of a batch")
+    return message
 
 
 def refused(status: int, message: str, id_: RequestId | None = None) -> Reply:
     """Return the answer to what is not even read."""
     return Reply(status, to_bytes(failure(id_, RpcError(INVALID_REQUEST, message))))
-
-
-def _that_fits(answer: dict[str, Any], before: Sequence[bytes]) -> bytes:
-    """Return an answer of a batch as it is sent: only the first one has room however large it is."""
-    data = to_bytes(answer)
-    if not before or on_the_way(data) + sum(map(on_the_way, before)) <= PAGE_BYTES:
-        return data
-    return to_bytes(failure(answer["id"], RpcError(INTERNAL_ERROR, "the answers have no room: send this one alone")))
 
 
 def _refusal(headers: Headers) -> Reply | None:

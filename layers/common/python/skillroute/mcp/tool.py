@@ -7,21 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
+from skillroute.core.deadline import Deadline
 from skillroute.mcp.fit import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who asks.
+    """Who asks, and by when the answer must be there.
 
     Attributes
     ----------
-    left_ms : float or None
-        The milliseconds that the invocation has left; None where nobody counts.
+    deadline : Deadline or None
+        The end of the invocation, which all requests of a batch share; None where there is none.
     """
 
     caller: Caller
-    left_ms: float | None = None
+    deadline: Deadline | None = None
+
+    @property
+    def left_ms(self) -> float | None:
+        """The milliseconds that are left now; None where there is no end."""
+        return None if self.deadline is None else self.deadline.remaining_s() * 1000.0
 
 
 class ToolError(Exception):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from skillroute.core import outage
 from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
-from skillroute.core.observability import logger
 from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
@@ -56,8 +56,8 @@ class Toolbox:
         except InvalidInput as error:
             return _failed(f"{error.field}: {error.message}")
         except DependencyUnavailable as error:
-            logger.warning("dependency unavailable", extra={"reason": str(error)})
-            return _failed(f"{error.public_message}; try again in a few seconds")
+            outage.note(error)
+            return _failed(outage.advice(error))
 
     def _tool(self, name: str) -> Tool:
         if name not in self._made:  # two threads may both make it; they make the same

@@ -14,9 +14,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from skillroute.core import outage
 from skillroute.core.errors import (
     Conflict,
-    DatabaseUnavailable,
     DependencyUnavailable,
     Forbidden,
     InvalidInput,
@@ -26,7 +26,7 @@ from skillroute.core.errors import (
     Unauthenticated,
 )
 from skillroute.core.http.challenge import Challenge
-from skillroute.core.observability import Metric, count, logger
+from skillroute.core.observability import logger
 
 # From the most particular to the most general; the first that fits decides.
 STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
@@ -81,10 +81,8 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidInput):
         place = "query" if request.method in {"GET", "DELETE"} else "body"
         return JSONResponse({"detail": [problem([place, *error.field.split(".")], error.message)]}, status)
-    if isinstance(error, DatabaseUnavailable):
-        count(Metric.DATABASE_UNAVAILABLE)
     if isinstance(error, DependencyUnavailable):
-        logger.warning("dependency unavailable", extra={"reason": str(error)})
+        outage.note(error)
         # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
         return JSONResponse({"detail": error.public_message}, status, headers=again)
