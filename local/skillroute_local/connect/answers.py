@@ -55,9 +55,9 @@ def found(
         [{"id": id_, **_without(form)} for form in forms(tool, most)]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
-    limits, steps = [byte_limit()], [len(shown) - 1 for shown in results[:1]]
+    limits = [byte_limit()]
     if given.budget_tokens is not None:
-        limits, steps = [*limits, token_limit(count_tokens, given.budget_tokens)], list(STEPS)
+        limits.append(token_limit(count_tokens, given.budget_tokens))
     degraded = list(dict.fromkeys(response.metadata.degraded))
 
     def envelope(tools: list[Json]) -> Json:
@@ -70,7 +70,7 @@ def found(
             **notes,
         }
 
-    return fit(results, envelope, limits, steps)
+    return fit(results, envelope, limits, STEPS)
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:

@@ -22,8 +22,9 @@ def counter() -> TokenCounter:
     return TokenCounter(models_dir() / default_model() / "tokenizer.json")
 
 
-def found(tools: list[EnrichedTool], degraded: Any = (), skills: Any = ()) -> SearchResponse:
-    metadata = SearchMetadata.model_construct(degraded=list(degraded))
+def found(tools: list[EnrichedTool], degraded: Any = (), skills: Any = (), **more: Any) -> SearchResponse:
+    known = {"schemas_omitted": [], "descriptions_cut": False, "no_match": False}
+    metadata = SearchMetadata.model_construct(degraded=list(degraded), **(known | more))
     return SearchResponse.model_construct(query="q", tools=tools, matched_skills=list(skills), metadata=metadata)
 
 
@@ -66,12 +67,14 @@ SKILLS = st.lists(
 
 
 @settings(max_examples=max(200, settings.default.max_examples))
-@given(TOOLS, DEGRADED, SKILLS, st.sampled_from(DETAILS), st.integers(LEAST_TOKENS, 1500))
-@example([], [], [SkillMatch(id="a_" * 32, name="n", description="d", score=0.1, tool_count=0)], "full", LEAST_TOKENS)
+@given(TOOLS, DEGRADED, SKILLS, st.sampled_from(DETAILS), st.integers(LEAST_TOKENS, 1500), st.booleans())
+@example([], [], [SkillMatch(id="a_" * 32, name="n", description="d", score=0.1, tool_count=0)], "full", 100, False)
+@example([tool("x" * 256)] * 8, ["embedding_unavailable", "vectors_missing", "index_stale"], [], "full", 100, True)
 def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fits(
-    tools: list[EnrichedTool], degraded: list[str], skills: list[SkillMatch], most: Detail, budget: int
+    tools: list[EnrichedTool], degraded: list[str], skills: list[SkillMatch], most: Detail, budget: int, no_match: bool
 ) -> None:
-    response = found(tools, degraded, skills)
+    notes = {"no_match": True, "schemas_omitted": ["1"] * 50, "descriptions_cut": True} if no_match else {}
+    response = found(tools, degraded, skills, **notes)
 
     shown = answer(response, most, [byte_limit(), token_limit(counter(), budget)], by_budget=True)
 
@@ -81,6 +84,8 @@ def test_a_budget_is_never_exceeded_and_an_answer_never_empty_when_something_fit
     if not shown["tools"]:
         for each in tools:
             alone = {"tools": [forms(each, most)[0]], "omitted": len(tools) - 1, "degraded": [*dict.fromkeys(degraded)]}
+            if no_match:
+                alone = answer(response, "name", [byte_limit()], by_budget=False) | alone
             said = {name: value for name, value in alone.items() if value}
             assert counter()(to_text(said)) > budget
 
@@ -114,10 +119,45 @@ def test_more_budget_says_more_of_the_same_results() -> None:
     assert details(800) == ["full"] * 5
 
 
-def test_where_bytes_run_out_less_is_shown_of_the_last_results() -> None:
-    tools = [tool(f"t{number}", "x" * 400_000, db_id=number) for number in range(1, 4)]
+def test_where_bytes_run_out_less_is_shown_of_the_last_results_and_how_many_these_are() -> None:
+    schema = {"properties": {"a": {"type": "string"}}}
+    tools = [tool(f"t{number}", "x" * 400_000, db_id=number, input_schema=schema) for number in range(1, 6)]
     shown = answer(found(tools), "full", [byte_limit()], by_budget=False)
-    assert ["description" in each for each in shown["tools"]] == [True, True, False]
+    assert ["input_schema" in each for each in shown["tools"]] == [True, True, False, False, False]
+    assert ["signature" in each for each in shown["tools"]] == [False, False, True, True, True]
+    assert shown["shortened"] == 3
+    assert "shortened" not in answer(found(tools[:2]), "full", [byte_limit()], by_budget=False)
+
+
+def test_a_tool_whose_schemas_are_not_here_has_no_signature() -> None:
+    """Without arguments `send()` would say that it takes none."""
+    shown = answer(found([tool("send")], schemas_omitted=["send"]), "signature", [byte_limit()], by_budget=False)
+    assert "signature" not in shown["tools"][0]
+    assert shown["schemas_omitted"] == 1
+    [empty] = answer(found([tool("send", input_schema={})]), "signature", [byte_limit()], by_budget=False)["tools"]
+    assert empty["signature"] == "send()"
+
+
+def test_cut_descriptions_are_noted() -> None:
+    shown = answer(found([tool("send")], descriptions_cut=True), "full", [byte_limit()], by_budget=False)
+    assert shown["descriptions_cut"] is True
+
+
+def test_the_nearest_tools_come_with_a_hint_where_none_fits() -> None:
+    shown = answer(found([tool("send")], no_match=True), "name", [byte_limit()], by_budget=False)
+    assert [each["name"] for each in shown["tools"]] == ["send"]
+    assert shown["hint"].startswith("No tool fits, these are the nearest: ")
+    assert "hint" not in answer(found([tool("send")]), "name", [byte_limit()], by_budget=False)
+
+
+def test_results_without_room_say_to_raise_the_budget() -> None:
+    shown = answer(found([tool("x-" * 200)]), "name", [byte_limit(), token_limit(counter(), 100)], by_budget=True)
+    assert shown == {"tools": [], "omitted": 1, "hint": "No result has room: raise budget_tokens."}
+
+
+def test_nothing_of_a_type_says_that_there_may_be_others() -> None:
+    shown = answer(found([], no_match=True), "name", [byte_limit()], by_budget=False, item_type="prompt")
+    assert shown["hint"] == "Nothing of type prompt is found: without item_type there may be something."
 
 
 def test_what_a_tokenizer_sees_differently_as_a_whole_is_taken_back() -> None:

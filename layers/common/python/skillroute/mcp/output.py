@@ -9,6 +9,7 @@ Schema = dict[str, Any]
 STRING: Schema = {"type": "string"}
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
+BOOLEAN: Schema = {"type": "boolean"}
 OBJECT: Schema = {"type": "object"}
 
 

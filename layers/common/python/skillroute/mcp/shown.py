@@ -35,7 +35,7 @@ def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
     }
     scored = {**name, "score": round(tool.score, 2)}
     shown = [name, {**scored, "description": brief(tool.description)}]
-    if tool.type == "tool":
+    if tool.type == "tool" and tool.input_schema is not None:  # which may not have been loaded
         line = {"signature": signature(tool.name, tool.input_schema)}
         shown.append({**scored, **line, "description": brief(tool.description)})
     else:

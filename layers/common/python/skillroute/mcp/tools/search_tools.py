@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,7 +11,7 @@ from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
-from skillroute.mcp.output import INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
+from skillroute.mcp.output import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.search.model import Query, SearchRequest, SearchResponse
@@ -46,8 +45,11 @@ _OUTPUT = object_of(
     {
         "tools": list_of(object_of(TOOL_FIELDS, "id", "name"), "Best first."),
         "omitted": described(INTEGER, "Results that had no room."),
+        "shortened": described(INTEGER, "Results of which less is shown than asked for: lower limit."),
+        "schemas_omitted": described(INTEGER, "Tools without schema for lack of room: get_tool_details has it."),
+        "descriptions_cut": described(BOOLEAN, "The longest descriptions were cut."),
         "degraded": list_of(STRING, "What failed on the way."),
-        "hint": described(STRING, "What to do where nothing is found."),
+        "hint": described(STRING, "What to do where nothing fits."),
     },
     "tools",
 )
@@ -84,7 +86,7 @@ def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tok
         limits = [byte_limit()]
         if given.budget_tokens is not None:
             limits.append(token_limit(count_tokens, given.budget_tokens))
-        return answer(found, most, limits, by_budget=has_budget)
+        return answer(found, most, limits, by_budget=has_budget, item_type=given.item_type)
 
     return Tool(
         "search_tools",
@@ -96,27 +98,41 @@ def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tok
     )
 
 
-def answer(found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool) -> Json:
-    """Return what is shown of a search within limits: without a budget each result in the detail that is asked for."""
+def answer(
+    found: SearchResponse, most: Detail, limits: list[Limit], *, by_budget: bool, item_type: ItemType | None = None
+) -> Json:
+    """Return what is shown of a search within limits; says so where a budget is not why less is shown than asked."""
     results = [forms(tool, most) for tool in found.tools]
-    envelope = partial(_envelope, found)
-    # Without a budget less is shown of the last ones alone, where even bytes run out.
-    return fit(results, envelope, limits, STEPS if by_budget else [len(shown) - 1 for shown in results[:1]])
+    whole = {id(shown[-1]) for shown in results}
+
+    def envelope(tools: list[Json]) -> Json:
+        omitted = len(results) - len(tools)
+        shortened = 0 if by_budget else sum(id(tool) not in whole for tool in tools)
+        notes = {
+            "omitted": omitted,
+            "shortened": shortened,
+            "schemas_omitted": len(found.metadata.schemas_omitted),
+            "descriptions_cut": found.metadata.descriptions_cut,
+            "degraded": list(dict.fromkeys(found.metadata.degraded)),
+            "hint": _hint(found, item_type),
+        }
+        return {"tools": tools, **{name: note for name, note in notes.items() if note}}
+
+    shown = fit(results, envelope, limits, STEPS)
+    if results and not shown["tools"]:
+        shown["hint"] = "No result has room: raise budget_tokens."
+    return shown
 
 
-def _envelope(found: SearchResponse, tools: list[Json]) -> Json:
-    omitted, degraded = len(found.tools) - len(tools), found.metadata.degraded
-    return {
-        "tools": tools,
-        **({"omitted": omitted} if omitted else {}),
-        **({"degraded": list(dict.fromkeys(degraded))} if degraded else {}),
-        **({} if found.tools else {"hint": _hint(found)}),
-    }
-
-
-def _hint(found: SearchResponse) -> str:
+def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
+    """Return what to do where nothing is found, or nothing that fits."""
+    if found.tools:
+        nearest = "No tool fits, these are the nearest: ask in other words, or do without."
+        return nearest if found.metadata.no_match else None
     if found.metadata.degraded:
         return "The search did not fully work: try again in a minute."
+    if item_type is not None:
+        return f"Nothing of type {item_type} is found: without item_type there may be something."
     if found.matched_skills:
         return f"No tool fits; nearest is the skill {found.matched_skills[0].id}: ask for what it does."
     return "No tool fits: ask in other words, or see list_skills for what there is."
