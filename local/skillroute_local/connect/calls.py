@@ -67,9 +67,12 @@ class Calls:
             return await upstream.call(item.listed.name, arguments, progress)
         if item.listed.kind == "prompt":
             texts = {name: str(value) for name, value in arguments.items()}
-            prompt = await upstream.ask(lambda connection: connection.get_prompt(item.listed.name, texts))
+            prompt = await upstream.ask(
+                f"prompt {item.listed.name}", lambda connection: connection.get_prompt(item.listed.name, texts)
+            )
             return {"content": [message["content"] for message in prompt["messages"]]}
-        read = await upstream.ask(lambda connection: connection.read_resource(item.listed.value["uri"]))
+        uri = item.listed.value["uri"]
+        read = await upstream.ask(f"resource {uri}", lambda connection: connection.read_resource(uri))
         return {"content": [{"type": "resource", "resource": contents} for contents in read["contents"]]}
 
 

@@ -17,6 +17,7 @@ from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, Serve
 logger = logging.getLogger(__name__)
 
 Listed = Callable[[McpServer, Listing], Awaitable[None]]
+Ask = Callable[[Connection], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,9 @@ class Upstream:
             except ServerError as error:
                 logger.warning("%s", error)
                 self._turn(None, error)
-            except Exception as error:  # whatever one server brings about must not end the others
-                logger.exception("%s: failed", self.server.name)
-                self._turn(None, ServerError(f"{self.server.name}: failed ({type(error).__name__}: {error})"))
+            except Exception as error:  # whatever it is, the other servers go on
+                logger.exception("%s: lost", self.server.name)
+                self._turn(None, ServerError(f"{self.server.name}: lost ({type(error).__name__})"))
             finally:
                 self._connection = None
                 self.settled.set()
@@ -107,25 +108,40 @@ class Upstream:
         ServerError
             It cannot be started, is lost meanwhile, or does not answer in time.
         """
-        return await (await self._ready()).call(name, arguments, progress=progress)
+        return await self._in_time(
+            f"tool {name}", lambda connection: connection.call(name, arguments, progress=progress)
+        )
 
-    async def ask(self, ask: Callable[[Connection], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    async def ask(self, what: str, ask: Ask) -> dict[str, Any]:
         """Ask its connection for something else; otherwise as `call`."""
-        return await ask(await self._ready())
+        return await self._in_time(what, ask)
+
+    async def _in_time(self, what: str, ask: Ask) -> dict[str, Any]:
+        """Return an answer within the time that a call may take, a start of the server included."""
+        connection: Connection | None = None
+        try:
+            with anyio.fail_after(self._limits.call_s):
+                connection = await self._ready()
+                return await ask(connection)
+        except TimeoutError as error:
+            why = (
+                "it is still starting: call again in a moment"
+                if connection is None
+                else f"no answer to {what} within {self._limits.call_s:g} s"
+            )
+            raise ServerError(f"{self.server.name}: {why}") from error
 
     async def _ready(self) -> Connection:
         """Return a connection that lasts, as far as is known; it waits for the start that is under way, or the next."""
         enough = self._starts if self._is_starting else self._starts + 1
-        with anyio.move_on_after(self._limits.connect_s + self._limits.list_s):
-            while True:
-                if self._connection is not None and not self._connection.has_ended:
-                    return self._connection
-                if self._failure is not None and self._starts >= enough and not self._is_starting:
-                    raise self._failure
-                turned = self._turned
-                self._wanted.set()
-                await turned.wait()
-        raise ServerError(f"{self.server.name}: it is still starting: call again in a moment")
+        while True:
+            if self._connection is not None and not self._connection.has_ended:
+                return self._connection
+            if self._failure is not None and self._starts >= enough and not self._is_starting:
+                raise self._failure
+            turned = self._turned
+            self._wanted.set()
+            await turned.wait()
 
     async def _serve(self) -> None:
         """Connect, list it, and list it again at each change, until it ends."""

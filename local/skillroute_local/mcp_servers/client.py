@@ -13,7 +13,7 @@ from mcp.client.session import IncomingMessage
 from skillroute import __version__
 
 from skillroute_local.mcp_servers.connection import Connection
-from skillroute_local.mcp_servers.errors import as_server_error, first_of, is_of_transport
+from skillroute_local.mcp_servers.errors import as_server_error, first_of
 from skillroute_local.mcp_servers.model import Limits, McpServer, ServerError
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import Tap, transport
@@ -45,7 +45,7 @@ async def connected(
     Raises
     ------
     ServerError
-        It cannot be started or reached, or does not finish the handshake in time.
+        It cannot be started or reached, does not finish the handshake in time, or is lost later.
     """
     limits = limits or Limits()
     taps: list[Tap] = []
@@ -57,10 +57,11 @@ async def connected(
     with StderrTail(show) as stderr:
         scope = anyio.CancelScope(deadline=anyio.current_time() + limits.connect_s)
         is_connected = False
+        callers: Exception | None = None
         try:
             with scope:
                 client = Client(
-                    transport(server, stderr.file, taps.append),
+                    transport(server, stderr.file, taps.append, limits.write_s),
                     message_handler=heard,
                     cache=None,
                     client_info=types.Implementation(name="skillroute", version=__version__),
@@ -69,11 +70,16 @@ async def connected(
                     taps[0].version = client.protocol_version
                     scope.deadline = math.inf
                     is_connected = True
-                    yield Connection(server, client, taps[0], stderr, limits, on_change)
+                    try:
+                        yield Connection(server, client, taps[0], stderr, limits, on_change)
+                    except Exception as error:
+                        callers = first_of(error)
+                        raise
         except Exception as error:
-            cause = first_of(error)
-            if isinstance(cause, ServerError) or (is_connected and not is_of_transport(server, cause)):
-                raise cause from None  # the caller's own, out of the groups of the tasks beneath
-            raise as_server_error(server, cause, "the handshake", limits.connect_s, stderr.last()) from error
+            cause = callers or first_of(error)
+            if callers is not None or isinstance(cause, ServerError):
+                raise cause from None  # out of the groups of the tasks beneath
+            asked = "what it was asked" if is_connected else "the handshake"
+            raise as_server_error(server, cause, asked, limits.connect_s, stderr.last()) from error
         if scope.cancelled_caught and not is_connected:
             raise as_server_error(server, TimeoutError(), "the handshake", limits.connect_s, stderr.last())

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from skillroute_local.mcp_servers.errors import as_server_error, ends_connection
-from skillroute_local.mcp_servers.model import Limits, Listed, ListedKind, Listing, McpServer, ServerError
+from skillroute_local.mcp_servers.model import HttpServer, Limits, Listed, ListedKind, Listing, McpServer, ServerError
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import LISTS, Tap
 
@@ -45,11 +45,11 @@ class Connection:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server has closed its side."""
+        """Whether the server has closed its side, has lost the session, or no longer reads."""
         return self._tap.ended.is_set()
 
     async def wait_ended(self) -> None:
-        """Wait until the server has closed its side, as a program that died has."""
+        """Wait until the server has closed its side, as a program that died has, or must be connected to again."""
         await self._tap.ended.wait()
 
     async def list_all(self) -> Listing:
@@ -122,6 +122,8 @@ class Connection:
             )
             return result
         except MCPError as error:
+            if isinstance(self.server, HttpServer) and self.has_ended:  # the session is lost: no answer of the server
+                raise self._error(MCPError(types.CONNECTION_CLOSED, ""), what, timeout_s) from error
             is_over = ends_connection(self.server, error)
             if is_over:
                 self._tap.ended.set()

@@ -29,15 +29,6 @@ def ends_connection(server: McpServer, error: MCPError) -> bool:
     return isinstance(server, HttpServer) and forgotten
 
 
-def is_of_transport(server: McpServer, error: BaseException) -> bool:
-    """Return whether an error comes from the pipe or the network to a server, and not from who uses the connection."""
-    if isinstance(server, HttpServer):
-        import httpx2  # noqa: PLC0415 (programs need none of it)
-
-        return isinstance(error, OSError | httpx2.HTTPError)
-    return isinstance(error, OSError)
-
-
 def as_server_error(
     server: McpServer, error: BaseException, asked: str, timeout_s: float, last_line: str
 ) -> ServerError:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 
 import anyio
 
 from skillroute_local.mcp_servers.client import connected
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
 """Servers that are started at the same time."""
@@ -35,6 +38,9 @@ async def list_server(server: McpServer, limits: Limits | None = None) -> Listin
             return await connection.list_all()
     except ServerError as error:
         return error
+    except Exception as error:  # whatever it is, the other servers are listed
+        logger.exception("%s: lost", server.name)
+        return ServerError(f"{server.name}: lost ({type(error).__name__})")
 
 
 async def _list_servers(

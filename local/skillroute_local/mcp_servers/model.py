@@ -81,6 +81,8 @@ class Limits:
         For all pages of all its lists together.
     call_s : float
         For the answer to one call. Progress does not lengthen it.
+    write_s : float
+        The longest that a program may leave a message unread before it counts as ended.
     items : int
         The most tools, prompts and resources that are taken, of each kind.
     pages : int
@@ -90,6 +92,7 @@ class Limits:
     connect_s: float = 60.0
     list_s: float = 30.0
     call_s: float = 120.0
+    write_s: float = 10.0
     items: int = 5_000
     pages: int = 200
 

@@ -18,6 +18,7 @@ from mcp_types import JSONRPCResponse
 from pydantic import ValidationError
 
 from skillroute_local.mcp_servers.model import HttpServer, ListedKind, McpServer, StdioServer
+from skillroute_local.mcp_servers.outgoing import Outgoing
 
 _HTTP_CONNECT_S = 10.0
 _HTTP_READ_S = 300.0
@@ -41,7 +42,7 @@ class Tap:
     Attributes
     ----------
     ended : anyio.Event
-        Set when the server has closed its side, as a program that died has.
+        Set when the server has closed its side, as a program that died has, or no longer reads or knows the session.
     version : str
         The revision that both speak, by which entries are checked; empty until the handshake is over.
     entries : list
@@ -50,9 +51,9 @@ class Tap:
         What was wrong with others of that page.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, ended: anyio.Event) -> None:
         self._stream = stream
-        self.ended = anyio.Event()
+        self.ended = ended
         self.version = ""
         self.entries: list[dict[str, Any]] = []
         self.refused: list[str] = []
@@ -126,7 +127,9 @@ class Tap:
 
 
 @asynccontextmanager
-async def transport(server: McpServer, errlog: TextIO, opened: Callable[[Tap], None]) -> AsyncIterator[Streams]:
+async def transport(
+    server: McpServer, errlog: TextIO, opened: Callable[[Tap], None], write_s: float
+) -> AsyncIterator[Streams]:
     """Start or reach a server, and yield its streams.
 
     Parameters
@@ -135,14 +138,17 @@ async def transport(server: McpServer, errlog: TextIO, opened: Callable[[Tap], N
         Where a program's standard error goes; it needs a descriptor.
     opened : callable
         Called with the stream of what the server sends, before it is read.
+    write_s : float
+        How long it may leave a message unread.
     """
-    async with _streams(server, errlog) as (reading, writing):
-        tap = Tap(reading)
+    ended = anyio.Event()
+    async with _streams(server, errlog, ended) as (reading, writing):
+        tap = Tap(reading, ended)
         opened(tap)
-        yield tap, writing
+        yield tap, Outgoing(writing, ended, write_s)
 
 
-def _streams(server: McpServer, errlog: TextIO) -> Any:
+def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event) -> Any:
     match server:
         case StdioServer():
             parameters = StdioServerParameters(
@@ -156,16 +162,21 @@ def _streams(server: McpServer, errlog: TextIO) -> Any:
         case HttpServer(transport="sse"):
             return sse_client(server.url, dict(server.headers), timeout=_HTTP_CONNECT_S)
         case HttpServer():
-            return _http(server)
+            return _http(server, ended)
 
 
 @asynccontextmanager
-async def _http(server: HttpServer) -> AsyncIterator[Any]:
+async def _http(server: HttpServer, ended: anyio.Event) -> AsyncIterator[Any]:
     import httpx2  # noqa: PLC0415 (a fifth of a second, where only programs are started)
+
+    async def look(response: httpx2.Response) -> None:
+        """Note that the server no longer knows the session, as after its start: MCP wants a new handshake then."""
+        if response.status_code == httpx2.codes.NOT_FOUND and "mcp-session-id" in response.request.headers:
+            ended.set()
 
     timeout = httpx2.Timeout(_HTTP_CONNECT_S, read=_HTTP_READ_S)
     async with (
-        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as http,
+        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout, event_hooks={"response": [look]}) as http,
         streamable_http_client(server.url, http_client=http) as streams,
     ):
         yield streams

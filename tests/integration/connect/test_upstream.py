@@ -9,9 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 from skillroute_local.connect.upstream import Backoff, Upstream
-from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
+from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, McpServer, ServerError
 
 from tests.integration.mcp_servers.conftest import Stub
+from tests.stubs.http_mcp_server import serving
 
 pytestmark = pytest.mark.anyio
 
@@ -60,4 +61,64 @@ async def test_a_call_starts_a_server_at_once_that_would_be_left_alone_for_long(
             with pytest.raises(ServerError, match="dying: its program ended before it answered the handshake"):
                 await upstream.call("echo", {}, None)
             assert len(await started(tmp_path / "starts", times)) == times
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_http_server_that_goes_away_is_an_error_and_gets_a_new_handshake_when_it_is_back() -> None:
+    async with anyio.create_task_group() as tasks:
+        with serving() as port:
+            server = HttpServer("away", "mcp.json: mcpServers.away", f"http://127.0.0.1:{port}/mcp")
+            upstream = Upstream(server, ignore, LIMITS, Backoff(first_s=0.01, most_s=0.01))
+            tasks.start_soon(upstream.run)
+            assert await echoed(upstream, "a") == "a"
+        with pytest.raises(ServerError, match="away: "):
+            await upstream.call("echo", {}, None)
+        with pytest.raises(ServerError, match=r"away: cannot be reached"):
+            await upstream.call("echo", {}, None)
+        with serving(port):
+            assert await echoed(upstream, "b") == "b"
+        # WHEN it is away between two calls alone, THEN what is lost is its session
+        with serving(port):
+            with pytest.raises(ServerError, match="away: the connection ended before it answered tool echo"):
+                await upstream.call("echo", {}, None)
+            assert await echoed(upstream, "c") == "c"
+        tasks.cancel_scope.cancel()
+
+
+async def echoed(upstream: Upstream, text: str) -> str:
+    with anyio.fail_after(20):
+        answer: str = (await upstream.call("echo", {"text": text}, None))["content"][0]["text"]
+    return answer
+
+
+async def test_a_server_that_is_stopped_is_started_again_and_later_calls_do_not_hang(
+    stub: Stub, tmp_path: Path
+) -> None:
+    limits = Limits(connect_s=10, list_s=10, call_s=10, write_s=0.1)
+    upstream = Upstream(stub("good", tmp_path / "starts"), ignore, limits, Backoff(first_s=0.01))
+    large = "x" * 1_000_000
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(upstream.run)
+        await upstream.settled.wait()
+        os.kill((await started(tmp_path / "starts", 1))[0], signal.SIGSTOP)
+        with anyio.fail_after(9):  # neither the first nor the ones behind it wait for the time of a call
+            async with anyio.create_task_group() as calls:
+                for _ in range(3):
+                    calls.start_soon(failing, upstream, large)
+        assert await echoed(upstream, large) == large
+        tasks.cancel_scope.cancel()
+
+
+async def failing(upstream: Upstream, text: str) -> None:
+    with pytest.raises(ServerError):
+        await upstream.call("echo", {"text": text}, None)
+
+
+async def test_a_call_takes_no_longer_than_it_may_where_its_server_does_not_start(stub: Stub) -> None:
+    limits = Limits(connect_s=60, list_s=60, call_s=0.1)
+    upstream = Upstream(stub("hanging"), ignore, limits)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(upstream.run)
+        with anyio.fail_after(20), pytest.raises(ServerError, match="hanging: it is still starting"):
+            await upstream.call("echo", {}, None)
         tasks.cancel_scope.cancel()

@@ -1,0 +1,55 @@
+"""The stream of what is sent to an MCP server: one that no longer reads is given up."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+
+
+class Outgoing:
+    """A stream of messages to a server; a message that is not taken in time ends the connection.
+
+    The SDK's timeout of a request begins after its message was taken: without this one, calls of a program that is
+    stopped would wait for ever behind the message that fills its pipe.
+
+    Parameters
+    ----------
+    ended : anyio.Event
+        Set when messages were left lying for `write_s` seconds, be it in several attempts.
+    """
+
+    def __init__(self, stream: Any, ended: anyio.Event, write_s: float) -> None:
+        self._stream = stream
+        self._ended = ended
+        self._write_s = write_s
+        self._waited_s = 0.0
+
+    async def send(self, message: Any) -> None:
+        """Send a message. Raises `TimeoutError` where it is not taken in time."""
+        began = anyio.current_time()
+        try:
+            with anyio.fail_after(self._write_s - self._waited_s):
+                await self._stream.send(message)
+        except TimeoutError:
+            self._ended.set()
+            raise
+        except anyio.get_cancelled_exc_class():
+            self._waited_s += anyio.current_time() - began
+            raise
+        self._waited_s = 0.0
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()
