@@ -4,44 +4,43 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-import anyio
 import anyio.to_thread
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
-from jsonschema.protocols import Validator
-from jsonschema.validators import extend, validator_for
-from referencing import Registry
 from referencing.exceptions import Unresolvable
+
+from skillroute_local.connect.schemas import TooLongError, at_most, validator_of
 
 MOST_PROBLEMS = 5
 _LONGEST_PROBLEM = 300
 _LONGEST_SCHEMA = 4_000
-_CHECK_S = 2.0
 _SMALL = 16_000  # characters
-_REFERENCE = re.compile(r'"\$(ref|dynamicRef|recursiveRef)"')
+_LARGEST_SCHEMA = 1_000_000
+_STEPS_IN_PLACE, _STEPS = 500, 20_000
+"""Keywords of a schema that a check may take, at 10 to 50 µs: milliseconds in the event loop, else in a thread."""
 
 
 async def argument_problems(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with arguments, a sentence each; none where that cannot be told, for the server checks too.
 
     It cannot be told by a schema that is none, that refers to what is elsewhere, or that takes too long: schemas come
-    from strangers. `pattern` is left to the server, for a regular expression can hold the whole process for hours.
+    from strangers.
     """
     try:
         text = json.dumps(schema)
+        size = len(text) + len(json.dumps(arguments))
     except (RecursionError, ValueError):
         return []
-    if _is_quick(text, arguments):
-        return _problems(text, arguments)
-    with anyio.move_on_after(_CHECK_S):
-        # Abandoned, it ends by itself: what is left of it does no harm.
-        return await anyio.to_thread.run_sync(_problems, text, arguments, abandon_on_cancel=True)
+    if size <= _SMALL:
+        with suppress(TooLongError):
+            return _problems(text, arguments, _STEPS_IN_PLACE)
+    if len(text) <= _LARGEST_SCHEMA:
+        with suppress(TooLongError):
+            return await anyio.to_thread.run_sync(_problems, text, arguments, _STEPS)
     return []
 
 
@@ -51,41 +50,14 @@ def as_text(schema: Mapping[str, Any]) -> str:
     return text if len(text) <= _LONGEST_SCHEMA else f"{text[:_LONGEST_SCHEMA]}…"
 
 
-def _is_quick(schema: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether a check takes milliseconds at most: another thread would cost as much. References can multiply."""
-    return len(schema) <= _SMALL and not _REFERENCE.search(schema) and len(str(arguments)) <= _SMALL
-
-
-def _problems(schema: str, arguments: Mapping[str, Any]) -> list[str]:
+def _problems(schema: str, arguments: Mapping[str, Any], steps: int) -> list[str]:
+    """Return what is wrong with arguments. Raises `TooLongError`; it ends by itself, for a thread cannot be ended."""
     try:
-        validator = _validator(schema)
-        errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
-        return [_sentence(error) for error in errors]
+        with at_most(steps):
+            errors = islice(validator_of(schema).iter_errors(arguments), MOST_PROBLEMS)
+            return [_sentence(error) for error in errors]
     except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, KeyError, AttributeError):
         return []
-
-
-@lru_cache(maxsize=256)
-def _validator(schema: str) -> Validator:
-    """Return what checks by a schema. Without the registry a `$ref` would be fetched from wherever it points."""
-    read = json.loads(schema)
-    kind = validator_for(read, default=Draft202012Validator)
-    kind.check_schema(read)
-    keywords = {"pattern": _skip, "patternProperties": _skip, "additionalProperties": _additional_properties}
-    lenient = extend(kind, keywords)
-    found: Validator = lenient(read, registry=Registry())
-    return found
-
-
-def _skip(_: Validator, __: Any, ___: Any, ____: Any) -> Iterator[ValidationError]:
-    return iter(())
-
-
-def _additional_properties(
-    validator: Validator, allowed: Any, instance: Any, schema: Mapping[str, Any]
-) -> Iterator[ValidationError]:
-    if "patternProperties" not in schema:
-        yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, allowed, instance, schema)
 
 
 def _sentence(error: ValidationError) -> str:

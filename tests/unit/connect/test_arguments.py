@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import anyio
 import pytest
 from skillroute_local.connect.arguments import argument_problems, as_text
+from skillroute_local.connect.schemas import TooLongError, at_most, validator_of
 
 EVENT = {
     "type": "object",
@@ -92,6 +94,47 @@ def test_regular_expressions_are_left_to_the_server() -> None:
         "additionalProperties": False,
     }
     assert problems(schema, {"a": "a" * 64 + "!", "a" * 64 + "!": 1}) == []
+
+
+DEEP: Any = {}
+for _ in range(30):
+    DEEP = {"a": DEEP}
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REFERRING = {"anyOf": [{"properties": {"a": {"$ref": "#/$defs/x"}}, "required": ["z"]}] * 2}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"unevaluatedProperties": False},
+        {"properties": {"list": {"uniqueItems": True}}},
+        {"properties": {"list": {"unevaluatedItems": False}}},
+        {"properties": {"a": {"$schema": _DIALECT, "unevaluatedProperties": False}}},
+        {"properties": {"list": {"$schema": _DIALECT, "uniqueItems": True}}},
+    ],
+)
+def test_what_takes_quadratic_time_is_left_to_the_server(schema: dict[str, Any]) -> None:
+    assert problems(schema, {"a": {"b": 1}, "list": [1, 1]}) == []
+
+
+def test_a_check_that_would_not_end_gives_up() -> None:
+    # 2 to the power of 30 steps; the last one would find that something is missing.
+    schema = {"$defs": {"x": _REFERRING}, "$ref": "#/$defs/x"}
+    assert problems(schema, DEEP) == []
+    with at_most(100), pytest.raises(TooLongError):
+        list(validator_of(json.dumps(schema)).iter_errors(DEEP))
+
+
+def test_a_check_that_takes_some_thousands_of_steps_is_finished() -> None:
+    schema = {"properties": {"list": {"items": {"type": "integer"}}}}
+    assert problems(schema, {"list": [*range(3_000), "x"]}) == ['list.3000: must be integer, not "x"']
+
+
+def test_a_schema_whose_lists_would_be_compared_for_long_lets_everything_through() -> None:
+    mixed = [value for number in range(1_000) for value in (number, str(number))]
+    draft = "http://json-schema.org/draft-04/schema#"
+    assert problems({"$schema": draft, "enum": mixed}, {}) == []
 
 
 def test_a_long_schema_is_shown_cut() -> None:
