@@ -57,7 +57,7 @@ async def connected(
     with StderrTail(show) as stderr:
         scope = anyio.CancelScope(deadline=anyio.current_time() + limits.connect_s)
         is_connected = False
-        callers: Exception | None = None
+        callers: BaseException | None = None
         try:
             with scope:
                 client = Client(
