@@ -196,6 +196,10 @@ def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tm
     assert with_file.returncode == 1
     assert "skillroute: standard input and output must be pipes" in with_file.stderr
 
+    within = cli(tmp_path, "connect", "--config", str(config("good")), SKILLROUTE_WITHIN_CONNECT="1")
+    assert within.returncode == 1
+    assert within.stderr.startswith("skillroute: skillroute connect has started this one as a server")
+
     path = tmp_path / "mcp.json"
     own = {"command": "skillroute", "args": ["connect"]}
     path.write_text(json.dumps({"mcpServers": {"skillroute": own, "bad": {"command": ["run"]}}}))
@@ -203,5 +207,6 @@ def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tm
     assert unusable.returncode == 1
     assert unusable.stderr.splitlines() == [
         f"skillroute: {path}: mcpServers.bad.command must be a string",
+        f"skillroute: {path}: mcpServers.skillroute is skillroute connect itself: left out",
         f"skillroute: {path}: no server of it can be used",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from skillroute_local.errors import LocalError
 from skillroute_local.loopback import listen
 from skillroute_local.mcp_servers.config import read_servers, unique
 from skillroute_local.mcp_servers.model import Limits, McpServer, StdioServer
+from skillroute_local.mcp_servers.transport import WITHIN_CONNECT
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +38,16 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_
     Raises
     ------
     LocalError
-        A file cannot be read, or names no server that can be used; the port is in use.
+        A file cannot be read, or names no server that can be used; the port is in use; another one has started this.
     """
+    if os.environ.get(WITHIN_CONNECT):
+        raise LocalError(
+            "skillroute connect has started this one as a server: it would start itself without end; "
+            "take it out of the file that --config names"
+        )
+    os.environ[WITHIN_CONNECT] = "1"
     log_to_stderr(verbose=verbose)
-    servers = _servers(files)
+    servers = servers_of(files)
     settings = EmbeddingSettings.load()
     packaged = settings.embedding_provider == "onnx"
     folder = settings.onnx_dir if packaged else models_dir() / default_model()
@@ -67,20 +75,28 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_
     anyio.run(run)
 
 
-def _servers(files: Sequence[Path]) -> list[McpServer]:
+def servers_of(files: Sequence[Path]) -> list[McpServer]:
     """Return the servers of all files; what is wrong with others is told, and stops nothing."""
     read = [read_servers(path) for path in files]
     servers, problems = unique(server for file in read for server in file.servers)
     for problem in (*(problem for file in read for problem in file.problems), *problems):
         logger.warning("%s", problem)
     others = [server for server in servers if not _is_this_command(server)]
+    for server in servers:
+        if server not in others:
+            logger.warning("%s is skillroute connect itself: left out", server.where)
     if not others:
         raise LocalError(f"{', '.join(map(str, files))}: no server of it can be used")
     return others
 
 
 def _is_this_command(server: McpServer) -> bool:
-    """Return whether a file names this command itself, as an agent's own file does: it would start without end."""
-    if not isinstance(server, StdioServer):
-        return False
-    return "connect" in server.args and any("skillroute" in part for part in (server.command, *server.args))
+    """Return whether a file names this command itself, as an agent's own file does.
+
+    Behind a shell or another program it is not seen here: there it refuses to start, by its environment.
+    """
+    return (
+        isinstance(server, StdioServer)
+        and Path(server.command).stem == "skillroute"
+        and server.args[:1] == ("connect",)
+    )

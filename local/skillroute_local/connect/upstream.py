@@ -16,7 +16,11 @@ from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, Serve
 
 logger = logging.getLogger(__name__)
 
+_FIRST_PAUSE_S, _MOST_PAUSE_S = 1.0, 60.0
+"""Between two listings of a server that says again and again that its lists have changed."""
+
 Listed = Callable[[McpServer, Listing], Awaitable[None]]
+Sleep = Callable[[float], Awaitable[None]]
 Ask = Callable[[Connection], Awaitable[dict[str, Any]]]
 
 
@@ -51,15 +55,23 @@ class Upstream:
     ----------
     listed : callable
         Called with what it lists, each time.
+    sleep : callable
+        Waits between two listings.
     """
 
     def __init__(
-        self, server: McpServer, listed: Listed, limits: Limits | None = None, backoff: Backoff | None = None
+        self,
+        server: McpServer,
+        listed: Listed,
+        limits: Limits | None = None,
+        backoff: Backoff | None = None,
+        sleep: Sleep = anyio.sleep,
     ) -> None:
         self.server = server
         self._listed = listed
         self._limits = limits or Limits()
         self._backoff = backoff or Backoff()
+        self._sleep = sleep
         self._connection: Connection | None = None
         self._failure: ServerError | None = None
         self._starts = 0
@@ -158,6 +170,8 @@ class Upstream:
         raise ServerError(f"{self.server.name}: its program ended, or closed the connection")
 
     async def _list_again(self, connection: Connection) -> None:
+        """List it at each change: the first one at once, further ones after longer and longer pauses."""
+        pause_s = _FIRST_PAUSE_S
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
@@ -165,6 +179,8 @@ class Upstream:
                 await self._list(connection)
             except ServerError as error:  # what it listed before stays
                 logger.warning("changes are not read: %s", error)
+            await self._sleep(pause_s)
+            pause_s = min(2 * pause_s, _MOST_PAUSE_S) if self._changed.is_set() else _FIRST_PAUSE_S
 
     async def _list(self, connection: Connection) -> None:
         listing = await connection.list_all()

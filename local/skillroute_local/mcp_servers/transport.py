@@ -23,6 +23,9 @@ from skillroute_local.mcp_servers.outgoing import Outgoing
 _HTTP_CONNECT_S = 10.0
 _HTTP_READ_S = 300.0
 
+WITHIN_CONNECT = "SKILLROUTE_WITHIN_CONNECT"
+"""The variable that servers behind `skillroute connect` have in their environment, so that it does not start itself."""
+
 LISTS: dict[ListedKind, tuple[str, str]] = {
     "tool": ("tools/list", "tools"),
     "prompt": ("prompts/list", "prompts"),
@@ -154,7 +157,7 @@ def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event) -> Any:
             parameters = StdioServerParameters(
                 command=server.command,
                 args=list(server.args),
-                env=_environment(server),
+                env=program_environment(server),
                 cwd=server.cwd,
                 encoding_error_handler="replace",
             )
@@ -182,10 +185,11 @@ async def _http(server: HttpServer, ended: anyio.Event) -> AsyncIterator[Any]:
         yield streams
 
 
-def _environment(server: StdioServer) -> dict[str, str]:
+def program_environment(server: StdioServer) -> dict[str, str]:
     """Return what a program gets: this process's environment, as the clients of `mcp.json` files give it theirs.
 
     Not what is Skillroute's own: the database's URL holds a password.
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("SKILLROUTE_")}
-    return own | dict(server.env)
+    within = {name: os.environ[name] for name in (WITHIN_CONNECT,) if name in os.environ}
+    return own | dict(server.env) | within

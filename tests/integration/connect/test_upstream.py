@@ -85,6 +85,32 @@ async def test_an_http_server_that_goes_away_is_an_error_and_gets_a_new_handshak
         tasks.cancel_scope.cancel()
 
 
+async def test_a_server_that_always_changes_is_listed_after_longer_and_longer_pauses(stub: Stub) -> None:
+    pauses: list[float] = []
+    quiet, done = anyio.Event(), anyio.Event()
+
+    async def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+        if len(pauses) < 8:
+            await upstream.call("grow", {}, None)
+            while not upstream._changed.is_set():
+                await anyio.lowlevel.checkpoint()
+        elif len(pauses) == 8:
+            quiet.set()
+        else:
+            done.set()
+
+    upstream = Upstream(stub("good"), ignore, LIMITS, sleep=sleep)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(upstream.run)
+        with anyio.fail_after(20):
+            for event in (quiet, done):
+                await upstream.call("grow", {}, None)
+                await event.wait()
+        tasks.cancel_scope.cancel()
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 1]
+
+
 async def echoed(upstream: Upstream, text: str) -> str:
     with anyio.fail_after(20):
         answer: str = (await upstream.call("echo", {"text": text}, None))["content"][0]["text"]
