@@ -22,7 +22,12 @@ _LISTS = {"tool": "tools", "prompt": "prompts", "resource": "resources"}
 _MAX_INSTRUCTIONS = 10_000
 
 _CLIENT_FILES = {
-    "mcp.json", ".mcp.json", "claude_desktop_config.json", ".claude.json", "mcp_config.json", "cline_mcp_settings.json",
+    "mcp.json",
+    ".mcp.json",
+    "claude_desktop_config.json",
+    ".claude.json",
+    "mcp_config.json",
+    "cline_mcp_settings.json",
 }
 _SETTINGS = {".vscode", ".cursor", ".gemini", ".claude", "User"}
 """Folders whose `settings.json` is a client's; VS Code keeps a person's own in `Code/User`."""
@@ -40,7 +45,8 @@ def require_client_file(path: Path) -> None:
     """Raise `Unreadable` where a file is not called so: its content alone must not start programs."""
     if not is_client_file(path):
         raise Unreadable(
-            path.name, "looks like an mcp.json, whose programs would be started: if they may be, add --format mcp-config"
+            path.name,
+            "looks like an mcp.json, whose programs would be started: if they may be, add --format mcp-config",
         )
 
 

@@ -16,6 +16,15 @@ from skillroute_local.importing.yaml_text import load_yaml
         ("a: 2026-01-02\nb: 12:30:00", {"a": "2026-01-02", "b": "12:30:00"}),
         ("200: ok\ntrue: t\nnull: n", {"200": "ok", "true": "t", "null": "n"}),
         ("a: &x {k: 1}\nb: *x\nc: {<<: *x, m: 2}", {"a": {"k": 1}, "b": {"k": 1}, "c": {"k": 1, "m": 2}}),
+        (
+            "x: &x {k: 1, l: 2}\ny: &y {k: 3, m: 4}\nz: {k: 5, <<: [*x, *y]}\nw: {<<: [*x, *y]}",
+            {
+                "x": {"k": 1, "l": 2},
+                "y": {"k": 3, "m": 4},
+                "z": {"k": 5, "l": 2, "m": 4},
+                "w": {"k": 1, "l": 2, "m": 4},
+            },
+        ),
         ("a: ~\nb: 1.5\nc: -3\nd: 1e3", {"a": None, "b": 1.5, "c": -3, "d": 1000.0}),
         ("a: 0x1F\nb: 010\nc: 1_000\nd: .nan", {"a": "0x1F", "b": "010", "c": "1_000", "d": ".nan"}),
         ("", None),
@@ -28,9 +37,17 @@ def test_values_are_those_of_json(text: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: !!python/object/apply:os.system [ls]", "f:1:4: is not YAML: could not determine a constructor"),
+        ("a: !!python/object/apply:os.system [ls]", "f:1:4: is of a type that JSON does not have: "),
         ("a: &a [*a]", "f: is nested too deeply to be read"),
         ("a: \x07", "f: is not YAML: "),
+        ("a: !!pairs [b: 1]", "f:1:4: is of a type that JSON does not have: !!pairs"),
+        ("a: !!set {b}", "f:1:4: is of a type that JSON does not have: !!set"),
+        ("a: !!binary aGk=", "f:1:4: is of a type that JSON does not have: !!binary"),
+        ("a: !!int 0x1F", "f:1:4: is of a type that JSON does not have: !!int"),
+        ("[a]: 1", "f:1:1: must be a text: it is a key"),
+        ("a: {<<: 1}", "f:1:9: must be a mapping: << merges it into another one"),
+        ("a:\n " + "[" * 100_000, "f:2:201: is nested deeper than 200 levels"),
+        ("- " * 100_000, "f:1:401: is nested deeper than 200 levels"),
         ("a: 1\n---\nb: 2", "f:2:1: is not YAML: but found another document"),
     ],
 )
@@ -39,6 +56,15 @@ def test_what_is_none_is_refused_with_its_line(text: str, problem: str) -> None:
         load_yaml(text, "f")
 
     assert str(raised.value).startswith(problem)
+
+
+@pytest.mark.parametrize("level", ["<<: [{}]", "k: [{}]", "? k\n  : [{}]"])
+def test_merge_keys_that_multiply_are_refused_before_they_do(monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    monkeypatch.setattr(yaml_text, "MAX_VALUES", 10_000)
+    lines = [f"l{n}: &l{n}\n  {level.format(', '.join([f'*l{n - 1}'] * 8))}\n" for n in range(1, 30)]
+
+    with pytest.raises(Unreadable, match="f: has more than 10000 values once its aliases are unfolded"):
+        load_yaml("l0: &l0 {k: 1}\n" + "".join(lines), "f")
 
 
 def test_aliases_that_unfold_without_measure_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
