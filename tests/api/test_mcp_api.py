@@ -478,7 +478,7 @@ def test_an_unforeseen_error_within_a_batch_leaves_the_other_answers(
 def test_a_batch_has_room_in_the_answer_of_one_invocation(client: TestClient, system: System) -> None:
     [large] = system.put("large", description="x", input_schema={"properties": {"a": {"default": '"' * 100_000}}})
     details = {"name": "get_tool_details", "arguments": {"ids": [large]}}
-    calls = [request("tools/call", details, "2025-03-26") for _ in range(18)]
+    calls = [request("tools/call", details, "2025-03-26") for _ in range(8)]
     noted = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     answer = client.post("/mcp", json=[*calls, noted, {**request("ping", None, "2025-03-26"), "id": "last"}])
     assert answer.status_code == 200
