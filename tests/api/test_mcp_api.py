@@ -254,6 +254,15 @@ def test_ids_that_nobody_has_are_named_beside_those_that_are_found(client: TestC
     assert found["missing"] == [99]
 
 
+def test_ids_whose_tools_have_no_room_are_omitted_and_not_missing(
+    client: TestClient, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillroute.catalogue.repository.PAGE_BYTES", 1_000)
+    ids = system.put("a", "b", "c", description="x" * 600)
+    found = call(client, "get_tool_details", {"ids": [99, *ids]})["structuredContent"]
+    assert ([each["id"] for each in found["tools"]], found["missing"], found["omitted"]) == (ids[:1], [99], 2)
+
+
 def test_nothing_found_says_what_to_do(client: TestClient, system: System) -> None:
     found = call(client, "search_tools", {"query": "water"})["structuredContent"]
     assert found["tools"] == []

@@ -83,3 +83,13 @@ def test_a_row_that_is_larger_than_a_page_is_read_alone(
         monkeypatch.setattr(module, "PAGE_BYTES", 10)
     rows, _ = filled.read(lambda s: LISTS[name](s, 0))
     assert len(rows) == 1
+
+
+def test_items_by_their_ids_are_read_in_that_order_until_there_is_no_room(filled: Database) -> None:
+    rows, _ = filled.read(lambda s: ItemRepository(s).page(ItemFilter(), None, limit=1, offset=0))
+    first = rows[0].id
+    ids = [first + 3, first, first + 3, first + 99, first + 1, first + 2]
+    found, without_room = filled.read(lambda s: ItemRepository(s).some(ids, None))
+    assert [item.id for item in found] == [first + 3, first]
+    assert without_room == [first + 1, first + 2]
+    assert found[1] == filled.read(lambda s: ItemRepository(s).get(first, None))

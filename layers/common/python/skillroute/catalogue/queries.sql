@@ -66,6 +66,24 @@ FROM mcp.items_seen_by(:org_id::text) t
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
 WHERE t.id = :id::bigint
 
+-- name: get_items
+-- The active items of some ids, in their order, as many as have room together; of the others the id alone is returned.
+SELECT page.id, t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
+       t.tags, t.metadata, t.content_hash, t.is_active,
+       (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
+       t.created_at, t.updated_at
+FROM (
+    SELECT t.id, row_number() OVER in_order AS nth, sum(
+        octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER in_order AS upto
+    FROM mcp.items_seen_by(:org_id::text) t
+    WHERE t.id = ANY (:ids::bigint[]) AND t.is_active
+    WINDOW in_order AS (ORDER BY array_position(:ids::bigint[], t.id) ROWS UNBOUNDED PRECEDING)
+) page
+LEFT JOIN mcp.tools t ON t.id = page.id AND (page.nth = 1 OR page.upto <= :max_bytes::bigint)
+LEFT JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k ON true
+ORDER BY page.nth
+
 -- name: list_items
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,

@@ -29,14 +29,12 @@ class ReadItems:
         """Return an item. Raises `NotFound`, also when it is another organisation's."""
         return self._database.read(lambda session: visible_item(session, item_id, caller))
 
-    def some(self, item_ids: Sequence[int], caller: Caller) -> list[Item]:
-        """Return the active items of these ids that the caller sees, in their order; others are left out."""
+    def some(self, item_ids: Sequence[int], caller: Caller) -> tuple[list[Item], list[int]]:
+        """Return the active items of these ids that the caller sees, in their order, and ids of those without room.
 
-        def read(session: Session) -> list[Item]:
-            found = (ItemRepository(session).get(item_id, caller.org_id) for item_id in dict.fromkeys(item_ids))
-            return [item for item in found if item is not None and item.is_active]
-
-        return self._database.read(read)
+        Ids of others are left out. One statement reads them, as many as an answer may have bytes.
+        """
+        return self._database.read(lambda session: ItemRepository(session).some(item_ids, caller.org_id))
 
     def counts(self, caller: Caller) -> dict[ItemType, int]:
         """Return how many active items of each type the caller sees; types of which there are none are left out."""

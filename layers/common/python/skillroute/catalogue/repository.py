@@ -106,6 +106,12 @@ class ItemRepository:
         rows = self._run("get_item", id=item_id, org_id=org_id)
         return _to_item(rows[0]) if rows else None
 
+    def some(self, item_ids: Sequence[int], org_id: str | None) -> tuple[list[Item], list[int]]:
+        """Return the active items of these ids, in their order, and the ids of those that had no room."""
+        rows = self._run("get_items", ids=list(item_ids), org_id=org_id, max_bytes=PAGE_BYTES)
+        found = [_to_item(item) for _, *item in rows if item[0] is not None]
+        return found, [id_ for id_, *item in rows if item[0] is None]
+
     def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
         """Return a page by id, and how many items there are in all."""
         conditions = {

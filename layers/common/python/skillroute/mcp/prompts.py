@@ -48,7 +48,7 @@ class CataloguePrompts:
         """
         name, given = params.get("name"), params.get("arguments")
         known = _NAME.fullmatch(name) if isinstance(name, str) else None
-        found = self._items.some([int(known[1])], caller) if known else []
+        found = self._items.some([int(known[1])], caller)[0] if known else []
         item = next((item for item in found if item.content.key.type == "prompt" and _name(item) == name), None)
         if item is None:
             raise RpcError(INVALID_PARAMS, f"there is no prompt {quoted(name)}; prompts/list has those that there are")

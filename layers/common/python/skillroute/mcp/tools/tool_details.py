@@ -47,8 +47,8 @@ def tool_details(items: ReadItems) -> Tool:
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
         ids = parsed(ToolDetailsArguments, arguments).ids
-        found = items.some(ids, asked.caller)
-        there = {item.id for item in found}
+        found, without_room = items.some(ids, asked.caller)
+        there = {*(item.id for item in found), *without_room}
         missing = [id_ for id_ in dict.fromkeys(ids) if id_ not in there]
         if not found:
             raise ToolError(
@@ -57,7 +57,7 @@ def tool_details(items: ReadItems) -> Tool:
             )
 
         def envelope(tools: list[Json]) -> Json:
-            omitted = len(found) - len(tools)
+            omitted = len(found) + len(without_room) - len(tools)
             rest = {"missing": missing} if missing else {}
             return {"tools": tools, **rest, **({"omitted": omitted} if omitted else {})}
 
