@@ -16,7 +16,8 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
 from skillroute.core.observability import counts
 from skillroute.mcp.summary import MAX_TOKENS
-from skillroute.mcp.tool import Asked
+from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.toolbox import Toolbox
 
 from tests.api.mcp_calls import HANDSHAKE, META, REVISIONS, STATELESS, ask, call, error, headers, request, result
 from tests.builders import System
@@ -543,6 +544,25 @@ def test_the_description_says_what_the_catalogue_holds_and_changes_only_with_it(
     assert described(client) == before
     system.put("plan", type="prompt")
     assert described(client).endswith("The catalogue holds 1 tool, 1 prompt, by skill: gardening 1.")
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_without_postgresql_tools_are_listed_without_the_summary(
+    client: TestClient, garden: System, revision: str
+) -> None:
+    garden.database.down = True
+    before = counts().get("DatabaseUnavailable", 0)
+    listed = result(client, "tools/list", None, revision)
+    assert [tool["name"] for tool in listed["tools"]] == TOOLS
+    assert listed["tools"][0]["description"].endswith("get_tool_details(ids) has the whole schemas.")
+    assert listed.get("ttlMs") == (0 if revision == STATELESS else None)
+    assert counts()["DatabaseUnavailable"] == before + 1
+
+
+def test_a_tool_is_wired_under_its_own_name() -> None:
+    tool = Tool("one", "One", always("One."), {}, {}, lambda *_: {})
+    with pytest.raises(ValueError, match="the tool one is wired as two"):
+        Toolbox({"two": lambda: tool}).listed(Asked(LAPTOP), "2025-11-25")
 
 
 def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system: System) -> None:

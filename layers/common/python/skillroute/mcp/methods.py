@@ -40,7 +40,7 @@ class Methods:
 
     def __init__(self, toolbox: Toolbox, resources: SkillResources, prompts: CataloguePrompts) -> None:
         self._shared: dict[str, tuple[Answer, Json]] = {
-            "tools/list": (lambda _, asked, of: {"tools": toolbox.listed(asked, of)}, _PRIVATE),
+            "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
             "tools/call": (toolbox.call, {}),
             "resources/list": (lambda params, asked, _: resources.page(params, asked.caller), _PRIVATE),
             "resources/read": (lambda params, asked, of: resources.read(params, asked.caller, of), _PRIVATE),
@@ -73,7 +73,13 @@ class Methods:
         if revision != STATELESS:
             return result
         stamp = {"io.modelcontextprotocol/serverInfo": SERVER}
-        return {"resultType": "complete", **result, **caching, "_meta": stamp}
+        return {"resultType": "complete", **caching, **result, "_meta": stamp}
+
+
+def _tools(toolbox: Toolbox, asked: Asked, revision: Revision) -> Json:
+    """Return the list of tools; one whose descriptions lack something is not to be kept."""
+    tools, is_whole = toolbox.listed(asked, revision)
+    return {"tools": tools, **({} if is_whole or revision != STATELESS else {"ttlMs": 0})}
 
 
 def _initialized(params: Mapping[str, Any]) -> Json:

@@ -47,6 +47,9 @@ class Tool:
     call : callable
         Takes the arguments as they came. Raises `ToolError` and `InvalidInput` for what is wrong with them, and
         `DependencyUnavailable`.
+    more : callable or None
+        Returns what follows the description and must be read for it. Raises `DependencyUnavailable`: the tool is listed
+        without it then.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Tool:
     input_schema: Json
     output_schema: Json
     call: Callable[[Mapping[str, Any], Asked], Json]
+    more: Callable[[Caller], str] | None = None
 
 
 def always(text: str) -> Callable[[Caller], str]:

@@ -30,9 +30,24 @@ class Toolbox:
         self._makers = makers
         self._made: dict[str, Tool] = {}
 
-    def listed(self, asked: Asked, revision: Revision) -> list[Json]:
-        """Return the tools as a revision describes them to the caller."""
-        return [_listed(self._tool(name), asked, revision) for name in self._makers]
+    def listed(self, asked: Asked, revision: Revision) -> tuple[list[Json], bool]:
+        """Return the tools as a revision describes them to the caller, and whether the descriptions are whole.
+
+        What a description ends with may have to be read from where nothing can be read now: a list of tools without it
+        is better than none, but not worth keeping.
+        """
+        listed: list[Json] = []
+        is_whole = True
+        for name in self._makers:
+            tool = self._tool(name)
+            more = ""
+            try:
+                more = "" if tool.more is None else f" {tool.more(asked.caller)}"
+            except DependencyUnavailable as error:
+                outage.note(error)
+                is_whole = False
+            listed.append(_listed(tool, f"{tool.describe(asked.caller)}{more}", revision))
+        return listed, is_whole
 
     def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
         """Call a tool.
@@ -61,16 +76,19 @@ class Toolbox:
 
     def _tool(self, name: str) -> Tool:
         if name not in self._made:  # two threads may both make it; they make the same
-            self._made[name] = self._makers[name]()
+            tool = self._makers[name]()
+            if tool.name != name:
+                raise ValueError(f"the tool {tool.name} is wired as {name}")
+            self._made[name] = tool
         return self._made[name]
 
 
-def _listed(tool: Tool, asked: Asked, revision: Revision) -> Json:
+def _listed(tool: Tool, description: str, revision: Revision) -> Json:
     later = has_structured_content(revision)
     return {
         "name": tool.name,
         **({"title": tool.title} if later else {}),
-        "description": tool.describe(asked.caller),
+        "description": description,
         "inputSchema": tool.input_schema,
         **({"outputSchema": tool.output_schema} if later else {}),
         "annotations": _READS_ONLY,
