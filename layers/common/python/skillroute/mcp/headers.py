@@ -67,7 +67,7 @@ class Headers:
         Raises
         ------
         RpcError
-            The version is one that is not spoken here, or the body names one that must be in the header.
+            The version is one that is not spoken here, or the body names another one than the header.
         """
         named = self.get(_VERSION)
         if named is None:
@@ -75,7 +75,10 @@ class Headers:
                 raise RpcError(HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")
             return UNNAMED
         revision = revision_of(named)
-        if revision is None and _meta_of(body).get(VERSION_KEY, named) == named:
+        is_repeated = _meta_of(body).get(VERSION_KEY, named) == named
+        if revision is not None and not is_repeated:
+            raise RpcError(HEADER_MISMATCH, f"the header MCP-Protocol-Version must be what {VERSION_KEY} is")
+        if revision is None and is_repeated:
             raise RpcError(
                 UNSUPPORTED_VERSION, "Unsupported protocol version", {"supported": list(ALL), "requested": named[:64]}
             )

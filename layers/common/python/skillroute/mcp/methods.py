@@ -10,12 +10,12 @@ from skillroute.mcp.fit import Json
 from skillroute.mcp.headers import handshake
 from skillroute.mcp.prompts import CataloguePrompts
 from skillroute.mcp.resources import TEMPLATES, SkillResources
-from skillroute.mcp.revisions import ALL, STATELESS, Revision
-from skillroute.mcp.rpc import METHOD_NOT_FOUND, Message, RpcError, quoted
+from skillroute.mcp.revisions import ALL, STATELESS, Revision, titled
+from skillroute.mcp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, quoted
 from skillroute.mcp.tool import Asked
 from skillroute.mcp.toolbox import Toolbox
 
-SERVER: Json = {"name": "skillroute", "title": "Skillroute", "version": __version__}
+_NAME, _TITLE = "skillroute", "Skillroute"
 
 INSTRUCTIONS = (
     "Skillroute knows the tools of many servers and shows the few that a task needs. Ask search_tools in plain words, "
@@ -42,10 +42,10 @@ class Methods:
         self._shared: dict[str, tuple[Answer, Json]] = {
             "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
             "tools/call": (toolbox.call, {}),
-            "resources/list": (lambda params, asked, _: resources.page(params, asked.caller), _PRIVATE),
+            "resources/list": (lambda params, asked, of: resources.page(params, asked.caller, of), _PRIVATE),
             "resources/read": (lambda params, asked, of: resources.read(params, asked.caller, of), _PRIVATE),
             "resources/templates/list": (lambda *_: {"resourceTemplates": TEMPLATES}, _PUBLIC),
-            "prompts/list": (lambda params, asked, _: prompts.page(params, asked.caller), _PRIVATE),
+            "prompts/list": (lambda params, asked, of: prompts.page(params, asked.caller, of), _PRIVATE),
             "prompts/get": (lambda params, asked, _: prompts.get(params, asked.caller), {}),
         }
         self._of_handshake: dict[str, tuple[Answer, Json]] = {
@@ -72,7 +72,7 @@ class Methods:
         result = answer(message.params, asked, revision)
         if revision != STATELESS:
             return result
-        stamp = {"io.modelcontextprotocol/serverInfo": SERVER}
+        stamp = {"io.modelcontextprotocol/serverInfo": _server(revision)}
         return {"resultType": "complete", **caching, **result, "_meta": stamp}
 
 
@@ -83,12 +83,24 @@ def _tools(toolbox: Toolbox, asked: Asked, revision: Revision) -> Json:
 
 
 def _initialized(params: Mapping[str, Any]) -> Json:
+    for name, type_, what in (
+        ("protocolVersion", str, "a string"),
+        ("capabilities", dict, "an object"),
+        ("clientInfo", dict, "an object"),
+    ):
+        if not isinstance(params.get(name), type_):
+            raise RpcError(INVALID_PARAMS, f"params.{name} must be {what}{'' if name in params else ': it is missing'}")
+    revision = handshake(params["protocolVersion"])
     return {
-        "protocolVersion": handshake(params.get("protocolVersion")),
+        "protocolVersion": revision,
         "capabilities": CAPABILITIES,
-        "serverInfo": SERVER,
+        "serverInfo": _server(revision),
         "instructions": INSTRUCTIONS,
     }
+
+
+def _server(revision: Revision) -> Json:
+    return {"name": _NAME, **titled(revision, _TITLE), "version": __version__}
 
 
 def _discovered() -> Json:

@@ -15,6 +15,7 @@ from skillroute.catalogue.read import ReadItems
 from skillroute.core.caller import Caller
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
+from skillroute.mcp.revisions import Revision, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
 from skillroute.mcp.shown import brief
 
@@ -30,11 +31,11 @@ class CataloguePrompts:
     def __init__(self, items: ReadItems) -> None:
         self._items = items
 
-    def page(self, params: Mapping[str, Any], caller: Caller) -> Json:
+    def page(self, params: Mapping[str, Any], caller: Caller, revision: Revision) -> Json:
         """Answer `prompts/list`: the active prompts, by id."""
         offset = offset_of(params)
         found, total = self._items.page(ItemFilter(type="prompt"), caller, limit=PAGE, offset=offset)
-        shown = [_listed(item) for item in found if item.is_active]
+        shown = [_listed(item, revision) for item in found if item.is_active]
         # A page may have fewer items than asked for, because they are large.
         return {"prompts": shown, **next_cursor(offset + len(found), total)}
 
@@ -57,12 +58,12 @@ class CataloguePrompts:
         return {"description": item.content.description, "messages": [message]}
 
 
-def _listed(item: Item) -> Json:
+def _listed(item: Item, revision: Revision) -> Json:
     content = item.content
     server = f" (of {content.key.server})" if content.key.server else ""
     return {
         "name": _name(item),
-        "title": f"{content.key.name}{server}",
+        **titled(revision, f"{content.key.name}{server}"),
         "description": brief(content.description, _LISTED_CHARS),
         "arguments": _arguments(item),
     }

@@ -10,7 +10,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
-from skillroute.mcp.revisions import STATELESS, Revision
+from skillroute.mcp.revisions import STATELESS, Revision, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError, quoted
 from skillroute.skills.model import Skill, SkillFilter, SkillMember
 from skillroute.skills.read import ReadSkills
@@ -35,11 +35,11 @@ class SkillResources:
     def __init__(self, skills: ReadSkills) -> None:
         self._skills = skills
 
-    def page(self, params: Mapping[str, Any], caller: Caller) -> Json:
+    def page(self, params: Mapping[str, Any], caller: Caller, revision: Revision) -> Json:
         """Answer `resources/list`: the active skills, by name."""
         offset = offset_of(params)
         found, total = self._skills.page(SkillFilter(is_active=True), caller, limit=PAGE, offset=offset)
-        return {"resources": [_listed(skill) for skill in found], **next_cursor(offset + PAGE, total)}
+        return {"resources": [_listed(skill, revision) for skill in found], **next_cursor(offset + PAGE, total)}
 
     def read(self, params: Mapping[str, Any], caller: Caller, revision: Revision) -> Json:
         """Answer `resources/read`.
@@ -66,11 +66,11 @@ class SkillResources:
         return {"contents": [{"uri": uri, "mimeType": _TYPE, "text": _text(skill, tools, total)}]}
 
 
-def _listed(skill: Skill) -> Json:
+def _listed(skill: Skill, revision: Revision) -> Json:
     return {
         "uri": f"skill://{skill.id}",
         "name": skill.id,
-        "title": skill.name,
+        **titled(revision, skill.name),
         "description": skill.description,
         "mimeType": _TYPE,
     }

@@ -24,5 +24,16 @@ def revision_of(name: str) -> Revision | None:
 
 
 def has_structured_content(revision: Revision) -> bool:
-    """Return whether tools have output schemas, titles and structured content in a revision."""
+    """Return whether tools have output schemas and structured content in a revision."""
     return revision != "2025-03-26"
+
+
+def titled(revision: Revision, title: str) -> dict[str, str]:
+    """Return the title that a thing has beside its name, nothing in a revision that knows names alone.
+
+    Examples
+    --------
+    >>> titled("2025-11-25", "Search tools"), titled("2025-03-26", "Search tools")
+    ({'title': 'Search tools'}, {})
+    """
+    return {} if revision == "2025-03-26" else {"title": title}

@@ -13,14 +13,10 @@ from skillroute.core.http.docs import IDENTITY
 from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
 from skillroute.core.http.time_limit import left_ms_of
 from skillroute.mcp.headers import Headers
-from skillroute.mcp.rpc import INVALID_REQUEST, MAX_BYTES, RpcError, failure, to_bytes
 from skillroute.mcp.server import McpServer
 from skillroute.mcp.tool import Asked
 
 PATH = "/mcp"
-
-TOO_LARGE = to_bytes(failure(None, RpcError(INVALID_REQUEST, f"the body is larger than {MAX_BYTES} bytes")))
-"""What is answered to a body that is not even read to its end."""
 
 _MESSAGE = {"content": {"application/json": {"schema": {"type": "object"}}}}
 _ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {

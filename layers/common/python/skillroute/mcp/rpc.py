@@ -72,10 +72,8 @@ def read_body(body: bytes) -> Any:
     Raises
     ------
     RpcError
-        It is too large, or no JSON: not UTF-8, nested too deeply, with numbers that are none.
+        It is no JSON: not UTF-8, nested too deeply, with numbers that are none; or has too many values.
     """
-    if len(body) > MAX_BYTES:
-        raise RpcError(INVALID_REQUEST, f"the body is larger than {MAX_BYTES} bytes")
     try:
         text = body.decode("utf-8-sig")
         if has_more_values(text, MAX_VALUES):

@@ -18,6 +18,7 @@ from skillroute.mcp.rpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    MAX_BYTES,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
@@ -41,6 +42,10 @@ _STATUS_OF_STATELESS = {**_BAD, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
 """HTTP statuses by the codes of errors; 200 for others. Before 2026-07-28 only what is no request has another one."""
 
 
+TOO_LARGE = to_bytes(failure(None, RpcError(INVALID_REQUEST, f"the body is larger than {MAX_BYTES} bytes")))
+"""The answer to a body of which nothing else is looked at, whether it is read to its end or not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What goes back over HTTP; a notification has no body."""
@@ -57,9 +62,11 @@ class McpServer:
 
     def answer(self, headers: Headers, body: bytes, asked: Asked) -> Reply:
         """Answer a request, a notification or a batch; whatever goes wrong is an error of the protocol."""
-        refused = _refusal(headers)
-        if refused is not None:
-            return refused
+        refusal = _refusal(headers)
+        if refusal is not None:
+            return refusal
+        if len(body) > MAX_BYTES:
+            return Reply(413, TOO_LARGE)
         value: Any = None
         try:
             value = read_body(body)

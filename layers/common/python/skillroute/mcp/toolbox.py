@@ -8,7 +8,7 @@ from typing import Any
 from skillroute.core import outage
 from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
 from skillroute.mcp.fit import ANSWER_BYTES, Json
-from skillroute.mcp.revisions import Revision, has_structured_content
+from skillroute.mcp.revisions import Revision, has_structured_content, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
 from skillroute.mcp.tool import Asked, Tool, ToolError
 
@@ -87,7 +87,7 @@ def _listed(tool: Tool, description: str, revision: Revision) -> Json:
     later = has_structured_content(revision)
     return {
         "name": tool.name,
-        **({"title": tool.title} if later else {}),
+        **titled(revision, tool.title),
         "description": description,
         "inputSchema": tool.input_schema,
         **({"outputSchema": tool.output_schema} if later else {}),

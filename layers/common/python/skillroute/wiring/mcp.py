@@ -107,6 +107,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
 
     def mcp_too_large(self) -> dict[str, bytes]:
         """Return what the path of the protocol answers to a body that is too large to be read."""
-        from skillroute.mcp.routes import PATH, TOO_LARGE
+        from skillroute.mcp.routes import PATH
+        from skillroute.mcp.server import TOO_LARGE
 
         return {PATH: TOO_LARGE}
