@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from skillroute.mcp.fit import Json
 from skillroute.mcp.rpc import quoted
@@ -14,9 +15,16 @@ from skillroute.mcp.tool import ToolError
 
 
 class Arguments(BaseModel):
-    """The arguments of a tool. Models write 5 as "5" at times, which is taken."""
+    """The arguments of a tool. Models write 5 as "5" at times, which is taken; true is no number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean(cls, value: object) -> object:
+        if any(isinstance(part, bool) for part in (value if isinstance(value, list) else [value])):
+            raise PydanticCustomError("boolean", "true and false are no values of it")
+        return value
 
 
 Model = TypeVar("Model", bound=Arguments)
@@ -56,11 +64,23 @@ def _problem(found: Any, schema: Json) -> str:
     if found["type"] == "missing":
         return f"{name} is required: {properties[name].get('description', 'give a value')}"
     allowed = properties.get(name, {})
-    if {"minimum", "maximum"} <= allowed.keys():
-        return f"{name} must be {allowed['minimum']}..{allowed['maximum']}"
+    if found["type"] == "string_unicode":
+        return f"{name} must be valid Unicode, without halves of surrogate pairs"
+    if found["type"] == "value_error":
+        return f"{name}: {found['ctx']['error']}"
+    return f"{name} must be {_right(allowed)}"
+
+
+def _right(allowed: Json) -> str:
+    """Say which values a schema allows, of those that arguments here have."""
     if "enum" in allowed:
-        return f"{name} must be one of {', '.join(allowed['enum'])}"
-    return f"{name}: {found['msg']}"
+        return f"one of {', '.join(allowed['enum'])}"
+    if allowed.get("type") == "array":
+        kind = "integers above 0" if allowed["items"].get("type") == "integer" else "texts"
+        return f"a list of {allowed['minItems']}..{allowed['maxItems']} {kind}"
+    if allowed.get("type") == "integer":
+        return f"{allowed['minimum']}..{allowed['maximum']}"
+    return f"text of {allowed['minLength']}..{allowed['maxLength']} characters"
 
 
 def _pruned(value: Any, *, is_named: bool = False) -> Any:
