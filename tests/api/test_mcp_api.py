@@ -228,6 +228,22 @@ def test_long_lists_come_in_pages(client: TestClient, system: System) -> None:
     assert result(client, "prompts/list", {"cursor": "after-999999999"})["prompts"] == []
 
 
+def test_pages_of_prompts_are_cut_by_bytes(client: TestClient, system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillroute.mcp.prompts.LIST_BYTES", 3_000)
+    takes = [{"name": f"argument_{number}", "description": "x" * 5_000} for number in range(3)]
+    ids = system.put(*(f"prompt_{number}" for number in range(4)), type="prompt", arguments=takes)
+    pages: list[int] = []
+    params: dict[str, Any] | None = {}
+    while params is not None:
+        answer = ask(client, "prompts/list", params)
+        assert len(answer.content) < 3_500
+        page = answer.json()["result"]
+        pages.append(len(page["prompts"]))
+        params = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
+    assert sum(pages) == len(ids)
+    assert len(pages) == 4
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

@@ -16,8 +16,11 @@ from skillroute.core.caller import Caller
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
 from skillroute.mcp.revisions import Revision, titled
-from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_text
+from skillroute.mcp.rpc import INVALID_PARAMS, RpcError, quoted, to_bytes, to_text
 from skillroute.mcp.shown import brief
+
+LIST_BYTES = 400_000
+"""Of the prompts of a page; the largest one has 300 KB, and most have less than one."""
 
 _NAME = re.compile(r".*-([1-9][0-9]{0,17})", re.DOTALL)
 _MOST_ARGUMENTS = 100
@@ -35,9 +38,18 @@ class CataloguePrompts:
         """Answer `prompts/list`: the active prompts, by id."""
         offset = offset_of(params)
         found, total = self._items.page(ItemFilter(type="prompt"), caller, limit=PAGE, offset=offset)
-        shown = [_listed(item, revision) for item in found if item.is_active]
-        # A page may have fewer items than asked for, because they are large.
-        return {"prompts": shown, **next_cursor(offset + len(found), total)}
+        shown: list[Json] = []
+        size = passed = 0
+        # A page may have fewer items than asked for, because they are large; so may what is shown of them.
+        for item in found:
+            if item.is_active:
+                prompt = _listed(item, revision)
+                size += len(to_bytes(prompt))
+                if shown and size > LIST_BYTES:
+                    break
+                shown.append(prompt)
+            passed += 1
+        return {"prompts": shown, **next_cursor(offset + passed, total)}
 
     def get(self, params: Mapping[str, Any], caller: Caller) -> Json:
         """Answer `prompts/get`.
