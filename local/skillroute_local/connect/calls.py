@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping
 from typing import Any
 
+import anyio.to_thread
 from mcp.shared.dispatcher import ProgressFnT
 
 from skillroute_local.connect.arguments import argument_problems, as_text
@@ -37,7 +39,7 @@ class Calls:
             return tool_error("id must be a string, as search_tools returns it")
         item = self._catalogue.item(id_)
         if item is None:
-            return tool_error(self.unknown(id_))
+            return tool_error(await anyio.to_thread.run_sync(self.unknown, id_))
         if arguments is None:
             arguments = {}
         if not isinstance(arguments, Mapping):
@@ -66,7 +68,7 @@ class Calls:
         if item.listed.kind == "tool":
             return await upstream.call(item.listed.name, arguments, progress)
         if item.listed.kind == "prompt":
-            texts = {name: str(value) for name, value in arguments.items()}
+            texts = {name: _as_text(value) for name, value in arguments.items()}
             prompt = await upstream.ask(
                 f"prompt {item.listed.name}", lambda connection: connection.get_prompt(item.listed.name, texts)
             )
@@ -74,6 +76,11 @@ class Calls:
         uri = item.listed.value["uri"]
         read = await upstream.ask(f"resource {uri}", lambda connection: connection.read_resource(uri))
         return {"content": [{"type": "resource", "resource": contents} for contents in read["contents"]]}
+
+
+def _as_text(value: object) -> str:
+    """Return the argument of a prompt as MCP wants it: what is no string as its JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def tool_error(text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -28,7 +28,7 @@ from skillroute.search.search import ToolSearch
 from skillroute_local.connect.memory_index import MemoryIndex
 from skillroute_local.connect.no_database import HeldIndex, NothingMissing, SchemasAtHand
 from skillroute_local.connect.store import Store
-from skillroute_local.mcp_servers.model import Listed
+from skillroute_local.mcp_servers.model import EVERY_KIND, Listed, ListedKind
 
 _EMBEDDING_S = 60.0
 
@@ -82,8 +82,8 @@ class Catalogue:
             default_ranking="hybrid",
         )
 
-    def put(self, server: str, listed: Sequence[Listed]) -> list[str]:
-        """Let a server have these items and no others; return what of them cannot be taken, and why."""
+    def put(self, server: str, listed: Sequence[Listed], kinds: Container[ListedKind] = EVERY_KIND) -> list[str]:
+        """Let a server have these items of some kinds and no others; return what cannot be taken, and why."""
         problems: list[str] = []
         incoming: dict[str, tuple[Item, IncomingItem]] = {}
         for one in listed:
@@ -95,8 +95,12 @@ class Catalogue:
             item = Item(item_id(server, one), server, one, content)
             incoming[item.id] = (item, IncomingItem.of(content))
         with self._writing:
-            self._write(server, incoming)
+            self._write(server, incoming, kinds)
         return problems
+
+    def listed(self, server: str) -> list[Listed]:
+        """Return the items of a server as it listed them."""
+        return [item.listed for item in self.items() if item.server == server]
 
     def search(self, request: SearchRequest) -> tuple[SearchResponse, list[str]]:
         """Return the answer to a request, and the ids of its items, which are other ones in the answer itself."""
@@ -121,9 +125,15 @@ class Catalogue:
             item = self._items.get(self._ids.get(key, ""))
         return item.content if item is not None else None
 
-    def _write(self, server: str, incoming: Mapping[str, tuple[Item, IncomingItem]]) -> None:
+    def _write(
+        self, server: str, incoming: Mapping[str, tuple[Item, IncomingItem]], kinds: Container[ListedKind]
+    ) -> None:
         with self._lock:
-            known = {id_: self._keys[id_] for id_, item in self._items.items() if item.server == server}
+            known = {
+                id_: self._keys[id_]
+                for id_, item in self._items.items()
+                if item.server == server and item.listed.kind in kinds
+            }
             taken = self._items.keys() - known.keys()
         wanted = {id_: pair for id_, pair in incoming.items() if id_ not in taken}
         changed = {

@@ -20,7 +20,7 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 
 from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
-from skillroute_local.connect.catalogue import Catalogue
+from skillroute_local.connect.catalogue import Catalogue, Item
 from skillroute_local.connect.pins import definition, pinned, unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
@@ -34,6 +34,7 @@ _FIRST_LISTINGS_S = 6.0
 _LONGEST_NAMES = 800  # characters of the servers' names in the description
 
 SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
+_OF_CALLS = ("id", "arguments")
 _SEARCH = """\
 Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
 before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
@@ -78,7 +79,9 @@ class Front:
         self._upstreams = {server.name: Upstream(server, self._take, limits) for server in servers}
         self._calls = Calls(self._catalogue, self._upstreams)
         self._known: set[str] = set()  # servers of which a listing is in the catalogue, be it the last start's
-        self._shown: list[str] | None = None  # the names that an agent has seen last
+        self._shown: list[Json] | None = None  # the pinned tools that an agent has seen last
+        self._owners: dict[str, str] = {}  # by the name under which it is shown: the id of a pinned tool
+        self._taking = anyio.Lock()
         self._restored = anyio.Event()
         self._patience_ends = math.inf
         self.on_tools_changed: Callable[[], object] = lambda: None
@@ -107,9 +110,8 @@ class Front:
         """Return the tools that are shown: always the same three, then what is pinned."""
         if self._pins:
             await self.settled()
-        shown = self._pinned()
-        self._shown = list(shown)
-        return [*self._own_tools(), *(definition(name, item) for name, item in shown.items())]
+        self._shown = self._definitions()
+        return [*self._own_tools(), *self._shown]
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
@@ -121,13 +123,18 @@ class Front:
         except ToolError as error:
             return tool_error(str(error))
         if name == CALL:
-            if self._catalogue.item(str(arguments.get("id"))) is None:
-                await self.settled()
-            return await self._calls(arguments.get("id"), arguments.get("arguments"), progress)
+            return await self._call(arguments, progress)
         item = self._pinned().get(name)
         if item is None:
             return tool_error(f"There is no tool {name[:200]}: call search_tools to find one.")
         return await self._calls(item.id, arguments, progress)
+
+    async def _call(self, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
+        if others := [key for key in arguments if key not in _OF_CALLS]:
+            return tool_error(f"{CALL} takes {' and '.join(_OF_CALLS)}, not {', '.join(others)[:200]}")
+        if self._catalogue.item(str(arguments.get("id"))) is None:
+            await self.settled()
+        return await self._calls(arguments.get("id"), arguments.get("arguments"), progress)
 
     async def _search(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(SearchToolsArguments, arguments)
@@ -139,7 +146,8 @@ class Front:
     async def _details(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(answers.DetailsArguments, arguments)
         await self.settled()
-        answer, is_there = answers.details(self._catalogue, given.ids, self._calls.unknown)
+        details = partial(answers.details, self._catalogue, given.ids, self._calls.unknown)
+        answer, is_there = await anyio.to_thread.run_sync(details)  # the nearest of ids take a while
         return _result(answer) if is_there else tool_error(" ".join(answer["missing"]))
 
     def _notes(self) -> Json:
@@ -162,26 +170,40 @@ class Front:
 
     async def _take(self, server: McpServer, listing: Listing) -> None:
         def put() -> None:
-            for problem in self._catalogue.put(server.name, listing.items):
+            for problem in self._catalogue.put(server.name, listing.items, listing.complete):
                 logger.warning("%s", problem)
             if self._store is not None:
-                self._store.keep_listing(server, listing.items)
+                self._store.keep_listing(server, self._catalogue.listed(server.name))
 
         await self._restored.wait()
-        await anyio.to_thread.run_sync(put)
+        async with self._taking:  # in threads they would wait for each other, and leave none for searches
+            await anyio.to_thread.run_sync(put)
         self._known.add(server.name)
-        if self._shown is not None and self._shown != list(self._pinned()):
+        if self._shown is not None and self._shown != self._definitions():
             self.on_tools_changed()
 
-    def _pinned(self) -> dict[str, Any]:
-        return pinned(self._pins, self._catalogue.items(), (SEARCH, DETAILS, CALL)) if self._pins else {}
+    def _pinned(self) -> dict[str, Item]:
+        """Return what is pinned, by names; one that was shown under a name has it until the end."""
+        if not self._pins:
+            return {}
+        shown = pinned(self._pins, self._catalogue.items(), (SEARCH, DETAILS, CALL), self._owners)
+        self._owners |= {name: item.id for name, item in shown.items()}
+        return shown
+
+    def _definitions(self) -> list[Json]:
+        return [definition(name, item) for name, item in self._pinned().items()]
 
     def _own_tools(self) -> list[Json]:
         names = ", ".join(self._upstreams)
         servers = names if len(names) <= _LONGEST_NAMES else f"{names[:_LONGEST_NAMES]}…"
         id_ = {"type": "string", "description": "Of search_tools' answer."}
         arguments = {"type": "object", "description": "What the tool takes, by its signature."}
-        taken: Json = {"type": "object", "properties": {"id": id_, "arguments": arguments}, "required": ["id"]}
+        taken: Json = {
+            "type": "object",
+            "properties": dict(zip(_OF_CALLS, (id_, arguments), strict=True)),
+            "required": ["id"],
+            "additionalProperties": False,
+        }
         reads = {"readOnlyHint": True, "openWorldHint": False}
         return [
             {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {servers}.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillroute_local.connect.catalogue import Item
@@ -11,7 +11,9 @@ from skillroute_local.connect.catalogue import Item
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def pinned(pins: Sequence[str], items: Iterable[Item], taken: Iterable[str]) -> dict[str, Item]:
+def pinned(
+    pins: Sequence[str], items: Iterable[Item], taken: Iterable[str], owners: Mapping[str, str]
+) -> dict[str, Item]:
     """Return the tools that are pinned, by the names under which they are shown.
 
     That is a tool's own name, with its server's before it where another one has that name already.
@@ -20,14 +22,20 @@ def pinned(pins: Sequence[str], items: Iterable[Item], taken: Iterable[str]) -> 
     ----------
     taken : iterable of str
         Names that are in use.
+    owners : mapping
+        The ids of tools by the names under which they were shown before: each keeps its name, and no other gets it.
     """
     # In one order, whichever server was the first to be ready: equal lists are equal bytes.
     tools = sorted((item for item in items if item.listed.kind == "tool"), key=lambda item: item.id)
-    names = set(taken)
+    names = {*taken, *owners}
+    before = {id_: name for name, id_ in owners.items()}
     shown: dict[str, Item] = {}
     for pin in pins:
         for item in tools:
             if pin in {item.id, item.listed.name, item.server} and item not in shown.values():
+                if item.id in before:
+                    shown[before[item.id]] = item
+                    continue
                 name = item.listed.name
                 if name in names:
                     name = _NOT_IN_NAMES.sub("_", f"{item.server}_{name}")

@@ -14,7 +14,16 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from skillroute_local.mcp_servers.errors import as_server_error, ends_connection
-from skillroute_local.mcp_servers.model import HttpServer, Limits, Listed, ListedKind, Listing, McpServer, ServerError
+from skillroute_local.mcp_servers.model import (
+    EVERY_KIND,
+    HttpServer,
+    Limits,
+    Listed,
+    ListedKind,
+    Listing,
+    McpServer,
+    ServerError,
+)
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import LISTS, Tap
 
@@ -65,6 +74,7 @@ class Connection:
         items: list[Listed] = []
         problems: list[str] = []
         failed: ServerError | None = None
+        missing = set(self._kinds())
         listed = 0
         deadline = anyio.current_time() + self._limits.list_s
         async with self._listing:
@@ -73,6 +83,7 @@ class Connection:
                     with anyio.fail_at(deadline):
                         items += await self._list(kind, problems)
                     listed += 1
+                    missing.remove(kind)
                 except (MCPError, ValidationError, TimeoutError) as error:
                     why = self._error(error, LISTS[kind][0], self._limits.list_s)
                     problems.append(str(why))
@@ -88,6 +99,7 @@ class Connection:
             info.version if info else "",
             self._client.instructions or "",
             tuple(problems),
+            EVERY_KIND - missing,
         )
 
     async def call(

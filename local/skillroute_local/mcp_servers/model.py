@@ -10,6 +10,7 @@ from typing import Any, Literal
 from skillroute_local.errors import LocalError
 
 ListedKind = Literal["tool", "prompt", "resource"]
+EVERY_KIND: frozenset[ListedKind] = frozenset(("tool", "prompt", "resource"))
 
 
 class ServerError(LocalError):
@@ -116,6 +117,8 @@ class Listing:
         What it says of itself; empty where it does not.
     problems : tuple of str
         What was left out, and why; each begins with the server's name.
+    complete : frozenset of str
+        The kinds that were listed; of the others nothing is known, for their list failed.
     """
 
     items: tuple[Listed, ...]
@@ -123,3 +126,4 @@ class Listing:
     version: str = ""
     instructions: str = ""
     problems: tuple[str, ...] = ()
+    complete: frozenset[ListedKind] = EVERY_KIND

@@ -116,6 +116,7 @@ async def test_prompts_and_resources_are_found_and_read(agent: Agent, stub: Stub
         found = await search(client, "review my code", item_type="prompt")
         assert [item["id"] for item in found["tools"]] == ["prompt:good/review"]
         assert text(await call(client, "prompt:good/review", {"language": "Python"})) == "Review this Python."
+        assert text(await call(client, "prompt:good/review", {"language": [True]})) == "Review this [true]."
         assert "language missing" in error(await call(client, "prompt:good/review"))
         [block] = (await call(client, "resource:good/readme")).content
         assert block.type == "resource"
@@ -131,6 +132,7 @@ async def test_wrong_calls_are_errors_that_say_what_to_do(agent: Agent, stub: St
         assert "There is no item echo. The nearest are good/echo" in error(await call(client, "echo"))
         for arguments, expected in [
             ({}, "id must be a string"),
+            ({"id": "good/pid", "args": {}}, "call_tool takes id and arguments, not args"),
             ({"id": "good/echo", "arguments": "text"}, "arguments must be an object, with what good/echo takes"),
         ]:
             assert expected in error(await client.call_tool("call_tool", arguments))

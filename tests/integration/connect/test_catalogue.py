@@ -6,7 +6,9 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp.client.client import Client
 from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
@@ -91,6 +93,35 @@ def test_a_server_has_what_it_listed_last(model: Embedder) -> None:
 
     catalogue.put("a", [])
     assert [item.id for item in catalogue.items()] == ["b/read_file"]
+
+
+def test_a_kind_that_was_not_listed_stays_as_it_was(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    review = Listed("prompt", "review", {"name": "review"})
+    catalogue.put("a", [tool("read_file"), tool("send_mail"), review])
+    catalogue.put("a", [Listed("prompt", "other", {"name": "other"})], {"prompt", "resource"})
+    assert {item.id for item in catalogue.items()} == {"a/read_file", "a/send_mail", "prompt:a/other"}
+    assert sorted(item.name for item in catalogue.listed("a")) == ["other", "read_file", "send_mail"]
+    catalogue.put("a", [tool("read_file")], {"tool"})
+    assert {item.id for item in catalogue.items()} == {"a/read_file", "prompt:a/other"}
+
+
+@pytest.mark.anyio
+async def test_a_list_that_fails_leaves_what_is_kept_of_it(agent: Agent, stub: Stub, tmp_path: Path) -> None:
+    server = stub("no-list")
+    store = Store(tmp_path / "kept")
+    store.keep_listing(server, [tool("echo", "Repeat a text.")])
+    async with agent(server, store=store) as client:
+        with anyio.fail_after(20):
+            while "prompt:no-list/review" not in await _ids(client):
+                await anyio.lowlevel.checkpoint()
+        assert "no-list/echo" in await _ids(client)
+    assert "echo" in {listed.name for listed in store.listing(server) or ()}
+
+
+async def _ids(client: Client) -> set[str]:
+    answer = await client.call_tool("search_tools", {"query": "review or repeat", "limit": 50})
+    return {found["id"] for found in answer.structured_content["tools"]}
 
 
 def test_items_that_cannot_be_taken_are_named_and_spoil_no_other(model: Embedder) -> None:

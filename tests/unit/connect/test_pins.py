@@ -1,0 +1,29 @@
+"""Pinned tools: the names under which they are shown."""
+
+from __future__ import annotations
+
+from skillroute.catalogue.schemas import read_item
+from skillroute_local.connect.catalogue import Item
+from skillroute_local.connect.pins import pinned
+from skillroute_local.mcp_servers.model import Listed
+
+
+def item(id_: str) -> Item:
+    server, name = id_.split("/")
+    value = {"name": name, "inputSchema": {"type": "object"}}
+    return Item(id_, server, Listed("tool", name, value), read_item({**value, "type": "tool", "server": server}))
+
+
+def ids(shown: dict[str, Item]) -> dict[str, str]:
+    return {name: item.id for name, item in shown.items()}
+
+
+def test_a_name_that_was_shown_keeps_its_tool_whatever_server_comes_later() -> None:
+    first = ids(pinned(["echo"], [item("b/echo")], (), {}))
+    assert first == {"echo": "b/echo"}
+    both = [item("a/echo"), item("b/echo")]
+    assert ids(pinned(["echo"], both, (), first)) == {"a_echo": "a/echo", "echo": "b/echo"}
+    # not even while its tool is gone
+    assert ids(pinned(["echo"], both[:1], (), first)) == {"a_echo": "a/echo"}
+    # and without that, the order of ids decides
+    assert ids(pinned(["echo"], both, (), {})) == {"echo": "a/echo", "b_echo": "b/echo"}
