@@ -27,8 +27,13 @@ _TYPES = {
     "http": "http", "streamable-http": "http", "streamableHttp": "http", "streamable_http": "http",
     "sse": "sse",
 }  # fmt: skip
-_STRINGS_AND_COMMENTS = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_STRINGS_AND_LAST_COMMAS = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+# What is not closed goes to the end: else each of many would be looked for there.
+_STRINGS_AND_COMMENTS = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_STRINGS_AND_LAST_COMMAS = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|,(?=\s*[}\]])')
+
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"(?:[!-~](?:[ -~\t]*[!-~])?)?")
 
 
 class _Wrong(ValueError):
@@ -136,14 +141,14 @@ def _server(name: str, entry: object, where: str, variables: Variables) -> McpSe
             return StdioServer(
                 name, where, command, _texts(entry, "args", expand),
                 {**_env_file(entry, expand), **_mapping(entry, "env", expand)},
-                Path(cwd).expanduser() if cwd else None,
+                _path(cwd, "cwd") if cwd else None,
             )  # fmt: skip
         case transport:
             address = _text({"url": url}, "url", expand)
             if not re.match(r"https?://[^/\s]", address):
                 raise _Wrong(".url must begin with http:// or https://")
             kind = "sse" if transport == "sse" else "http"
-            return HttpServer(name, where, address, _mapping(entry, "headers", expand), kind)  # type: ignore[arg-type]
+            return HttpServer(name, where, address, _headers(entry, expand), kind)  # type: ignore[arg-type]
 
 
 def _transport(entry: dict[str, Any], url: object) -> str:
@@ -196,16 +201,41 @@ def _mapping(entry: dict[str, Any], field: str, expand: Expand) -> dict[str, str
     return {key: _expanded(f"{field}.{key}", value, expand) for key, value in values.items() if value is not None}
 
 
+def _headers(entry: dict[str, Any], expand: Expand) -> dict[str, str]:
+    """Return the headers. What HTTP does not allow is named here: later its value would be in the error."""
+    headers = _mapping(entry, "headers", expand)
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name):
+            raise _Wrong(f".headers: {name!r} is no name of a header")
+        if not _HEADER_VALUE.fullmatch(value):
+            raise _Wrong(
+                f".headers.{name} has a character that HTTP does not allow: printable ASCII without spaces at the ends"
+            )
+    return headers
+
+
 def _env_file(entry: dict[str, Any], expand: Expand) -> dict[str, str]:
     name = _text(entry, "envFile", expand)
     if not name:
         return {}
     from dotenv import dotenv_values  # noqa: PLC0415 (few files name one)
 
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise _Wrong(f".envFile: there is no file {path}")
-    return {key: value for key, value in dotenv_values(path, interpolate=False).items() if value is not None}
+    path = _path(name, "envFile")
+    try:
+        if not path.is_file():
+            raise _Wrong(f".envFile: there is no file {path}")
+        values = dotenv_values(path, interpolate=False)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise _Wrong(f".envFile: {path} cannot be read ({reason})") from error
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _path(name: str, field: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise _Wrong(f".{field}: there is no user whose folder {name.partition('/')[0]} is") from error
 
 
 def unique(servers: Iterable[McpServer]) -> tuple[list[McpServer], list[str]]:

@@ -161,3 +161,26 @@ def test_of_two_servers_of_one_name_the_first_is_taken() -> None:
     servers, problems = unique([first, second, other])
     assert servers == [first, other]
     assert problems == ["2: a has a name that is taken by 1: a: rename one of them"]
+
+
+@pytest.mark.parametrize("value", ["Bearer s-1\n", "s-1\r\nX: 1", "schlüssel-s-1", " s-1", "s-1\x7f"])
+def test_a_header_that_http_does_not_allow_is_named_without_its_value(tmp_path: Path, value: str) -> None:
+    wrong = problem(tmp_path, {"url": "http://a", "headers": {"X-Key": value}})
+    assert wrong.startswith(".headers.X-Key has a character that HTTP does not allow")
+    assert "s-1" not in wrong
+
+
+def test_an_environment_file_or_folder_that_cannot_be_read_spoils_its_entry_alone(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"A=\xe9")
+    assert problem(tmp_path, {"command": "a", "envFile": str(tmp_path / "latin")}).endswith("(it is not UTF-8)")
+    assert "cannot be read (File name too long)" in problem(tmp_path, {"command": "a", "envFile": "x" * 5_000})
+    for field in ("envFile", "cwd"):
+        wrong = problem(tmp_path, {"command": "a", field: "~nobody-has-this-name/a"})
+        assert wrong == f".{field}: there is no user whose folder ~nobody-has-this-name is"
+
+
+@pytest.mark.parametrize("unclosed", ["/* ", '"\\"'])
+def test_a_file_of_what_is_never_closed_is_read_once(tmp_path: Path, unclosed: str) -> None:
+    # Looked for anew at each place, the ends of these would take minutes.
+    with pytest.raises(LocalError, match="is not JSON"):
+        read(tmp_path, '{"mcpServers": ' + unclosed * 500_000)
