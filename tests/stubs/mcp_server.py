@@ -3,7 +3,7 @@
 Of the standard library alone, so that it starts at once and can break every rule. It speaks revision 2025-11-25.
 """
 
-# ruff: noqa: PLR0911 (a table of answers)
+# ruff: noqa: PLR0911, PLR0912 (a table of answers)
 
 from __future__ import annotations
 
@@ -143,6 +143,8 @@ class Server:
                 return content(text("grown"))
             case "pid":
                 return content(text(str(os.getpid())))
+            case "inventory":
+                return {"result": {"content": [], "tools": [ECHO, {"bad": 1}]}}
             case "numb":
                 return {"result": {"content": 7}}
             case "exit":

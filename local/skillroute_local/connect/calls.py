@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from skillroute_local.connect.arguments import argument_problems, as_text
 from skillroute_local.connect.catalogue import Catalogue, Item
 from skillroute_local.connect.upstream import Upstream
 from skillroute_local.mcp_servers.model import ServerError
+
+logger = logging.getLogger(__name__)
 
 _NEAREST = 3
 _LONGEST_ID = 600
@@ -50,7 +53,10 @@ class Calls:
         try:
             return await self._passed_on(item, arguments, progress)
         except ServerError as error:
-            return tool_error(f"{error}\nCall again (a server that ended is started again), or take another tool.")
+            logger.warning("%s", error)
+            return tool_error(
+                f"{error.brief}\nCall again (a server that ended is started again), or take another tool."
+            )
 
     def unknown(self, id_: str) -> str:
         """Return what to do about an id that no item has."""

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
+from typing import TextIO
 
+_FOREIGN = ("mcp.", "httpx", "httpcore")
 _OF_THE_CORE = ("server", "reason")  # fields of its log lines that say what happened
+
+
+_QUERY = re.compile(r"\?[^\s'\"]*")
+
+
+class _WithoutContents(logging.Filter):
+    """Takes out of the MCP client's lines what servers have sent, and of addresses what may be a key."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith(_FOREIGN):
+            kind = record.exc_info[0] if record.exc_info else None
+            text = _QUERY.sub("?…", record.getMessage())
+            record.msg, record.args = text + (f" ({kind.__name__})" if kind else ""), None
+            record.exc_info = record.exc_text = None
+        return True
 
 
 class _Line(logging.Formatter):
@@ -17,8 +35,14 @@ class _Line(logging.Formatter):
 
 def log_to_stderr(*, verbose: bool) -> None:
     """Write all log lines to standard error, as text: warnings, and with `verbose` what servers write."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Line())
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[line_handler(sys.stderr)], level=logging.WARNING, force=True)
     logging.getLogger("skillroute").handlers.clear()  # the core's own writes JSON to standard output
     logging.getLogger("skillroute_local").setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+def line_handler(stream: TextIO) -> logging.Handler:
+    """Return what writes log lines to a stream, as text without secrets."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Line())
+    handler.addFilter(_WithoutContents())
+    return handler

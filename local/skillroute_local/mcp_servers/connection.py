@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from skillroute_local.mcp_servers.errors import as_server_error, ends_connection
 from skillroute_local.mcp_servers.model import (
     EVERY_KIND,
+    LISTS,
     HttpServer,
     Limits,
     Listed,
@@ -25,7 +26,7 @@ from skillroute_local.mcp_servers.model import (
     ServerError,
 )
 from skillroute_local.mcp_servers.stderr import StderrTail
-from skillroute_local.mcp_servers.transport import LISTS, Tap
+from skillroute_local.mcp_servers.transport import Tap
 
 _LISTEN_AGAIN_S = 5.0
 

@@ -40,8 +40,7 @@ def as_server_error(
         The last line that its program wrote to its standard error.
     """
     reason = _reason(server, error, asked, timeout_s)
-    heard = f"; its last line was: {last_line[:_MAX_REASON]}" if last_line else ""
-    return ServerError(f"{server.name}: {reason}{heard}")
+    return ServerError(f"{server.name}: {reason}", last_line[:_MAX_REASON])
 
 
 def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: float) -> str:
@@ -60,9 +59,16 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
         case _ if isinstance(server, StdioServer):
             reason = _not_started(server, error)
         case _:
-            text = str(error) or type(error).__name__
-            reason = f"cannot be reached ({text[:_MAX_REASON]}): does it run, and is {server.where}.url right?"
+            reason = f"cannot be reached ({_kind(error)}): does it run, and is {server.where}.url right?"
     return reason
+
+
+def _kind(error: BaseException) -> str:
+    """Return what an error is, without its text: that may name an address or a header, and so a secret."""
+    response = getattr(error, "response", None)
+    if isinstance(status := getattr(response, "status_code", None), int):
+        return f"HTTP status {status}"
+    return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 
 def _not_started(server: StdioServer, error: BaseException) -> str:
@@ -74,5 +80,4 @@ def _not_started(server: StdioServer, error: BaseException) -> str:
         case PermissionError():
             return f"{server.command} may not be run: correct {server.where}.command"
         case _:
-            text = str(error) or type(error).__name__
-            return f"cannot be started ({text[:_MAX_REASON]}): correct {server.where}"
+            return f"cannot be started ({_kind(error)}): correct {server.where}"

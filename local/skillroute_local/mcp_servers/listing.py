@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import anyio
 
@@ -15,20 +15,10 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 16
 """Servers that are started at the same time."""
 
-Found = Callable[[McpServer, Listing | ServerError], None]
 
-
-def list_servers(
-    servers: Sequence[McpServer], limits: Limits | None = None, *, found: Found | None = None
-) -> list[Listing | ServerError]:
-    """Start or reach servers, and return what each lists, or what is wrong with it, in the order of `servers`.
-
-    Parameters
-    ----------
-    found : callable or None
-        Called with each as soon as it is known.
-    """
-    return anyio.run(_list_servers, servers, limits, found)
+def list_servers(servers: Sequence[McpServer], limits: Limits | None = None) -> list[Listing | ServerError]:
+    """Start or reach servers, and return what each lists, or what is wrong with it, in the order of `servers`."""
+    return anyio.run(_list_servers, servers, limits)
 
 
 async def list_server(server: McpServer, limits: Limits | None = None) -> Listing | ServerError:
@@ -43,17 +33,13 @@ async def list_server(server: McpServer, limits: Limits | None = None) -> Listin
         return ServerError(f"{server.name}: lost ({type(error).__name__})")
 
 
-async def _list_servers(
-    servers: Sequence[McpServer], limits: Limits | None, found: Found | None
-) -> list[Listing | ServerError]:
+async def _list_servers(servers: Sequence[McpServer], limits: Limits | None) -> list[Listing | ServerError]:
     results: dict[int, Listing | ServerError] = {}
     room = anyio.CapacityLimiter(AT_ONCE)
 
     async def one(index: int, server: McpServer) -> None:
         async with room:
             results[index] = await list_server(server, limits)
-        if found is not None:
-            found(server, results[index])
 
     async with anyio.create_task_group() as tasks:
         for index, server in enumerate(servers):

@@ -12,9 +12,26 @@ from skillroute_local.errors import LocalError
 ListedKind = Literal["tool", "prompt", "resource"]
 EVERY_KIND: frozenset[ListedKind] = frozenset(("tool", "prompt", "resource"))
 
+LISTS: dict[ListedKind, tuple[str, str]] = {
+    "tool": ("tools/list", "tools"),
+    "prompt": ("prompts/list", "prompts"),
+    "resource": ("resources/list", "resources"),
+}
+"""The method that lists each kind, and the field of its answer."""
+
 
 class ServerError(LocalError):
-    """An MCP server did not start, does not answer, or answers what MCP does not know; begins with its name."""
+    """An MCP server did not start, does not answer, or answers what MCP does not know; begins with its name.
+
+    Attributes
+    ----------
+    brief : str
+        Without what its program wrote, which may hold secrets and is for the person alone.
+    """
+
+    def __init__(self, brief: str, last_line: str = "") -> None:
+        super().__init__(brief + (f"; its last line was: {last_line}" if last_line else ""))
+        self.brief = brief
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from types import TracebackType
 from typing import Any, Self
 
 import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest
+
+from skillroute_local.mcp_servers.model import LISTS, ListedKind
+
+_KINDS = {method: kind for kind, (method, _) in LISTS.items()}
 
 
 class Outgoing:
@@ -18,16 +25,21 @@ class Outgoing:
     ----------
     ended : anyio.Event
         Set when messages were left lying for `write_s` seconds, be it in several attempts.
+    asked : mutable mapping
+        Where the ids of requests for lists are noted, with the kind of the list.
     """
 
-    def __init__(self, stream: Any, ended: anyio.Event, write_s: float) -> None:
+    def __init__(self, stream: Any, ended: anyio.Event, write_s: float, asked: MutableMapping[str, ListedKind]) -> None:
         self._stream = stream
         self._ended = ended
         self._write_s = write_s
         self._waited_s = 0.0
+        self._asked = asked
 
-    async def send(self, message: Any) -> None:
+    async def send(self, message: SessionMessage) -> None:
         """Send a message. Raises `TimeoutError` where it is not taken in time."""
+        if isinstance(request := message.message, JSONRPCRequest) and request.method in _KINDS:
+            self._asked[str(request.id)] = _KINDS[request.method]
         began = anyio.current_time()
         try:
             with anyio.fail_after(self._write_s - self._waited_s):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -14,10 +14,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types.methods import validate_server_result
-from mcp_types import JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCResponse
 from pydantic import ValidationError
 
-from skillroute_local.mcp_servers.model import HttpServer, ListedKind, McpServer, StdioServer
+from skillroute_local.mcp_servers.model import LISTS, HttpServer, ListedKind, McpServer, StdioServer
 from skillroute_local.mcp_servers.outgoing import Outgoing
 
 _HTTP_CONNECT_S = 10.0
@@ -25,13 +25,6 @@ _HTTP_READ_S = 300.0
 
 WITHIN_CONNECT = "SKILLROUTE_WITHIN_CONNECT"
 """The variable that servers behind `skillroute connect` have in their environment, so that it does not start itself."""
-
-LISTS: dict[ListedKind, tuple[str, str]] = {
-    "tool": ("tools/list", "tools"),
-    "prompt": ("prompts/list", "prompts"),
-    "resource": ("resources/list", "resources"),
-}
-"""The method that lists each kind, and the field of its answer."""
 
 Streams = tuple["Tap", Any]
 
@@ -41,6 +34,11 @@ class Tap:
 
     The client refuses a page in which one tool is wrong, and drops fields that it does not know. So entries that are
     wrong are taken out before it sees them, and the others are kept as they came.
+
+    Parameters
+    ----------
+    asked : mutable mapping
+        By the id of a request for a list: the kind that it asks for. Other answers stay as they come.
 
     Attributes
     ----------
@@ -54,8 +52,9 @@ class Tap:
         What was wrong with others of that page.
     """
 
-    def __init__(self, stream: Any, ended: anyio.Event) -> None:
+    def __init__(self, stream: Any, ended: anyio.Event, asked: MutableMapping[str, ListedKind]) -> None:
         self._stream = stream
+        self._asked = asked
         self.ended = ended
         self.version = ""
         self.entries: list[dict[str, Any]] = []
@@ -73,8 +72,10 @@ class Tap:
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self.ended.set()
             raise
-        if self.version and isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCResponse):
-            self._sift(message.message.result)
+        if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCResponse | JSONRPCError):
+            kind = self._asked.pop(str(message.message.id), None)
+            if kind is not None and self.version and isinstance(message.message, JSONRPCResponse):
+                self._sift(kind, message.message.result)
         return message
 
     async def aclose(self) -> None:
@@ -103,17 +104,18 @@ class Tap:
         """Close the stream."""
         await self.aclose()
 
-    def _sift(self, result: dict[str, Any]) -> None:
-        for kind, (method, field) in LISTS.items():
-            if isinstance(listed := result.get(field), list):
-                self.entries, self.refused = [], []
-                for index, entry in enumerate(listed):
-                    if problem := self._problem(method, field, entry):
-                        name = entry.get("name") if isinstance(entry, dict) else None
-                        self.refused.append(f"{kind} {name if isinstance(name, str) else f'[{index}]'}: {problem}")
-                    else:
-                        self.entries.append(entry)
-                result[field] = list(self.entries)
+    def _sift(self, kind: ListedKind, result: dict[str, Any]) -> None:
+        method, field = LISTS[kind]
+        self.entries, self.refused = [], []
+        if not isinstance(listed := result.get(field), list):
+            return
+        for index, entry in enumerate(listed):
+            if problem := self._problem(method, field, entry):
+                name = entry.get("name") if isinstance(entry, dict) else None
+                self.refused.append(f"{kind} {name if isinstance(name, str) else f'[{index}]'}: {problem}")
+            else:
+                self.entries.append(entry)
+        result[field] = list(self.entries)
 
     def _problem(self, method: str, field: str, entry: object) -> str:
         """Return what is wrong with an entry by the revision that is spoken, empty where nothing is."""
@@ -146,9 +148,10 @@ async def transport(
     """
     ended = anyio.Event()
     async with _streams(server, errlog, ended) as (reading, writing):
-        tap = Tap(reading, ended)
+        asked: dict[str, ListedKind] = {}
+        tap = Tap(reading, ended, asked)
         opened(tap)
-        yield tap, Outgoing(writing, ended, write_s)
+        yield tap, Outgoing(writing, ended, write_s, asked)
 
 
 def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event) -> Any:

@@ -119,6 +119,18 @@ async def test_a_list_that_fails_leaves_what_is_kept_of_it(agent: Agent, stub: S
     assert "echo" in {listed.name for listed in store.listing(server) or ()}
 
 
+@pytest.mark.anyio
+async def test_what_a_program_writes_is_not_told_to_agents(
+    agent: Agent, stub: Stub, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(tmp_path / "kept")
+    store.keep_listing(stub("dying"), [tool("echo", "Repeat a text.")])
+    async with agent(stub("dying"), store=store) as client:
+        call = await client.call_tool("call_tool", {"id": "dying/echo"})
+    assert call.content[0].text.startswith("dying: its program ended before it answered the handshake\nCall again")
+    assert "its last line was: the token is missing" in caplog.text
+
+
 async def _ids(client: Client) -> set[str]:
     answer = await client.call_tool("search_tools", {"query": "review or repeat", "limit": 50})
     return {found["id"] for found in answer.structured_content["tools"]}

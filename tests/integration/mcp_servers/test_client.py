@@ -14,6 +14,7 @@ from skillroute_local.mcp_servers.listing import list_server, list_servers
 from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, ServerError, StdioServer
 
 from tests.integration.mcp_servers.conftest import Stub
+from tests.stubs.http_mcp_server import serving
 from tests.stubs.mcp_server import ECHO, GOOD, PIXEL
 
 pytestmark = pytest.mark.anyio
@@ -56,6 +57,13 @@ async def test_answers_of_calls_come_unchanged(stub: Stub) -> None:
             "not today",
             {"until": "tomorrow"},
         )
+
+
+async def test_a_call_whose_answer_looks_like_a_list_comes_unchanged(stub: Stub) -> None:
+    async with connected(stub("good")) as connection:
+        answer = await connection.call("inventory", {})
+        assert answer["tools"] == [ECHO, {"bad": 1}]
+        assert len((await connection.list_all()).items) == len(GOOD) + 2
 
 
 async def test_progress_is_passed_on(stub: Stub) -> None:
@@ -147,16 +155,25 @@ async def test_a_list_that_fails_does_not_spoil_the_other_lists(stub: Stub) -> N
     assert found.problems == ("no-list: tools/list was answered with error -32603: the list is lost",)
 
 
+async def test_an_address_that_is_refused_is_named_by_its_status_without_the_key_in_it() -> None:
+    with serving(status=401) as port:
+        server = HttpServer("away", "mcp.json: away", f"http://127.0.0.1:{port}/sse?api_key=k-1", transport="sse")
+        assert error(await list_server(server)) == (
+            "away: cannot be reached (HTTP status 401): does it run, and is mcp.json: away.url right?"
+        )
+
+
+async def test_a_header_that_http_does_not_allow_is_not_shown() -> None:
+    server = HttpServer("away", "mcp.json: away", "http://127.0.0.1:9/mcp", {"X-Key": "secret\n"})
+    assert "secret" not in error(await list_server(server))
+
+
 def test_servers_that_hang_die_or_lie_do_not_stop_the_others(stub: Stub, tmp_path: Path) -> None:
     missing = StdioServer("missing", "mcp.json: mcpServers.missing", str(tmp_path / "none"))
     lost = StdioServer("lost", "mcp.json: mcpServers.lost", "true", cwd=tmp_path / "none")
     unreachable = HttpServer("away", "mcp.json: mcpServers.away", "http://127.0.0.1:9/mcp")
     servers = [stub("hanging"), stub("good"), stub("dying"), stub("silent-list"), missing, lost, unreachable]
-    known: list[str] = []
-    hanging, good, dying, silent, *others = list_servers(
-        servers, SOON, found=lambda server, _: known.append(server.name)
-    )
-    assert sorted(known) == sorted(server.name for server in servers)
+    hanging, good, dying, silent, *others = list_servers(servers, SOON)
     assert error(hanging) == "hanging: no answer to the handshake within 3 s"
     assert len(listing(good).items) == len(GOOD) + 2
     assert error(dying).startswith("dying: its program ended before it answered the handshake")
