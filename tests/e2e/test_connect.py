@@ -94,9 +94,10 @@ def test_standard_output_is_the_protocols_whatever_servers_do(config: Config, tm
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("".join(json.dumps(request) + "\n" for request in requests).encode())
+        process.stdin.write(b"hello\n" + "".join(json.dumps(request) + "\n" for request in requests).encode())
         process.stdin.flush()
-        answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(2))}
+        answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(3))}
+        assert answers[None]["error"]["code"] == -32700
         assert answers[1]["result"]["serverInfo"]["name"] == "skillroute"
         assert "good/echo" in answers[2]["result"]["content"][0]["text"]
         # WHEN it is asked to end, THEN it does, although the agent's side is still open, and the servers with it

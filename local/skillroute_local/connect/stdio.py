@@ -14,20 +14,10 @@ from typing import Any
 
 from mcp.server.stdio import stdio_server
 
+from skillroute_local.connect.lines import Lines
 from skillroute_local.errors import LocalError
 
 _LONGEST_LINE = 64 * 1024 * 1024
-
-
-class _Lines:
-    """The lines of a pipe, as text."""
-
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._reader:
-            yield line.decode("utf-8", "replace")
 
 
 class _Text:
@@ -65,7 +55,14 @@ async def agent_streams() -> AsyncIterator[tuple[Any, Any]]:
         ) from error
     writer = asyncio.StreamWriter(outgoing, protocol, None, loop)
     try:
-        async with stdio_server(_Lines(reader), _Text(writer)) as (reading, writing):  # type: ignore[arg-type]
+        out = _Text(writer)
+
+        async def answer(line: str) -> None:
+            await out.write(line)
+            await out.flush()
+
+        lines = Lines(reader, _LONGEST_LINE, answer)
+        async with stdio_server(lines, out) as (reading, writing):  # type: ignore[arg-type]
             try:
                 yield reading, writing
             finally:  # its tasks end with their streams
