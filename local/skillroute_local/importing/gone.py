@@ -22,6 +22,10 @@ class Seen:
         """Return whether a source has an item, be it in a form that was refused."""
         return key in self.keys or key in self.refused
 
+    def lists(self, scope: Scope) -> bool:
+        """Return whether a source has anything of a scope. A server that starts badly lists nothing, or no tools."""
+        return any(key.server == scope.server and key.type == scope.type for key in self.keys)
+
     def note(self, content: ItemContent) -> None:
         """Note an item."""
         self.keys.add(content.key)
@@ -39,16 +43,22 @@ def scopes_of(reading: Reading, seen: Seen) -> tuple[Sequence[Scope], str | None
     if not scopes:
         return (), "its items are of no server: name one with --server"
     scopes = [scope for scope in scopes if scope.server not in seen.refused]
-    servers = {key.server for key in seen.keys}
-    # A server that starts badly lists nothing: nobody means to remove all that it has.
-    known = [scope for scope in scopes if scope.server in servers]
-    return known, None if known else "it lists nothing at all"
+    return scopes, None if any(map(seen.lists, scopes)) else "it lists nothing at all"
 
 
-def gone(scopes: Iterable[Scope], all_seen: Sequence[Seen], catalogue: Catalogue) -> Iterator[Stored]:
+def unsure_of(reading: Reading, seen: Seen) -> set[str]:
+    """Return the servers of which a source has a part, or nothing though it should: nobody knows all that they have."""
+    servers = {about for about in seen.refused if isinstance(about, str)}
+    if reading.partial:
+        servers.update(scope.server for scope in reading.scopes)
+        servers.update(key.server for key in seen.keys)
+    return servers
+
+
+def gone(scopes: Iterable[Scope], all_seen: Sequence[Seen], catalogue: Catalogue) -> Iterator[tuple[Scope, Stored]]:
     """Yield the stored items of scopes that none of the sources has."""
     for scope in scopes:
         for key, row in catalogue.items(scope.server).items():
             is_meant = key.type == scope.type and (scope.tag is None or scope.tag in row["tags"])
             if is_meant and not any(seen.has(key) for seen in all_seen):
-                yield row
+                yield scope, row

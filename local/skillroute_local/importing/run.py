@@ -52,13 +52,17 @@ class Import:
         self._client = client
         self._prune = prune
         self._latest: dict[int, Source] = {}
+        # Those that were read since it was last sure what is gone.
+        self._to_prune: dict[int, Source] = {}
+        self._writes_global: bool | None = None
 
     def write(self, bars: Bars, places: Iterable[int] | None = None) -> ImportReport:
         """Write sources, all unless places are named. Raises `LocalError`."""
         report = ImportReport()
-        sources = self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance))
-        for source, row in self._gone(sources, Catalogue(self._client), report):
-            self._remove(source, row, report)
+        self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance))
+        for source, row in self._gone(Catalogue(self._client), report):
+            if row["org_id"] is not None or self._is_global():
+                self._remove(source, row, report)
         return report
 
     def compare(self, bars: Bars, show: Show) -> ImportReport:
@@ -73,15 +77,20 @@ class Import:
             for change in source.compare(catalogue, bar.advance):
                 shown(change)
 
-        sources = self._each(report, bars, None, compare)
-        for _, row in self._gone(sources, catalogue, report):
-            shown(removed(row))
+        self._each(report, bars, None, compare)
+        is_unknown = False
+        for _, row in self._gone(catalogue, report):
+            # Of a caller who has items of an organisation it is known that global ones are not theirs to remove.
+            if row["org_id"] is not None or not catalogue.has_own:
+                shown(removed(row))
+                is_unknown |= row["org_id"] is None
+        if is_unknown:
+            report.notes.append("global items are among those to be removed: the import of an organisation keeps them")
         return report
 
     def _each(
         self, report: ImportReport, bars: Bars, places: Iterable[int] | None, work: Callable[[Source, Bar], None]
-    ) -> list[Source]:
-        sources = []
+    ) -> None:
         for place in range(len(self._wanted)) if places is None else places:
             each = self._wanted[place]
             bar = bars(each.name)
@@ -91,12 +100,9 @@ class Import:
                 bar.sized(size)
                 work(source, bar)
             bar.end()
-            sources.append(source)
-        return sources
+            self._to_prune[place] = source
 
-    def _gone(
-        self, sources: Sequence[Source], catalogue: Catalogue, report: ImportReport
-    ) -> list[tuple[Source, Stored]]:
+    def _gone(self, catalogue: Catalogue, report: ImportReport) -> list[tuple[Source, Stored]]:
         """Return what sources no longer have, each once. One that was not read to its end may have it."""
         if not self._prune:
             return []
@@ -109,17 +115,26 @@ class Import:
         if unread and len(self._wanted) > 1:
             report.notes.append(f"nothing is removed: {unread[0]} could not be read as a whole, and may have it")
             return []
+        all_seen = [source.seen for source in latest]
+        unsure = {server: source.name for source in latest for server in source.unsure}
         found = {
             row["id"]: (source, row)
-            for source in sources
-            for row in source.gone(catalogue, [each.seen for each in latest])
+            for source in self._to_prune.values()
+            for row in source.gone(catalogue, all_seen, unsure, report.notes)
         }
+        self._to_prune.clear()
         return list(found.values())
 
+    def _is_global(self) -> bool:
+        """Return whether global items are the caller's to remove: what was just written shows whose they are."""
+        if self._writes_global is None:
+            stored = next((source.stored for source in self._latest.values() if source.stored is not None), None)
+            if stored is None:
+                return False
+            self._writes_global = self._client.item(stored)["org_id"] is None
+        return self._writes_global
+
     def _remove(self, source: Source, row: Stored, report: ImportReport) -> None:
-        # Global items are not an organisation's to remove: what was just written shows whose they are.
-        if source.stored is None or row["org_id"] != self._client.item(source.stored)["org_id"]:
-            return
         try:
             self._client.delete_item(row["id"])
         except LocalError as error:

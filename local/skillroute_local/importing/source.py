@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from skillroute.catalogue.model import ItemContent
 
 from skillroute_local.client import Client, Written
 from skillroute_local.importing.check import Checked, checked
 from skillroute_local.importing.compare import Change, compared
-from skillroute_local.importing.gone import Seen, gone, scopes_of
+from skillroute_local.importing.gone import Seen, gone, scopes_of, unsure_of
 from skillroute_local.importing.model import About, Reading, Refuse, Unreadable
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.send import send
@@ -80,20 +80,42 @@ class Source:
             progress(each.row.size)
         self._is_done = True
 
-    def gone(self, catalogue: Catalogue, all_seen: Sequence[Seen]) -> list[Stored]:
-        """Return what is stored of that which it lists in full and no source has; why it is nothing is noted.
+    @property
+    def unsure(self) -> set[str]:
+        """The servers of which it has a part at most."""
+        return unsure_of(self._reading, self.seen) if self._reading else set()
+
+    def gone(
+        self, catalogue: Catalogue, all_seen: Sequence[Seen], unsure: Mapping[str, str], notes: list[str]
+    ) -> list[Stored]:
+        """Return what is stored of that which it lists in full and no source has.
 
         Parameters
         ----------
         all_seen : sequence of Seen
             What each of the sources has, this one among them: they may share a server.
+        unsure : mapping
+            The servers of which one of the sources has a part, and that source.
+        notes : list of str
+            Added to: why something stays.
         """
         if self._reading is None:
             return []
         scopes, why_not = scopes_of(self._reading, self.seen)
         if why_not is not None:
-            self._report.notes.append(f"{self.name}: nothing is removed: {why_not}")
-        return list(gone(scopes, all_seen, catalogue))
+            notes.append(f"{self.name}: nothing is removed: {why_not}")
+            return []
+        found = []
+        why: dict[str, None] = {}
+        for scope, row in gone(scopes, all_seen, catalogue):
+            if scope.server in unsure:
+                why[f"nothing of {scope.server} is removed: {unsure[scope.server]} has only a part of it"] = None
+            elif not self.seen.lists(scope):
+                why[f"no {scope.type} of {scope.server} is removed: it lists none"] = None
+            else:
+                found.append(row)
+        notes += [f"{self.name}: {each}" for each in why]
+        return found
 
     def _checked(self) -> Iterator[Checked]:
         for each in checked(self._reading.rows if self._reading else (), self._refuse):

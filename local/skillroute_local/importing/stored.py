@@ -27,12 +27,14 @@ class Catalogue:
         self._client = client
         self._items: dict[str, dict[ItemKey, Stored]] = {}
         self._entities: dict[str, dict[str, Stored]] = {}
+        self.has_own = False  # whether an organisation's item was among those that were read
 
     def items(self, server: str) -> dict[ItemKey, Stored]:
         """Return the items of a server, or those without one."""
         if server not in self._items:
             rows = _all(lambda offset: self._client.items(limit=_PAGE, offset=offset, server=server))
-            self._items[server] = {_key(row): row for row in _own_last(rows)}
+            held = self._items[server] = {_key(row): row for row in _own_last(rows)}
+            self.has_own |= any(row["org_id"] is not None for row in held.values())
         return self._items[server]
 
     def entities(self, kind: Literal["servers", "agents"]) -> dict[str, Stored]:

@@ -286,10 +286,71 @@ class TestRemoval:
             both.write(no_bar, [1])
             assert client.names == sorted([*(f"garden/{name}" for name in names), "garden/sow"])
 
-            # AND what is gone by then goes once all were read
+            # AND what is gone by then goes once all were read, be it gone from one that was read before
+            listed(second, "sow too")
+            both.write(no_bar, [1])
             listed(first, "a1")
             both.write(no_bar, [0])
-            assert client.names == ["garden/a1", "garden/sow"]
+            assert client.names == ["garden/a1", "garden/sow too"]
+
+    def test_of_a_server_that_one_source_has_a_part_of_nothing_goes(self, tmp_path: Path) -> None:
+        def page(number: int, *names: str, **more: str) -> Path:
+            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
+            path = tmp_path / f"page{number}.json"
+            path.write_text(json.dumps({"tools": tools, **more}), encoding="utf-8")
+            return path
+
+        with Kept() as client:
+            imported(client, page(1, "dig"), page(2, "rake"), page(3, "sow"), choices=GARDEN)
+            client.put("items", [{"name": name, "server": "bakery"} for name in ("bake", "knead")])
+            other = tmp_path / "b.json"
+            other.write_text('{"name": "bake", "server": "bakery"}', "utf-8")
+
+            pages = page(1, "dig", nextCursor="2"), page(3, "sow")
+            report = imported(client, *pages, other, choices=GARDEN, prune=True)
+
+            assert client.names == ["bakery/bake", "garden/dig", "garden/rake", "garden/sow"]
+            assert report.notes == [
+                "page1.json: nothing is removed: the list goes on: it has a nextCursor",
+                "page3.json: nothing of garden is removed: page1.json has only a part of it",
+            ]
+
+    def test_a_server_that_failed_loses_nothing_to_a_file_about_it(self, tmp_path: Path) -> None:
+        config = tmp_path / "mcp.json"
+        servers = {"garden": {"command": sys.executable, "args": [str(STUB), "dying"]}}
+        config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        with Kept() as client:
+            imported(client, listed(tmp_path / "all.jsonl", "dig", "rake"))
+
+            imported(client, config, listed(tmp_path / "own.jsonl", "dig"), prune=True)
+
+            assert client.names == ["garden/dig", "garden/rake"]
+
+    def test_a_server_that_lists_prompts_only_keeps_its_tools(self, tmp_path: Path) -> None:
+        file = tmp_path / "garden.json"
+        with Kept() as client:
+            client.put("items", [{"name": name, "server": "garden"} for name in ("dig", "rake")])
+            client.put("items", [{"name": "old", "server": "garden", "type": "prompt"}])
+            file.write_text(json.dumps({"tools": [], "prompts": [{"name": "plan"}], "resources": []}), encoding="utf-8")
+
+            report = imported(client, file, choices=GARDEN, prune=True)
+
+            assert client.names == ["garden/dig", "garden/plan", "garden/rake"]
+            assert report.notes == ["garden.json: no tool of garden is removed: it lists none"]
+
+    def test_whose_the_items_are_is_asked_once(self, garden: Callable[..., Path]) -> None:
+        with Kept() as client:
+            imported(client, garden("dig", "rake", "sow", "hoe"), choices=GARDEN)
+            item, asked = client.item, list[int]()
+
+            def counted(item_id: int) -> dict[str, Any]:
+                asked.append(item_id)
+                return item(item_id)
+
+            client.item = counted  # type: ignore[method-assign]
+            imported(client, garden("dig"), choices=GARDEN, prune=True)
+
+            assert (client.names, len(asked)) == (["garden/dig"], 1)
 
     def test_what_cannot_be_removed_is_named_and_stops_nothing(self, garden: Callable[..., Path]) -> None:
         with Kept() as client:
@@ -324,6 +385,25 @@ class TestDryRun:
                 ("removed", "garden/sow", ""),
             ]
             assert client.stored == before
+
+    def test_shows_no_global_item_as_gone_that_an_organisation_cannot_remove(self, garden: Callable[..., Path]) -> None:
+        with Kept("acme") as client:
+            client.keep({"name": "rake", "server": "garden"}, None)
+            imported(client, garden("dig", "sow"), choices=GARDEN)
+
+            changes = dry_run(client, garden("dig"), GARDEN)
+
+            assert [change.name for change in changes if change.what == "removed"] == ["garden/sow"]
+
+    def test_names_the_doubt_where_only_global_items_are_there(self, garden: Callable[..., Path]) -> None:
+        with Kept("acme") as client:
+            client.keep({"name": "rake", "server": "garden"}, None)
+
+            report = importing(client, garden("dig"), choices=GARDEN, prune=True).compare(no_bar, lambda _: None)
+
+            assert report.notes == [
+                "global items are among those to be removed: the import of an organisation keeps them"
+            ]
 
     def test_says_what_the_import_then_does(self, garden: Callable[..., Path]) -> None:
         with Kept() as client:
