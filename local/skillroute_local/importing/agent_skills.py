@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from skillroute.catalogue.model import ItemKey
-
 from skillroute_local.importing.content import SKILL_FILE, Content, Folder, read_bounded
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
+from skillroute_local.importing.skill_folders import LEFT_OUT, MAX_DEPTH, SkillFolders
 from skillroute_local.importing.values import size_of
 from skillroute_local.importing.yaml_text import load_yaml
 
@@ -21,15 +19,8 @@ MAX_SKILL_BYTES = 1024 * 1024
 """Of a SKILL.md. Its instructions are kept as far as `MAX_INSTRUCTIONS`."""
 
 MAX_INSTRUCTIONS = 100_000
-"""Characters of the instructions that the catalogue keeps; an item has at most 256 KB."""
+"""Bytes of the instructions that the catalogue keeps; an item has at most 256 KB."""
 
-MAX_DEPTH = 8
-"""Levels of folders that are looked through."""
-
-MAX_FOLDERS = 20_000
-"""Folders that are looked through."""
-
-_LEFT_OUT = {".git", ".venv", "node_modules", "__pycache__"}
 _MAX_FILES = 200
 _KEPT = ("license", "compatibility", "allowed-tools", "metadata", "version")
 
@@ -45,16 +36,17 @@ def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     Unless another one is chosen, their `server` is the name of the folder that holds the skills' folders.
     """
     root = content.path.resolve()
-    is_one = (root / SKILL_FILE).is_file()
+    is_one = os.path.lexists(root / SKILL_FILE) and not (root / SKILL_FILE).is_dir()
     base = root.parent if is_one else root
     server = choices.server or base.name or "skills"
     rows = []
-    for folder in [root] if is_one else _folders(root):
+    for folder in [root] if is_one else SkillFolders(root, refuse):
         where = f"{folder.relative_to(base.parent).as_posix()}/{SKILL_FILE}"
         try:
             value = _resource(folder, where, server)
         except Unreadable as error:
-            refuse(error.where, error.reason, ItemKey(server, "resource", folder.name))
+            # Nobody knows its name: that of its folder may be another one.
+            refuse(error.where, error.reason)
         else:
             rows.append(Row("items", where, value, size_of(value)))
     if not rows and not is_one:
@@ -63,27 +55,6 @@ def read_folder(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     return Reading(
         "items", rows, sum(row.size for row in rows), scopes=scopes, partial="it is one skill" if is_one else None
     )
-
-
-def _folders(root: Path) -> Iterator[Path]:
-    """Yield the folders with a SKILL.md, by name. Links are followed, once: people keep skills elsewhere."""
-    seen: set[str] = set()
-    for current, folders, files in os.walk(root, followlinks=True):
-        real = os.path.realpath(current)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        if len(seen) > MAX_FOLDERS:
-            raise Unreadable(f"{root.name}/", f"has more than {MAX_FOLDERS} folders: name one that holds skills")
-        path = Path(current)
-        if SKILL_FILE in files:
-            folders.clear()  # what lies within a skill is its own
-            yield path
-        elif len(path.relative_to(root).parts) >= MAX_DEPTH:
-            folders.clear()
-        else:
-            folders[:] = sorted(set(folders) - _LEFT_OUT)
 
 
 def _resource(folder: Path, where: str, server: str) -> dict[str, Any]:
@@ -96,14 +67,15 @@ def _resource(folder: Path, where: str, server: str) -> dict[str, Any]:
         raise Unreadable(where, error.reason) from None
     front, instructions = _parts(text, where)
     name, description = _text(front, "name", where), _text(front, "description", where)
+    kept = instructions.encode()[:MAX_INSTRUCTIONS].decode(errors="ignore")
     metadata: dict[str, Any] = {
         "uri": f"skill://{name}/{SKILL_FILE}",
         "mimeType": "text/markdown",
-        "instructions": instructions[:MAX_INSTRUCTIONS],
+        "instructions": kept,
         "files": _files(folder),
         **{key.replace("-", "_"): front[key] for key in _KEPT if front.get(key) is not None},
     }
-    if len(instructions) > MAX_INSTRUCTIONS:
+    if kept != instructions:
         metadata["instructions_cut"] = True
     return {
         "type": "resource",
@@ -141,7 +113,7 @@ def _files(folder: Path) -> list[str]:
     """Return what else is in a skill's folder, as paths within it."""
     found: list[str] = []
     for current, folders, files in os.walk(folder):
-        folders[:] = sorted(set(folders) - _LEFT_OUT)
+        folders[:] = sorted(set(folders) - LEFT_OUT)
         found += [(Path(current) / name).relative_to(folder).as_posix() for name in sorted(files)]
         if len(found) > _MAX_FILES:
             break

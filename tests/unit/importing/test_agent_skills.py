@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from skillroute.catalogue.model import ItemKey
-from skillroute_local.importing import agent_skills
+from skillroute_local.importing import agent_skills, skill_folders
 from skillroute_local.importing.model import Scope, Unreadable
 
 from tests.unit.importing.reading import read_path, written
@@ -120,7 +121,7 @@ def test_a_skill_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
     assert list(found.values) == ["good"]
     assert len(found.refused) == 1
     assert found.refused[0].startswith(f"skills/bad/SKILL.md{problem}")
-    assert found.about[0] in {ItemKey("skills", "resource", "bad"), ItemKey("skills", "resource", "a")}
+    assert found.about[0] in {None, ItemKey("skills", "resource", "a")}
 
 
 def test_a_skill_that_is_too_large_is_refused_and_long_instructions_are_cut(
@@ -147,9 +148,82 @@ def test_a_folder_without_skills_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_skills, "MAX_FOLDERS", 3)
+    monkeypatch.setattr(skill_folders, "MAX_FOLDERS", 3)
     for number in range(5):
         (tmp_path / "many" / str(number)).mkdir(parents=True)
 
     with pytest.raises(Unreadable, match="many/: has more than 3 folders: name one that holds skills"):
         read_path(tmp_path / "many")
+
+
+def test_a_skill_that_is_refused_may_be_any_of_those_that_are_stored(tmp_path: Path) -> None:
+    written(tmp_path / "skills", "folder/SKILL.md", "---\nname: other\n---\n")
+
+    assert read_path(tmp_path / "skills").about[0] is None
+
+
+def test_what_cannot_be_looked_at_is_refused_and_may_hold_any_skill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "skills"
+    skill(root, "good")
+    skill(root / "closed", "hidden")
+    (root / "away").symlink_to(tmp_path / "unmounted")
+    (root / "self").symlink_to(root / "self")
+    scandir = os.scandir
+
+    def closed(path: Path) -> object:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    found = read_path(root)
+
+    assert list(found.values) == ["good"]
+    assert list(zip(sorted(found.refused), found.about, strict=True)) == [
+        ("skills/away: is a link that leads nowhere: mend or delete it", None),
+        ("skills/closed/: cannot be looked through: Permission denied", None),
+        ("skills/self: is a link that leads nowhere: mend or delete it", None),
+    ]
+
+
+@pytest.mark.parametrize("path", ["skills", "skills/pipe"])
+def test_a_skill_that_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, path: str) -> None:
+    (tmp_path / "skills" / "pipe").mkdir(parents=True)
+    os.mkfifo(tmp_path / "skills" / "pipe" / "SKILL.md")
+
+    found = read_path(tmp_path / path)
+
+    assert "skills/pipe/SKILL.md: is no file that can be read" in found.refused
+
+
+def test_a_link_to_a_great_many_folders_is_named_and_spoils_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(skill_folders, "MAX_LINKED", 3)
+    for number in range(9):
+        (tmp_path / "many" / str(number)).mkdir(parents=True)
+    (tmp_path / "many" / "5" / "more").symlink_to(tmp_path)  # links behind a link are behind that one
+    root = tmp_path / "skills"
+    skill(root, "good")
+    (root / "link").symlink_to(tmp_path / "many")
+    skill(root, "very-good")
+
+    found = read_path(root)
+
+    assert list(found.values) == ["good", "very-good"]
+    assert found.refused == ["skills/link/: is a link to more than 3 folders: link those that hold skills"]
+    assert found.about == [None]
+
+
+@pytest.mark.parametrize("character", ["x", "\u00e9", "\u6f22", "\U0001f600"])
+def test_long_instructions_of_any_script_are_cut_and_not_refused(tmp_path: Path, character: str) -> None:
+    skill(tmp_path / "skills", "long", "---\nname: long\ndescription: Long.\n---\n" + character * 110_000)
+
+    found = read_path(tmp_path / "skills")
+
+    assert found.refused == []
+    metadata = found.values["long"]["metadata"]
+    assert metadata["instructions_cut"]
+    assert len(metadata["instructions"].encode()) == 100_000 // len(character.encode()) * len(character.encode())
