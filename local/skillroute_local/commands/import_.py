@@ -154,21 +154,20 @@ def _watch(importing: Import, sources: Sequence[Wanted]) -> None:
     from skillroute_local.importing.watch import Watch  # noqa: PLC0415
 
     watch = Watch([each.watched for each in sources])
+    err.print("watching; Ctrl-C ends it", highlight=False)
     try:
-        _show_import(importing, None)
-        err.print("watching; Ctrl-C ends it", highlight=False)
-        for place in watch.changes():
-            _show_import(importing, [place])
+        watch.run(lambda places: _show_import(importing, places))
     except KeyboardInterrupt:
         return
 
 
-def _show_import(importing: Import, places: Sequence[int] | None) -> None:
-    """Import once and show it. That Skillroute does not answer just now is no reason to stop watching."""
+def _show_import(importing: Import, places: Sequence[int]) -> bool:
+    """Import once, show it, and return whether it ended. One that did not is no reason to stop watching."""
     try:
         with bars() as make_bar:
             report = importing.write(make_bar, places)
     except LocalError as error:
         err.print(f"skillroute: {error}", markup=False, highlight=False, soft_wrap=True)
-    else:
-        show_report(report, dry_run=False)
+        return False
+    show_report(report, dry_run=False)
+    return True

@@ -10,7 +10,7 @@ from skillroute_local.client import Client, Written
 from skillroute_local.importing.check import Checked, checked
 from skillroute_local.importing.compare import Change, compared
 from skillroute_local.importing.gone import Seen, gone, scopes_of, unsure_of
-from skillroute_local.importing.model import About, Reading, Refuse, Unreadable
+from skillroute_local.importing.model import About, Reading, Refuse, Row, Unreadable
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.send import send
 from skillroute_local.importing.stored import Catalogue, Stored
@@ -65,6 +65,9 @@ class Source:
         except Unreadable as error:
             self._report.fail(self._kind, str(error))
             return None
+        except OSError as error:  # renamed or deleted just now
+            self._report.fail(self._kind, f"{self.name}: cannot be read: {error.strerror}")
+            return None
         self._report.notes += [f"{self.name}: {note}" for note in reading.notes]
         return reading.size
 
@@ -118,10 +121,17 @@ class Source:
         return found
 
     def _checked(self) -> Iterator[Checked]:
-        for each in checked(self._reading.rows if self._reading else (), self._refuse):
+        for each in checked(self._rows(), self._refuse):
             if isinstance(each.content, ItemContent):
                 self.seen.note(each.content)
             yield each
+
+    def _rows(self) -> Iterator[Row]:
+        """Yield the rows. What is read as it is asked for may end early: what comes after that is unknown."""
+        try:
+            yield from self._reading.rows if self._reading else ()
+        except OSError as error:
+            self._refuse(self.name, f"cannot be read: {error.strerror}")
 
     def _refuse(self, where: str, reason: str, about: About = None, /) -> None:
         self.seen.refused.add(about)

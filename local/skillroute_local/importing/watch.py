@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +11,9 @@ from pathlib import Path
 
 LOOK_EVERY_S = 1.0
 """Seconds between looks at files: at their sizes and times, not at what is in them."""
+
+RETRY_AFTER_S = 10.0
+"""Seconds after which an import that failed is made again, unless its source changes before."""
 
 _MAX_FILES = 50_000
 
@@ -45,6 +49,26 @@ class Watch:
         self._clock = clock
         self._known = [signature(source.path) for source in sources]
         self._last = [clock()] * len(sources)
+        self._retry: dict[int, float] = {}
+
+    def run(self, import_: Callable[[Sequence[int]], bool]) -> None:
+        """Import all sources, and from then on for ever those that changed.
+
+        Parameters
+        ----------
+        import_ : callable
+            Takes the places of sources; returns False where their import failed, which is then made again.
+        """
+        every = range(len(self._sources))
+        if not import_(every):
+            self.failed(every)
+        for place in self.changes():
+            if not import_([place]):
+                self.failed([place])
+
+    def failed(self, places: Iterable[int]) -> None:
+        """Take note that the import of these failed: they are due again soon, though nothing changes by then."""
+        self._retry.update(dict.fromkeys(places, self._clock() + RETRY_AFTER_S))
 
     def changes(self) -> Iterator[int]:
         """Yield the places of sources that changed or are due, for ever. A file that is away is waited for."""
@@ -53,9 +77,11 @@ class Watch:
             for place, source in enumerate(self._sources):
                 now = signature(source.path)
                 is_due = source.every_s is not None and self._clock() - self._last[place] >= source.every_s
+                is_due = is_due or self._clock() >= self._retry.get(place, math.inf)
                 is_there = source.path is None or bool(now)
                 if is_there and (is_due or now != self._known[place]):
                     self._known[place] = now
+                    self._retry.pop(place, None)
                     yield place
                     self._last[place] = self._clock()
 

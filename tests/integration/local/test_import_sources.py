@@ -8,13 +8,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.hashing import content_hash
 from skillroute_local.client import Client
 from skillroute_local.errors import LocalError
+from skillroute_local.importing import formats
 from skillroute_local.importing.compare import Change
+from skillroute_local.importing.content import content_of
 from skillroute_local.importing.model import Choices
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.run import Import
@@ -351,6 +354,26 @@ class TestRemoval:
             imported(client, garden("dig"), choices=GARDEN, prune=True)
 
             assert (client.names, len(asked)) == (["garden/dig"], 1)
+
+    @pytest.mark.parametrize("method", ["stat", "open"])
+    def test_a_file_that_is_renamed_while_it_is_read_is_named_and_nothing_goes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+    ) -> None:
+        file = listed(tmp_path / "a.jsonl", "dig", "rake")
+        with Kept() as client:
+            imported(client, file)
+            content = content_of(file)
+            monkeypatch.setattr(formats, "content_of", lambda _: content)
+            renamed = FileNotFoundError(2, "No such file or directory")
+            if method == "stat":
+                file.unlink()
+            else:
+                monkeypatch.setattr(Path, "open", Mock(side_effect=renamed))
+
+            report = imported(client, file, prune=True)
+
+            assert report.problems == ["a.jsonl: cannot be read: No such file or directory"]
+            assert client.names == ["garden/dig", "garden/rake"]
 
     def test_what_cannot_be_removed_is_named_and_stops_nothing(self, garden: Callable[..., Path]) -> None:
         with Kept() as client:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from skillroute_local.importing.watch import LOOK_EVERY_S, Watch, Watched, signature
+import pytest
+from skillroute_local.importing.watch import LOOK_EVERY_S, RETRY_AFTER_S, Watch, Watched, signature
 
 
 class Time:
@@ -78,3 +79,38 @@ def test_what_has_no_file_is_due_by_the_clock() -> None:
     watch = Watch([Watched(None, every_s=5.0)], sleep=time.sleep, clock=time.clock)
 
     assert [time.now for _ in islice(watch.changes(), 2)] == [5.0, 10.0]
+
+
+def test_an_import_that_failed_is_made_again_though_nothing_changed(tmp_path: Path) -> None:
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file in files:
+        file.write_text("1", encoding="utf-8")
+
+    class Ended(Exception):
+        pass
+
+    def end() -> None:
+        raise Ended
+
+    looks = int(RETRY_AFTER_S / LOOK_EVERY_S)
+    time = Time(*[nothing] * (2 * looks + 4), lambda: files[1].write_text("22", encoding="utf-8"), *[nothing] * 20, end)
+    # The first import fails, and the next of b; then b changes and fails once more.
+    outcomes = iter([False, True, False, True, False, True])
+    made: list[tuple[list[int], float]] = []
+
+    def import_(places: Sequence[int]) -> bool:
+        made.append((list(places), time.now))
+        return next(outcomes)
+
+    with pytest.raises(Ended):
+        Watch([Watched(file) for file in files], sleep=time.sleep, clock=time.clock).run(import_)
+
+    changed = 2 * RETRY_AFTER_S + 5 * LOOK_EVERY_S
+    assert made == [
+        ([0, 1], 0.0),
+        ([0], RETRY_AFTER_S),
+        ([1], RETRY_AFTER_S),
+        ([1], 2 * RETRY_AFTER_S),
+        ([1], changed),
+        ([1], changed + RETRY_AFTER_S),
+    ]
