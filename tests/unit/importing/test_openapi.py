@@ -158,6 +158,34 @@ def test_references_are_replaced_and_what_has_no_end_leads_to_defs(tmp_path: Pat
     assert wrong == ["$.body.parent.parent.name"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "takes", "refuses"),
+    [
+        ({"allOf": [{"$ref": "#/components/schemas/Name"}]}, [None, "a"], [1, ""]),
+        ({"type": "string", "allOf": [{"$ref": "#/components/schemas/Name"}]}, [None, "a"], [1, ""]),
+        ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, [None, "a", 1], [[]]),
+        ({"enum": ["a"]}, [None, "a"], ["b"]),
+        ({"type": "string", "enum": ["a"]}, [None, "a"], ["b", 1]),
+        ({"type": ["string", "integer"]}, [None, "a", 1], [[]]),
+        ({"type": ["string", "null"]}, [None, "a"], [1]),
+        ({}, [None, "a", 1], []),
+    ],
+)
+def test_what_may_be_null_takes_null_whatever_is_beside_it(
+    tmp_path: Path, schema: dict[str, Any], takes: list[Any], refuses: list[Any]
+) -> None:
+    parameter = {"name": "n", "in": "query", "schema": {**schema, "nullable": True, "description": "Its name."}}
+    names = {"components": {"schemas": {"Name": {"type": "string", "minLength": 1}}}}
+
+    found = read_document(tmp_path, document(x={"get": {"parameters": [parameter]}}) | names)
+
+    made = found.values["get_x"]["input_schema"]["properties"]["n"]
+    validator = Draft202012Validator(made)
+    assert [value for value in [*takes, *refuses] if validator.is_valid(value)] == takes
+    assert made["description"] == "Its name."
+    assert "nullable" not in json.dumps(made)
+
+
 def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
     paths = {"/a/b": {"get": {}}, "/a_b": {"get": {}}, "/c": {"get": {}}}
     both = [
@@ -266,6 +294,29 @@ def test_what_replaces_references_is_bounded_in_number() -> None:
 
     assert len(json.dumps(made)) < 500_000  # unfolded, 20 MB
     assert set(schemas.definitions()) >= {"S6"}
+
+
+def test_what_replaces_references_is_bounded_in_size() -> None:
+    # GIVEN one schema of 20 kB that is referred to five hundred times
+    wide = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(800)}}
+    schemas = Schemas(References({"Wide": wide}, "d#"))
+
+    made = schemas.of({"anyOf": [{"$ref": "#/Wide"}] * 500}, "d#")
+
+    assert len(json.dumps(made)) < 100_000  # all of them, 10 MB
+    assert schemas.definitions() == {"Wide": wide}
+
+
+def test_an_operation_that_leads_to_very_much_is_refused(tmp_path: Path) -> None:
+    wide = {"type": "object", "description": "x" * 100_000}
+    schemas = {f"S{n}": {**wide, "properties": {"a": {"$ref": f"#/components/schemas/S{n + 1}"}}} for n in range(5)}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}
+    components = {"components": {"schemas": {**schemas, "S5": {}}}}
+
+    found = read_document(tmp_path, document(x={"post": {"requestBody": body}}, y={"get": {}}) | components)
+
+    assert list(found.values) == ["get_y"]
+    assert found.refused == ["api.json#/paths/~1x/post: api.json#: its schemas lead to others of more than 256 KB"]
 
 
 def test_references_may_lead_anywhere_in_the_document(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ NOT_JSON_SCHEMA = frozenset({"discriminator", "xml", "externalDocs", "$schema", 
 KEPT_BESIDE_REF = ("title", "description", "default", "deprecated", "examples")
 """Keywords that say something of the place of a reference, not of what it leads to."""
 
+_RESTRICTS = ("allOf", "anyOf", "oneOf", "not", "if", "const")
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
@@ -33,12 +34,17 @@ def as_json_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    type_ = schema.get("type")
-    if not isinstance(type_, str):
+    type_, enum = schema.get("type"), schema.get("enum")
+    if any(key in schema for key in _RESTRICTS) or (type_ is None and enum is not None):
+        # A type beside them is not enough: what they lead to allows no null.
+        outside = {key: value for key, value in schema.items() if key in KEPT_BESIDE_REF}
+        inside = {key: value for key, value in schema.items() if key not in KEPT_BESIDE_REF}
+        return {"anyOf": [inside, {"type": "null"}], **outside}
+    types = [type_] if isinstance(type_, str) else type_
+    if not isinstance(types, list):
         return schema  # without a type anything goes, null too
-    enum = schema.get("enum")
     allowed = {"enum": [*enum, None]} if isinstance(enum, list) and None not in enum else {}
-    return {**schema, "type": [type_, "null"], **allowed}
+    return {**schema, "type": [*(each for each in types if each != "null"), "null"], **allowed}
 
 
 def _without_read_only(schema: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from skillroute_local.importing.model import Unreadable
 from skillroute_local.importing.pointers import pointer
+from skillroute_local.importing.values import size_of
 
 MAX_HOPS = 8
 """References to references that are followed."""
@@ -24,6 +25,7 @@ class References:
 
     def __init__(self, document: Any, base: str) -> None:
         self._document = document
+        self._sizes: dict[int, int] = {}
         self.base = base
 
     def target(self, ref: object, where: str) -> Any:
@@ -43,6 +45,12 @@ class References:
             else:
                 raise Unreadable(at, f"{ref[:200]!r} leads nowhere: there is no {name[:64]!r}")
         return found
+
+    def size(self, target: Any) -> int:
+        """Return how many bytes something of the document has as JSON, reckoned once."""
+        if id(target) not in self._sizes:
+            self._sizes[id(target)] = size_of(target)
+        return self._sizes[id(target)]
 
     def object_at(self, value: object, where: str) -> dict[str, Any]:
         """Return an object that may stand elsewhere. Raises `Unreadable` where it is none, or references go round."""

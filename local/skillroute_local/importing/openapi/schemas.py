@@ -16,11 +16,17 @@ from skillroute_local.importing.pointers import pointer
 MAX_INLINED = 1_000
 """Schemas of one tool that references are replaced by; beyond, they lead to `$defs`."""
 
+MAX_INLINED_BYTES = 64 * 1024
+"""Of what the references of one tool are replaced by, as the document has it."""
+
 MAX_NESTED = 6
 """References within references that are replaced."""
 
 MAX_DEFINITIONS = 300
 """Schemas in the `$defs` of one tool."""
+
+MAX_DEFINED_BYTES = 256 * 1024
+"""Of the schemas in the `$defs` of one tool, as the document has them: the catalogue takes no item that is larger."""
 
 MAX_DEPTH = 60
 """Levels of a schema: the catalogue takes 64."""
@@ -47,7 +53,7 @@ class Schemas:
     def __init__(self, references: References, *, inline: bool = True) -> None:
         self._references = references
         self._inline = inline
-        self._inlined = 0
+        self._inlined = self._inlined_bytes = 0
         self._names: dict[str, str] = {}
 
     def of(self, schema: object, where: str) -> Any:
@@ -58,11 +64,16 @@ class Schemas:
         """Return what the schemas made so far lead to, `{}` where they need nothing."""
         made: dict[str, Any] = {}
         self._inline = False
+        size = 0
         while left := [(ref, name) for ref, name in self._names.items() if name not in made]:
             if len(self._names) > MAX_DEFINITIONS:
                 raise Unreadable(self._references.base, f"its schemas lead to more than {MAX_DEFINITIONS} others")
             for ref, name in left:
                 target = self._references.target(ref, self._references.base)
+                size += self._references.size(target)
+                if size > MAX_DEFINED_BYTES:
+                    reason = f"its schemas lead to others of more than {MAX_DEFINED_BYTES >> 10} KB"
+                    raise Unreadable(self._references.base, reason)
                 made[name] = self._schema(target, self._references.base + ref[1:], ())
         return made
 
@@ -97,11 +108,19 @@ class Schemas:
     def _referred(self, schema: dict[str, Any], where: str, within: tuple[str, ...], depth: int) -> Any:
         ref, beside = schema["$ref"], {key: value for key, value in schema.items() if key in KEPT_BESIDE_REF}
         target = self._references.target(ref, where)
-        if self._inline and ref not in within and len(within) < MAX_NESTED and self._inlined < MAX_INLINED:
-            self._inlined += 1
+        if self._inline and ref not in within and len(within) < MAX_NESTED and self._has_room(target):
             found = self._schema(target, self._references.base + ref[1:], (*within, ref), depth)
             return {**found, **beside} if isinstance(found, dict) else found
         return {"$ref": f"#/$defs/{self._name(ref)}", **beside}
+
+    def _has_room(self, target: Any) -> bool:
+        """Return whether one more reference may be replaced by what it leads to, and count it."""
+        size = self._references.size(target)
+        if self._inlined >= MAX_INLINED or self._inlined_bytes + size > MAX_INLINED_BYTES:
+            return False
+        self._inlined += 1
+        self._inlined_bytes += size
+        return True
 
     def _name(self, ref: str) -> str:
         if ref not in self._names:
