@@ -14,7 +14,8 @@ _SHOWN = 200
 _DRAFT_7 = "http://json-schema.org/draft-07/schema"
 _RULES = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 _RULES_7 = Draft7Validator(Draft7Validator.META_SCHEMA)
-_FIELDS = ("inputSchema", "input_schema", "outputSchema", "output_schema")
+_OF_ARGUMENTS = ("inputSchema", "input_schema")  # a result may be anything
+_FIELDS = (*_OF_ARGUMENTS, "outputSchema", "output_schema")
 
 
 class SchemaProblem(NamedTuple):
@@ -33,7 +34,7 @@ def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
         schema = item.get(name)
         if not isinstance(schema, dict):
             continue
-        if schema.get("type", "object") != "object":
+        if name in _OF_ARGUMENTS and schema.get("type", "object") != "object":
             return SchemaProblem((name, "type"), f"must be object, as MCP asks: it is {str(schema['type'])[:_SHOWN]!r}")
         rules = _RULES_7 if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else _RULES
         try:

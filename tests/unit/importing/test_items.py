@@ -135,6 +135,16 @@ def test_an_array_of_tools_is_held_to_the_same_rules(tmp_path: Path) -> None:
     assert found.refused == ["l.json#/1/inputSchema/type: must be object, as MCP asks: it is 'array'"]
 
 
+@pytest.mark.parametrize("name", ["outputSchema", "output_schema"])
+def test_a_result_may_be_a_list_and_its_schema_is_checked(tmp_path: Path, name: str) -> None:
+    tools = [tool("good", **{name: {"type": "array"}}), tool("liar", **{name: {"type": "list"}})]
+
+    found = read_path(written(tmp_path, "l.json", {"tools": tools}))
+
+    assert list(found.values) == ["good"]
+    assert found.refused[0].startswith(f"l.json#/tools/1/{name}/type: is no JSON Schema: 'list'")
+
+
 def test_a_schema_of_an_older_draft_is_one(tmp_path: Path) -> None:
     old = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": {"a": True}}
 
