@@ -91,6 +91,7 @@ def _expected(stack: Stack) -> dict[str, Rings]:
         ),
         "IndexLagAlarm": Rings("Minimum", too_many, 1, silence, 3, 3),
         "OutboxAgeAlarm": Rings("Maximum", too_many, age, silence),
+        "DatabaseUnavailableAlarm": Rings("Sum", too_many, 5, 300, 2, 2),
         "RelayAlarm": Rings("Sum", too_few, 1, silence),
     }
     for name in ("Classify", "Aggregate"):
