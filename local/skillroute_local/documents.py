@@ -1,4 +1,4 @@
-"""Files of JSON objects: one a line, or a single document as registries and agents publish theirs."""
+"""Files of JSON objects, one a line, and files that are written."""
 
 from __future__ import annotations
 
@@ -22,18 +22,6 @@ class Row:
     size: int
 
 
-def read_lines(path: Path, problem: Problem) -> Iterator[Row]:
-    """Yield the objects of a file with one a line.
-
-    Parameters
-    ----------
-    problem : callable
-        Called for each line that is no object, with its number.
-    """
-    with path.open("rb") as lines:
-        yield from lines_of(lines, path.name, problem)
-
-
 def lines_of(lines: Iterable[bytes], name: str, problem: Problem) -> Iterator[Row]:
     """Yield the objects of lines that are read already, or come through a pipe; `name` is what problems call them."""
     for number, line in enumerate(lines, 1):
@@ -45,50 +33,10 @@ def lines_of(lines: Iterable[bytes], name: str, problem: Problem) -> Iterator[Ro
             problem(f"{name}:{number}: {error}")
 
 
-def read_objects(path: Path, within: str, problem: Problem) -> Iterator[Row]:
-    """Yield the objects of a file with one a line, or of one JSON document: an object, or a list of them.
-
-    Parameters
-    ----------
-    within : str
-        The key of a document that holds a list of objects instead of being one itself, as a registry lists its servers.
-    problem : callable
-        Called for whatever is no object, with its place.
-    """
-    if not _is_document(path):
-        yield from read_lines(path, problem)
-        return
-    try:
-        document = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        problem(f"{path.name}: {error}")
-        return
-    if isinstance(document, dict) and isinstance(document.get(within), list):
-        document = document[within]
-    if not isinstance(document, list):
-        document = [document]
-    for index, value in enumerate(document):
-        where = f"{path.name}[{index}]" if len(document) > 1 else path.name
-        try:
-            yield _row(where, value, len(json.dumps(value)))
-        except ValueError as error:
-            problem(f"{where}: {error}")
-
-
 def _row(where: str, value: object, size: int) -> Row:
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return Row(where, value, size)
-
-
-def _is_document(path: Path) -> bool:
-    """Return whether a file is one document: its first line is no object of its own, or it is the only one."""
-    with path.open("rb") as file:
-        lines = (line for line in file if line.strip())
-        first = next(lines, b"")
-        if first and next(lines, None) is None:
-            return True
-    return first.strip() == b"{" or first.lstrip().startswith(b"[")
 
 
 def require_new(path: Path, *, force: bool) -> None:

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from skillroute_local.client import Written
 from skillroute_local.documents import lines_of
 from skillroute_local.importing.content import Content, Lines, document_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
@@ -28,9 +29,15 @@ def read_item_lines(content: Content, choices: Choices, refuse: Refuse) -> Readi
     return Reading("items", _of_lines(path, choices, refuse), path.stat().st_size, scopes_of_rows=True)
 
 
-def _of_lines(path: Path, choices: Choices, refuse: Refuse) -> Iterator[Row]:
+def rows_of_lines(kind: Written, path: Path, refuse: Refuse) -> Iterator[Row]:
+    """Yield the objects of a file with one a line, as they are asked for."""
     for line in lines_of(_bounded(path, refuse), path.name, lambda problem: refuse(*problem.split(": ", 1))):
-        yield Row("items", line.where, _item(line.value, choices), line.size)
+        yield Row(kind, line.where, line.value, line.size)
+
+
+def _of_lines(path: Path, choices: Choices, refuse: Refuse) -> Iterator[Row]:
+    for row in rows_of_lines("items", path, refuse):
+        yield Row("items", row.where, _item(row.value, choices), row.size)
 
 
 def _bounded(path: Path, refuse: Refuse) -> Iterator[bytes]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from skillroute_local.client import Written
-from skillroute_local.documents import read_objects
-from skillroute_local.importing.model import Reading, Refuse, Row
+from skillroute_local.importing.content import Broken, Lines, content_of, document_of
+from skillroute_local.importing.items import rows_of_lines
+from skillroute_local.importing.model import Reading, Refuse
+from skillroute_local.importing.pointers import pointer
+from skillroute_local.importing.values import rows_of
 
 
 def read_named(path: Path, kind: Written, refuse: Refuse) -> Reading:
-    """Return the objects of a file whose kind is named on the command line."""
-    return Reading(kind, _rows(path, kind, refuse), path.stat().st_size, partial=f"{kind} are not removed by an import")
-
-
-def _rows(path: Path, kind: Written, refuse: Refuse) -> Iterator[Row]:
+    """Return the objects of a file whose kind is named on the command line. Raises `Unreadable`."""
+    content, partial = content_of(path), f"{kind} are not removed by an import"
+    if isinstance(content, Broken):
+        raise content.error
+    if isinstance(content, Lines):
+        return Reading(kind, rows_of_lines(kind, path, refuse), path.stat().st_size, partial=partial)
+    value, base = document_of(content), f"{path.name}#"
     within = "agents" if kind == "mail_agents" else kind
-    for row in read_objects(path, within, lambda problem: refuse(*problem.split(": ", 1))):
-        yield Row(kind, row.where, row.value, row.size)
+    if isinstance(value, dict) and isinstance(value.get(within), list):
+        value, base = value[within], pointer(base, within)
+    named = (
+        [(pointer(base, place), each) for place, each in enumerate(value)]
+        if isinstance(value, list)
+        else [(path.name, value)]
+    )
+    rows = list(rows_of(kind, named, refuse))
+    return Reading(kind, rows, sum(row.size for row in rows), partial=partial)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from skillroute.core.http.body import TEXTS
 from skillroute_local.client import Client, Written
-from skillroute_local.documents import read_objects
+from skillroute_local.importing import content, items
 from skillroute_local.importing.model import Choices
+from skillroute_local.importing.objects import read_named
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.run import Import
 from skillroute_local.importing.send import BATCH
@@ -109,17 +110,47 @@ def test_a_call_of_messages_has_as_many_bytes_as_its_route_takes(tmp_path: Path)
         ('[\n{"name": "a"},\n{"name": "b"}]\n', ["a", "b"]),
         ('{"servers": [{"name": "a"}, {"name": "b"}], "metadata": {}}', ["a", "b"]),
         ('{"agents": [{"name": "a"}]}', [None]),
-        ("", []),
-        ("\n \n", []),
+        ("[]", []),
     ],
 )
 def test_a_file_may_be_lines_or_a_document(tmp_path: Path, text: str, names: list[str | None]) -> None:
-    file, problems = tmp_path / "file.json", list[str]()
+    file, problems = tmp_path / "file.json", list[object]()
     file.write_text(text, encoding="utf-8")
 
-    rows = list(read_objects(file, "servers", problems.append))
+    rows = list(read_named(file, "servers", lambda *problem: problems.append(problem)).rows)
 
     assert ([row.value.get("name") for row in rows], problems) == (names, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "file.json:1:1: the file is empty"),
+        ('{\n"name": ', "file.json:2:9: is not JSON: Expecting value"),
+        ('[{"name": "' + "x" * 200 + '"}]', "file.json: is larger than 0 MB: split it, or write one object a line"),
+    ],
+)
+def test_a_document_of_servers_is_held_to_the_rules_of_all_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    monkeypatch.setattr(content, "MAX_DOCUMENT_BYTES", 100)
+    file = tmp_path / "file.json"
+    file.write_text(text, encoding="utf-8")
+
+    with Recorded() as client:
+        assert import_file(client, "servers", file).problems == [problem]
+
+
+def test_a_line_of_messages_is_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(items, "MAX_LINE_BYTES", 100)
+    file = tmp_path / "messages.jsonl"
+    file.write_text("".join(json.dumps({"key": key}) + "\n" for key in ("a", "b" * 200, "c")), encoding="utf-8")
+
+    with Recorded() as client:
+        report = import_file(client, "messages", file)
+
+        assert client.calls == [[{"key": "a"}, {"key": "c"}]]
+        assert report.problems == ["messages.jsonl:2: the line is larger than 0 MB"]
 
 
 class Called(Client):
