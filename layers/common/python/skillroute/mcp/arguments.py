@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
 
 from skillroute.mcp.fit import Json
 from skillroute.mcp.rpc import quoted
 from skillroute.mcp.tool import ToolError
+
+
+class _BooleanError(ValueError):
+    """True or false, where pydantic would take 1 or 0."""
 
 
 class Arguments(BaseModel):
@@ -23,7 +26,7 @@ class Arguments(BaseModel):
     @classmethod
     def _no_boolean(cls, value: object) -> object:
         if any(isinstance(part, bool) for part in (value if isinstance(value, list) else [value])):
-            raise PydanticCustomError("boolean", "true and false are no values of it")
+            raise _BooleanError
         return value
 
 
@@ -66,7 +69,7 @@ def _problem(found: Any, schema: Json) -> str:
     allowed = properties.get(name, {})
     if found["type"] == "string_unicode":
         return f"{name} must be valid Unicode, without halves of surrogate pairs"
-    if found["type"] == "value_error":
+    if found["type"] == "value_error" and not isinstance(found["ctx"]["error"], _BooleanError):
         return f"{name}: {found['ctx']['error']}"
     return f"{name} must be {_right(allowed)}"
 
