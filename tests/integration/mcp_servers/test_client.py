@@ -164,8 +164,9 @@ async def test_an_address_that_is_refused_is_named_by_its_status_without_the_key
 
 
 async def test_a_header_that_http_does_not_allow_is_not_shown() -> None:
-    server = HttpServer("away", "mcp.json: away", "http://127.0.0.1:9/mcp", {"X-Key": "secret\n"})
-    assert "secret" not in error(await list_server(server))
+    with serving() as port:
+        server = HttpServer("away", "mcp.json: away", f"http://127.0.0.1:{port}/mcp", {"X-Key": "secret\n"})
+        assert "secret" not in error(await list_server(server))
 
 
 def test_servers_that_hang_die_or_lie_do_not_stop_the_others(stub: Stub, tmp_path: Path) -> None:
