@@ -112,8 +112,8 @@ def answer(
         notes = {
             "omitted": omitted,
             "shortened": shortened,
-            "schemas_omitted": len(found.metadata.schemas_omitted),
-            "descriptions_cut": found.metadata.descriptions_cut,
+            "schemas_omitted": len(found.metadata.schemas_omitted) if results else 0,
+            "descriptions_cut": bool(results) and found.metadata.descriptions_cut,
             "degraded": list(dict.fromkeys(found.metadata.degraded)),
             "hint": _hint(found, item_type),
         }
