@@ -122,7 +122,7 @@ class TestImport:
         done = cli(running.home.path, "import", "--servers", str(file))
 
         assert (done.returncode, done.stdout) == (1, "servers: 3 created, 0 updated, 0 unchanged, 1 failed\n")
-        assert "listed.json[3]: server.name: " in done.stderr
+        assert "listed.json#/servers/3: server.name: " in done.stderr
 
     def test_a_broken_document_is_one_problem(self, running: Up, tmp_path: Path) -> None:
         file = tmp_path / "server.json"
@@ -131,7 +131,7 @@ class TestImport:
         done = cli(running.home.path, "import", "--servers", str(file))
 
         assert (done.returncode, done.stdout) == (1, "servers: 0 created, 0 updated, 0 unchanged, 1 failed\n")
-        assert [line for line in done.stderr.splitlines() if line.startswith("server.json: ")]
+        assert [line for line in done.stderr.splitlines() if line.startswith("server.json:4:1: is not JSON")]
 
     def test_without_any_file_says_what_to_name(self, running: Up) -> None:
         done = cli(running.home.path, "import")
