@@ -5,6 +5,7 @@ Nothing starts before a test asks for it, so unit tests pay nothing.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import itertools
 import os
@@ -70,6 +71,20 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def _kept_event_loop() -> Iterator[None]:
+    """Give the thread back the event loop that it had.
+
+    `asyncio.run` takes it away, and the one that Mangum makes and keeps open would be lost, with a warning in whichever
+    test runs when the garbage is collected.
+    """
+    threads_own = getattr(asyncio.get_event_loop_policy(), "_local", None)
+    before = getattr(threads_own, "_loop", None)
+    yield
+    if before is not None and before is not getattr(threads_own, "_loop", None):
+        asyncio.set_event_loop(before)
 
 
 @pytest.fixture(scope="session")

@@ -254,7 +254,9 @@ def test_where_an_organisation_is_required_every_route_refuses_tokens_of_none(
             refused = ask(client, route, "acme", {})
             assert (route, refused.status_code) == (route, 401)
             assert refused.json() == {"detail": "the token lacks the claim 'org-id'"}
-            assert refused.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+            challenge, _, metadata = refused.headers["www-authenticate"].partition(", ")
+            assert challenge == 'Bearer error="invalid_token"'
+            assert metadata.startswith("resource_metadata=") is (route[1] == "/mcp")
         assert stored(system) == before
         good = client.get("/api/v1/tools", headers=bearer(OURS.sign(claims("search", **{"org-id": "acme"}))))
         assert good.status_code == 200

@@ -173,7 +173,7 @@ class TestOperating:
 
         rows = dict(line.rstrip().rsplit(maxsplit=1) for line in done.stdout.splitlines())
         assert (done.returncode, done.stderr) == (0, "")
-        assert (rows["status"], rows["search mode"], rows["embedding model"]) == ("ok", "semantic", "ok")
+        assert (rows["status"], rows["search mode"], rows["embedding model"]) == ("ok", "hybrid", "ok")
         assert int(rows["index items"]) > 200
         assert json.loads(as_json.stdout)["status"] == "ok"
 
