@@ -16,7 +16,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
 from skillroute.core.observability import counts
 from skillroute.mcp.summary import MAX_TOKENS
-from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.tool import Asked, Tool
 from skillroute.mcp.toolbox import Toolbox
 
 from tests.api.mcp_calls import HANDSHAKE, META, REVISIONS, STATELESS, ask, call, error, headers, request, result
@@ -605,7 +605,7 @@ def test_without_postgresql_tools_are_listed_without_the_summary(
 
 
 def test_a_tool_is_wired_under_its_own_name() -> None:
-    tool = Tool("one", "One", always("One."), {}, {}, lambda *_: {})
+    tool = Tool("one", "One", "One.", {}, {}, lambda *_: {})
     with pytest.raises(ValueError, match="the tool one is wired as two"):
         Toolbox({"two": lambda: tool}).listed(Asked(LAPTOP), "2025-11-25")
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from skillroute.core.encodable import encodable
 from skillroute.mcp.fit import Json
 from skillroute.mcp.rpc import quoted
 from skillroute.mcp.tool import ToolError
@@ -48,7 +49,7 @@ def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         One is wrong, unknown or missing; says what is allowed.
     """
     # Half of a surrogate pair is the name of no argument, and pydantic would not say which one it is.
-    named = {name.encode("utf-8", "replace").decode("utf-8"): value for name, value in arguments.items()}
+    named = {encodable(name): value for name, value in arguments.items()}
     try:
         return model.model_validate(named)
     except ValidationError as error:

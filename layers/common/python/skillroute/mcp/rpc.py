@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from skillroute.core.http.json_values import has_more_values
+from skillroute.core.encodable import encodable
+from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -75,18 +76,13 @@ def read_body(body: bytes) -> Any:
         It is no JSON: not UTF-8, nested too deeply, with numbers that are none; or has too many values.
     """
     try:
-        text = body.decode("utf-8-sig")
-        if has_more_values(text, MAX_VALUES):
-            raise RpcError(INVALID_REQUEST, f"the body holds more than {MAX_VALUES} values")
-        return json.loads(text, parse_constant=_no_number)
-    except UnicodeDecodeError:
-        reason = "the body is not valid UTF-8"
-    except RecursionError:
-        reason = "the JSON is nested too deeply"
+        return read_json(body, MAX_VALUES, _no_number)
+    except TooManyValues as error:
+        raise RpcError(INVALID_REQUEST, f"the body {error}") from None
     except json.JSONDecodeError as error:
         reason = f"the body is no JSON: {error.msg} at character {error.pos}"
-    except ValueError as error:
-        reason = f"the JSON holds a number that cannot be read: {str(error)[:_MOST_QUOTED]}"
+    except UnreadableJson as error:
+        reason = str(error)
     raise RpcError(PARSE_ERROR, reason)
 
 
@@ -141,7 +137,7 @@ def to_text(value: Any) -> str:
 
 def quoted(text: object) -> str:
     """Return of a text that the caller chose what a message repeats of it."""
-    shown = str(text).encode("utf-8", "replace").decode("utf-8")
+    shown = encodable(str(text))
     return repr(shown if len(shown) <= _MOST_QUOTED else f"{shown[:_MOST_QUOTED]}...")
 
 
@@ -150,4 +146,4 @@ def _is_id(value: Any) -> bool:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise UnreadableJson(f"{name} is no number of JSON")

@@ -23,7 +23,6 @@ from skillroute.mcp.rpc import (
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     Message,
-    RequestId,
     RpcError,
     failure,
     id_in,
@@ -129,16 +128,16 @@ def _of_batch(value: Any) -> Message:
     return message
 
 
-def refused(status: int, message: str, id_: RequestId | None = None) -> Reply:
+def _refused(status: int, message: str) -> Reply:
     """Return the answer to what is not even read."""
-    return Reply(status, to_bytes(failure(id_, RpcError(INVALID_REQUEST, message))))
+    return Reply(status, to_bytes(failure(None, RpcError(INVALID_REQUEST, message))))
 
 
 def _refusal(headers: Headers) -> Reply | None:
     if headers.is_of_another_page:
-        return refused(403, "the header Origin names another host than this one")
+        return _refused(403, "the header Origin names another host than this one")
     if not headers.takes_json:
-        return refused(406, "the header Accept must name application/json, which every answer is")
+        return _refused(406, "the header Accept must name application/json, which every answer is")
     if not headers.is_json:
-        return refused(415, "the header Content-Type must be application/json")
+        return _refused(415, "the header Content-Type must be application/json")
     return None

@@ -40,8 +40,8 @@ class Tool:
 
     Attributes
     ----------
-    describe : callable
-        Returns what the caller's model reads of it: when to call it, and when not.
+    description : str
+        What models read of it: when to call it, and when not.
     input_schema, output_schema : dict
         JSON Schema. Every answer is valid by the second.
     call : callable
@@ -54,13 +54,8 @@ class Tool:
 
     name: str
     title: str
-    describe: Callable[[Caller], str]
+    description: str
     input_schema: Json
     output_schema: Json
     call: Callable[[Mapping[str, Any], Asked], Json]
     more: Callable[[Caller], str] | None = None
-
-
-def always(text: str) -> Callable[[Caller], str]:
-    """Return a description that is the same for every caller."""
-    return lambda _: text

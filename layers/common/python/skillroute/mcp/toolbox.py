@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skillroute.core import outage
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import DependencyUnavailable, InvalidInput, NotFound
 from skillroute.mcp.fit import ANSWER_BYTES, Json
 from skillroute.mcp.revisions import Revision, has_structured_content, titled
@@ -46,7 +47,7 @@ class Toolbox:
             except DependencyUnavailable as error:
                 outage.note(error)
                 is_whole = False
-            listed.append(_listed(tool, f"{tool.describe(asked.caller)}{more}", revision))
+            listed.append(_listed(tool, f"{tool.description}{more}", revision))
         return listed, is_whole
 
     def call(self, params: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
@@ -98,7 +99,7 @@ def _listed(tool: Tool, description: str, revision: Revision) -> Json:
 def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: Revision) -> Json:
     answer = tool.call(arguments, asked)
     # Half of a surrogate pair, repeated from the arguments, is no text that an answer can carry.
-    text = to_text(answer).encode("utf-8", "replace").decode("utf-8")
+    text = encodable(to_text(answer))
     if len(text.encode("utf-8")) > ANSWER_BYTES:
         return _failed("the answer is too large to be sent: ask for less, with a smaller limit or without explain")
     content = [{"type": "text", "text": text}]
@@ -106,5 +107,4 @@ def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: 
 
 
 def _failed(message: str) -> Json:
-    shown = message.encode("utf-8", "replace").decode("utf-8")
-    return {"content": [{"type": "text", "text": shown}], "isError": True}
+    return {"content": [{"type": "text", "text": encodable(message)}], "isError": True}

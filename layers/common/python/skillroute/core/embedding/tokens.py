@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import EmbeddingUnavailable
 
 # A word of more than 100 letters is one unknown token to WordPiece, however long it is.
@@ -39,8 +40,7 @@ class TokenCounter:
         EmbeddingUnavailable
             The file or the package that reads it is missing or damaged.
         """
-        carried = text.encode("utf-8", "replace").decode("utf-8")  # the tokenizer refuses half of a surrogate pair
-        return len(self._loaded().encode(_LONGEST_WORD.sub(r"\g<0> ", carried), add_special_tokens=False).ids)
+        return len(self._loaded().encode(_LONGEST_WORD.sub(r"\g<0> ", encodable(text)), add_special_tokens=False).ids)
 
     def _loaded(self) -> Any:
         with self._lock:

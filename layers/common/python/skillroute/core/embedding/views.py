@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skillroute.core.embedding.model import Vector, weighted_mean
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
 VIEW_WEIGHTS = (1.0, 0.5, 0.5)
@@ -35,7 +36,7 @@ class Refusal:
     @classmethod
     def of(cls, error: TextRefused) -> Refusal:
         """Return what is kept of an error: nothing that PostgreSQL could not store."""
-        message = str(error).encode("utf-8", "replace").decode().replace("\0", "")
+        message = encodable(str(error)).replace("\0", "")
         return cls(message[:MAX_REASON_LENGTH])
 
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillroute.core.http.auth import Guard
 from skillroute.core.http.errors import problem
-from skillroute.core.http.json_values import has_more_values
+from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """The most that Lambda takes as the payload of one invocation."""
@@ -69,26 +69,15 @@ class SafeJsonRequest(Request):
         body = await self.body()
         if len(body) > self.limits.max_bytes:
             raise HTTPException(413, f"the body is larger than {self.limits.max_bytes} bytes")
-        value = self._parsed(body)
+        try:
+            value = read_json(body, self.limits.max_values)
+        except TooManyValues as error:
+            raise _refusal(str(error)) from None
+        except UnreadableJson as error:
+            raise _refusal(str(error), "json_invalid") from None
         if isinstance(value, dict) and len(value) > MAX_FIELDS:
             raise _refusal(f"has {len(value)} fields; at most {MAX_FIELDS} are allowed")
         return value
-
-    def _parsed(self, body: bytes) -> Any:
-        try:
-            text = body.decode("utf-8-sig")
-            if has_more_values(text, self.limits.max_values):
-                raise _refusal(f"holds more than {self.limits.max_values} values")
-            return json.loads(text)
-        except json.JSONDecodeError:
-            raise
-        except RecursionError:
-            message = "the JSON is nested too deeply"
-        except UnicodeDecodeError:
-            message = "the body is not valid UTF-8"
-        except ValueError:
-            message = "the JSON holds a number that is too long"
-        raise _refusal(message, "json_invalid")
 
 
 def _refusal(message: str, kind: str = "value_error") -> HTTPException:

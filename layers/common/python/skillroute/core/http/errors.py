@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from skillroute.core import outage
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import (
     Conflict,
     DependencyUnavailable,
@@ -114,4 +115,4 @@ def _encodable(part: Any) -> Any:
 def shortened(text: str) -> str:
     """Return of a text that the caller chose what an answer says of it."""
     cut = text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[: MAX_MESSAGE_LENGTH - 3]}..."
-    return cut.encode("utf-8", "replace").decode("utf-8")
+    return encodable(cut)

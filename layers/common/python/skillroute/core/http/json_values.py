@@ -1,13 +1,52 @@
-"""How many values a JSON text has, counted before it is parsed.
+"""Reading JSON that anybody may send: its values are counted before it is parsed.
 
 A byte of JSON can become 50 of memory (``[[[[``), and every value costs time in each step that follows.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from typing import Any
 
 _STRING = re.compile(r'"[^"]*+"?')
+
+
+class TooManyValues(Exception):
+    """JSON that has more values than its reader takes."""
+
+
+class UnreadableJson(Exception):
+    """What is no JSON, in a way that the standard library does not report as such; says how."""
+
+
+def read_json(body: bytes, most_values: int, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """Parse a body.
+
+    Raises
+    ------
+    TooManyValues
+    json.JSONDecodeError
+        Malformed.
+    UnreadableJson
+        It is not UTF-8, nested too deeply, or holds an integer of thousands of digits. `parse_constant`, which gets
+        ``NaN`` and its like, may raise it as well.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+        if has_more_values(text, most_values):
+            raise TooManyValues(f"holds more than {most_values} values")
+        return json.loads(text, parse_constant=parse_constant)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        reason = "the JSON is nested too deeply"
+    except UnicodeDecodeError:
+        reason = "the body is not valid UTF-8"
+    except ValueError:
+        reason = "the JSON holds a number that is too long"
+    raise UnreadableJson(reason)
 
 
 def has_more_values(text: str, most: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
@@ -123,4 +124,4 @@ class FailedWork:
 
 def _storable(reason: str) -> str:
     """Shorten a reason; PostgreSQL stores no NUL, and an error may carry what others wrote."""
-    return reason.replace("\0", "").encode("utf-8", "replace").decode()[:_MAX_REASON_LENGTH] or "no reason given"
+    return encodable(reason.replace("\0", ""))[:_MAX_REASON_LENGTH] or "no reason given"

@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Callee, Deadline
+from skillroute.core.encodable import encodable
 from skillroute.core.errors import RerankerUnavailable
 from skillroute.core.remote.bedrock import BedrockRuntime
 from skillroute.core.remote.calls import fan_out
@@ -205,5 +206,5 @@ def _pages(client: Any, request: Mapping[str, Any], deadline: Deadline) -> Itera
 
 def _acceptable(text: str) -> str:
     """Return a text that the API takes: cut, encodable, and with a visible character."""
-    clip = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+    clip = encodable(text[:MAX_CHARACTERS])
     return clip if clip.strip() else _PLACEHOLDER

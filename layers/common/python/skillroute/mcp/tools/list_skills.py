@@ -11,7 +11,7 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
 from skillroute.mcp.output import INTEGER, STRING, described, list_of, object_of
 from skillroute.mcp.shown import brief
-from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.tool import Asked, Tool
 from skillroute.skills.read import ReadSkills
 
 _DESCRIPTION = """\
@@ -44,4 +44,4 @@ def list_skills(skills: ReadSkills) -> Tool:
         ]
         return {"skills": shown, "total": total}
 
-    return Tool("list_skills", "List skills", always(_DESCRIPTION), input_schema(ListSkillsArguments), _OUTPUT, call)
+    return Tool("list_skills", "List skills", _DESCRIPTION, input_schema(ListSkillsArguments), _OUTPUT, call)

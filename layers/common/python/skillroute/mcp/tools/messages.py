@@ -12,7 +12,7 @@ from skillroute.mail.search.tool_arguments import Tool as MailTool
 from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
 from skillroute.mail.search.tool_search import MessageTools
 from skillroute.mcp.fit import Json
-from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.tool import Asked, Tool
 
 _DESCRIPTION = """\
 Find messages that agents sent each other in one project, by meaning and by words, newest or most relevant first. Call \
@@ -39,7 +39,7 @@ def _tool(known: MailTool, title: str, description: str, output: Json, search: _
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
         return search(arguments, asked.caller, Budget(asked.left_ms))
 
-    return Tool(known.name, title, always(description), _input(known), output, call)
+    return Tool(known.name, title, description, _input(known), output, call)
 
 
 def _input(known: MailTool) -> Json:

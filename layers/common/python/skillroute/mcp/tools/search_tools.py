@@ -13,7 +13,7 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.output import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.mcp.shown import STEPS, Detail, forms
-from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.tool import Asked, Tool
 from skillroute.search.model import Query, SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 
@@ -91,7 +91,7 @@ def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tok
     return Tool(
         "search_tools",
         "Search tools",
-        always(_DESCRIPTION),
+        _DESCRIPTION,
         input_schema(SearchToolsArguments),
         _OUTPUT,
         call,

@@ -11,7 +11,7 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
 from skillroute.mcp.output import INTEGER, NUMBER, STRING, described, list_of, object_of
 from skillroute.mcp.shown import brief
-from skillroute.mcp.tool import Asked, Tool, always
+from skillroute.mcp.tool import Asked, Tool
 from skillroute.registry.search.model import (
     AgentMatch,
     EntityType,
@@ -88,7 +88,7 @@ def servers_and_agents(search: RegistrySearch) -> Tool:
     return Tool(
         "search_servers_and_agents",
         "Search servers and agents",
-        always(_DESCRIPTION),
+        _DESCRIPTION,
         input_schema(ServersAndAgentsArguments),
         _OUTPUT,
         call,

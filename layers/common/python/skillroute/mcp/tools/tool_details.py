@@ -12,7 +12,7 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, byte_limit, fit
 from skillroute.mcp.output import INTEGER, OBJECT, described, list_of, object_of
 from skillroute.mcp.shown import whole
-from skillroute.mcp.tool import Asked, Tool, ToolError, always
+from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.mcp.tools.search_tools import TOOL_FIELDS
 
 MOST_IDS = 20
@@ -66,7 +66,7 @@ def tool_details(items: ReadItems) -> Tool:
     return Tool(
         "get_tool_details",
         "Get tool details",
-        always(_DESCRIPTION),
+        _DESCRIPTION,
         input_schema(ToolDetailsArguments),
         _OUTPUT,
         call,

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from skillroute.core.encodable import encodable
 from skillroute.skills.classification import SkillProfile, ToolProfile
 
 MAX_DESCRIPTION_LENGTH = 2000
@@ -161,4 +162,4 @@ def _union(types: Iterable[str]) -> str:
 def _data(value: object) -> str:
     """Write a value as JSON on one line, without ``<`` and ``>``, and without what UTF-8 cannot carry."""
     text = json.dumps(value, ensure_ascii=False).translate(_NO_MARKUP)
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return encodable(text)

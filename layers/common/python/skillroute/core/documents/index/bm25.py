@@ -41,6 +41,7 @@ from functools import cache
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
 from skillroute.core.documents import term_weights
+from skillroute.core.encodable import encodable
 
 _K1 = 1.2
 _B = 0.75
@@ -64,11 +65,11 @@ class Bm25Encoder:
 
     def document(self, text: str) -> SparseVector | None:
         """Encode a text to be found."""
-        return _unless_empty(self._model.embed_document(_encodable(text)))
+        return _unless_empty(self._model.embed_document(encodable(text)))
 
     def query(self, text: str) -> SparseVector | None:
         """Encode a text to find by: every distinct word weighs what it does at large, with its inflections."""
-        found = _unless_empty(self._model.embed_query(_encodable(text)))
+        found = _unless_empty(self._model.embed_query(encodable(text)))
         if found is None:
             return None
         weights, unknown = _weights(), term_weights.weight_of(term_weights.UNKNOWN)
@@ -120,8 +121,3 @@ def _weights() -> Mapping[int, float]:
 
 def _unless_empty(vector: SparseVector) -> SparseVector | None:
     return vector if vector.indices else None
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which JSON escapes can smuggle into a query and Rust's strings cannot hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
