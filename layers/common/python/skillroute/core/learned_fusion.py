@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,11 +17,10 @@ from operator import mul
 from types import MappingProxyType
 from typing import Any, Self
 
+from skillroute.core.logistic import log_sum_exp, logistic
+
 _MOST_PER_WORD = 2.2
 """What BM25 with k1 = 1.2 gives a word at most, times its weight."""
-
-_LEAST_LOGIT = -50.0
-"""Where a probability is no more than 1e-21; the exponential of a thousand would be an error."""
 
 _LONG = 5.0
 """The logarithm of how many words make a request as long as can be: 150."""
@@ -180,11 +179,15 @@ class Fusion:
 
     def probabilities(self, request: FusedRequest, candidates: Sequence[Evidence]) -> list[float]:
         """Return how likely each candidate serves the request, in order; its order is the ranking."""
-        sums = [sum(map(mul, self.weights, row)) for row in features(request, candidates)]
-        best = max(sums, default=0.0)
-        rivals = best + math.log(sum(math.exp(value - best) for value in sums)) if sums else 0.0
-        base = self.rivalry * rivals + self.intercept
-        return [1.0 / (1.0 + math.exp(-max(self.slope * value + base, _LEAST_LOGIT))) for value in sums]
+        sums = self.sums(features(request, candidates))
+        if not sums:
+            return []
+        base = self.rivalry * log_sum_exp(sums) + self.intercept
+        return [logistic(self.slope * value + base) for value in sums]
+
+    def sums(self, rows: Iterable[Sequence[float]]) -> list[float]:
+        """Return the weighted sums of rows of `FEATURES`, in order."""
+        return [sum(map(mul, self.weights, row)) for row in rows]
 
 
 @cache

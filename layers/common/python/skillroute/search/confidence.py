@@ -17,6 +17,8 @@ from operator import mul
 from types import MappingProxyType
 from typing import Any, Self
 
+from skillroute.core.logistic import logistic
+
 FEATURES = ("likelihood", "cosine", "length")
 """The logit of the first result's probability, the highest cosine of all candidates, the logarithm of the words."""
 
@@ -66,7 +68,7 @@ class Curve:
 
     def __call__(self, standing: Standing) -> float:
         """Return the probability."""
-        return 1.0 / (1.0 + math.exp(-sum(map(mul, self.weights, features(standing))) - self.intercept))
+        return logistic(sum(map(mul, self.weights, features(standing))) + self.intercept)
 
 
 @dataclass(frozen=True, slots=True)

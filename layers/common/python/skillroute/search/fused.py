@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from skillroute.core.learned_fusion import FEATURES, Evidence, FusedRequest, Fusion, features
+from skillroute.core.logistic import log_sum_exp
 from skillroute.search.confidence import Standing
 from skillroute.search.explained import FusionExplanation, ToolExplanation, parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: properties are cached
 class Fused:
     """Keys, evidence and probabilities of all candidates, in one order; `named` are those that the query names."""
 
@@ -36,9 +37,6 @@ class Fused:
         """Return what a candidate's probability is made of."""
         place = self.keys.index(key)
         own = self.evidence[place]
-        made = [parts(FEATURES, self.fusion.weights, row) for row in features(self.request, self.evidence)]
-        sums = [sum(part.contribution for part in of_one.values()) for of_one in made]
-        best = max(sums)
         return ToolExplanation(
             cosine=own.cosine,
             cosine_rank=1 + sum(other.cosine > own.cosine for other in self.evidence),
@@ -46,11 +44,19 @@ class Fused:
             bm25_rank=1 + sum(other.bm25 > own.bm25 for other in self.evidence) if own.bm25 else None,
             clause_margin=own.clause_margin if self.request.clauses else None,
             leads_clause=own.leads_clause if self.request.clauses else None,
-            features=made[place],
-            sum=sums[place],
-            rivals=best + math.log(sum(math.exp(value - best) for value in sums)),
+            features=parts(FEATURES, self.fusion.weights, self._rows[place]),
+            sum=self._sums[place],
+            rivals=log_sum_exp(self._sums),
             probability=self.probabilities[place],
         )
+
+    @cached_property
+    def _rows(self) -> list[tuple[float, ...]]:
+        return features(self.request, self.evidence)
+
+    @cached_property
+    def _sums(self) -> list[float]:
+        return self.fusion.sums(self._rows)
 
     def explain_curve(self, model: str, clauses: Sequence[str]) -> FusionExplanation:
         """Return what makes probabilities of the sums, which is the same for all candidates."""

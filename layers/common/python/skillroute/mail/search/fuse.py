@@ -5,11 +5,11 @@ Scores are rounded to nine decimals as soon as they are made, so that what is sh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from skillroute.core.logistic import logistic
 from skillroute.core.rank_fusion import of_first, rrf
 from skillroute.mail.search.cursor import Cursor
 
@@ -202,7 +202,7 @@ def reranked(fused: Ranked, logits: Sequence[float]) -> Ranked:
     way down.
     """
     head = sorted(
-        match._replace(order=-rounded(_sigmoid(logit)), raw=logit, fused=match.score, is_reranked=True)
+        match._replace(order=-rounded(logistic(logit)), raw=logit, fused=match.score, is_reranked=True)
         for match, logit in zip(fused.matches, logits, strict=False)
     )
     floor = head[-1].score if head else 1.0
@@ -220,10 +220,3 @@ def _ranks(found: RawScores) -> dict[int, int]:
 def rounded(score: float) -> float:
     """Return a score as it orders."""
     return round(score, _DECIMALS)
-
-
-def _sigmoid(logit: float) -> float:
-    if logit >= 0.0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    grown = math.exp(logit)
-    return grown / (1.0 + grown)
