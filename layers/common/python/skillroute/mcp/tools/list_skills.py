@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import Field
 
+from skillroute.core.json_schema import INTEGER, STRING, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
-from skillroute.mcp.output import INTEGER, STRING, described, list_of, object_of
 from skillroute.mcp.shown import brief
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.skills.read import ReadSkills
@@ -18,11 +18,8 @@ _DESCRIPTION = """\
 List the skills of the catalogue, those with the most tools first: named groups of tools that serve one purpose. Call \
 it to see what can be done here at all, or when search_tools finds nothing; for a task call search_tools at once."""
 
-_SKILL = object_of(
-    {"id": STRING, "name": STRING, "description": STRING, "tool_count": INTEGER},
-    *("id", "name", "description", "tool_count"),
-)
-_OUTPUT = object_of({"skills": list_of(_SKILL), "total": described(INTEGER, "Of all pages.")}, "skills", "total")
+_SKILL = object_of({"id": STRING, "name": STRING, "description": STRING, "tool_count": INTEGER})
+_OUTPUT = object_of({"skills": list_of(_SKILL), "total": described(INTEGER, "Of all pages.")})
 
 
 class ListSkillsArguments(Arguments):
@@ -39,8 +36,13 @@ def list_skills(skills: ReadSkills) -> Tool:
         given = parsed(ListSkillsArguments, arguments)
         found, total = skills.largest(asked.caller, limit=given.limit, offset=given.offset)
         shown = [
-            {"id": each.id, "name": each.name, "description": brief(each.description), "tool_count": each.tool_count}
-            for each in found
+            {
+                "id": skill.id,
+                "name": skill.name,
+                "description": brief(skill.description),
+                "tool_count": skill.tool_count,
+            }
+            for skill in found
         ]
         return {"skills": shown, "total": total}
 

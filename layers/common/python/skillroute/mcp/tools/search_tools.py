@@ -9,9 +9,9 @@ from pydantic import Field
 
 from skillroute.catalogue.model import ItemType
 from skillroute.core.caller import Caller
+from skillroute.core.json_schema import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
-from skillroute.mcp.output import BOOLEAN, INTEGER, NUMBER, OBJECT, STRING, described, list_of, object_of
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.search.model import Query, SearchRequest, SearchResponse

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from skillroute.core.json_schema import INTEGER, NUMBER, STRING, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
-from skillroute.mcp.output import INTEGER, NUMBER, STRING, described, list_of, object_of
 from skillroute.mcp.shown import brief
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.registry.search.model import (
@@ -40,8 +40,7 @@ _SERVER = object_of(
         "score": NUMBER,
         "tool_count": INTEGER,
         "tools": list_of(STRING, "Names of those that fit."),
-    },
-    *("id", "path", "name", "description", "score", "tool_count", "tools"),
+    }
 )
 _AGENT = object_of(
     {
@@ -98,8 +97,8 @@ def servers_and_agents(search: RegistrySearch) -> Tool:
 def _answer(found: RegistrySearchResponse) -> Json:
     degraded = found.metadata.degraded
     return {
-        "servers": [_server(each) for each in found.servers],
-        "agents": [_agent(each) for each in found.agents],
+        "servers": [_server(server) for server in found.servers],
+        "agents": [_agent(agent) for agent in found.agents],
         **({"degraded": list(degraded)} if degraded else {}),
     }
 
@@ -112,7 +111,7 @@ def _server(found: ServerMatch) -> Json:
         "description": brief(found.description, _CHARS),
         "score": round(found.relevance_score, 2),
         "tool_count": found.num_tools,
-        "tools": [each.tool_name for each in found.matching_tools[:_TOOLS]],
+        "tools": [tool.tool_name for tool in found.matching_tools[:_TOOLS]],
     }
 
 
@@ -124,6 +123,6 @@ def _agent(found: AgentMatch) -> Json:
         "name": found.agent_name,
         "description": brief(found.description, _CHARS),
         "score": round(found.relevance_score, 2),
-        "skills": [brief(each, _CHARS) for each in found.skills[:_SKILLS]],
+        "skills": [brief(skill, _CHARS) for skill in found.skills[:_SKILLS]],
         **({"url": url} if isinstance(url, str) and len(url) <= _URL_CHARS else {}),
     }

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from skillroute.catalogue.read import ReadItems
+from skillroute.core.json_schema import INTEGER, OBJECT, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, byte_limit, fit
-from skillroute.mcp.output import INTEGER, OBJECT, described, list_of, object_of
 from skillroute.mcp.shown import whole
 from skillroute.mcp.tool import Asked, Tool, ToolError
 from skillroute.mcp.tools.search_tools import TOOL_FIELDS
