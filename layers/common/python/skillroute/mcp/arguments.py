@@ -54,7 +54,8 @@ def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         return model.model_validate(named)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
-        raise ToolError("; ".join(dict.fromkeys(_problem(each, input_schema(model)) for each in found[:5]))) from None
+        problems = dict.fromkeys(_problem(detail, input_schema(model)) for detail in found[:5])
+        raise ToolError("; ".join(problems)) from None
 
 
 def _problem(found: Any, schema: Json) -> str:
@@ -90,15 +91,15 @@ def _right(allowed: Json) -> str:
 def _pruned(value: Any, *, is_named: bool = False) -> Any:
     """Return a schema without titles; `is_named` where the keys are names of arguments."""
     if isinstance(value, list):
-        return [_pruned(each) for each in value]
+        return [_pruned(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    choices = [each for each in value.get("anyOf", ()) if each != {"type": "null"}]
+    choices = [choice for choice in value.get("anyOf", ()) if choice != {"type": "null"}]
     if not is_named and len(choices) == 1:
-        rest = {key: each for key, each in value.items() if key not in {"anyOf", "default"}}
+        rest = {key: inner for key, inner in value.items() if key not in {"anyOf", "default"}}
         value = {**choices[0], **rest}
     return {
-        key: _pruned(each, is_named=key == "properties" and not is_named)
-        for key, each in value.items()
+        key: _pruned(inner, is_named=key == "properties" and not is_named)
+        for key, inner in value.items()
         if is_named or key != "title"
     }

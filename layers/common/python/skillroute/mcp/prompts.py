@@ -90,8 +90,8 @@ def _arguments(item: Item) -> list[Json]:
     """Return what a prompt takes: as its server listed it, else from a schema."""
     listed = item.content.metadata.get("arguments")
     if isinstance(listed, list):
-        named = [each for each in listed if isinstance(each, Mapping) and _is_name(each.get("name"))]
-        return [_argument(each["name"], each, each.get("required") is True) for each in named[:_MOST_ARGUMENTS]]
+        named = [entry for entry in listed if isinstance(entry, Mapping) and _is_name(entry.get("name"))]
+        return [_argument(entry["name"], entry, entry.get("required") is True) for entry in named[:_MOST_ARGUMENTS]]
     schema = item.content.input_schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping):
@@ -117,8 +117,9 @@ def _argument(name: str, about: Any, required: bool) -> Json:
 def _checked(given: Any, arguments: list[Json]) -> dict[str, str]:
     if not isinstance(given, Mapping) or not all(isinstance(value, str) for value in given.values()):
         raise RpcError(INVALID_PARAMS, "params.arguments must be an object of texts")
-    known = {each["name"] for each in arguments}
-    unknown, missing = given.keys() - known, {each["name"] for each in arguments if each["required"]} - given.keys()
+    known = {argument["name"] for argument in arguments}
+    required = {argument["name"] for argument in arguments if argument["required"]}
+    unknown, missing = given.keys() - known, required - given.keys()
     if unknown:
         raise RpcError(INVALID_PARAMS, f"{quoted(min(unknown))} is no argument of this prompt")
     if missing:

@@ -109,7 +109,7 @@ class PointIndex(ABC):
             return self._nearest(collection, queries[place], conditions, count, None)
 
         found = (_with_ties(partial(fetch, place), limit) for place in range(len(queries)))
-        return [self._hits(collection, each, limit) for each in found]
+        return [self._hits(collection, scored, limit) for scored in found]
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
         """Return the records that share a word with `text`, by BM25 descending, then by key."""
