@@ -120,16 +120,10 @@ class Upstream:
         ServerError
             It cannot be started, is lost meanwhile, or does not answer in time.
         """
-        return await self._in_time(
-            f"tool {name}", lambda connection: connection.call(name, arguments, progress=progress)
-        )
+        return await self.ask(f"tool {name}", lambda connection: connection.call(name, arguments, progress=progress))
 
     async def ask(self, what: str, ask: Ask) -> dict[str, Any]:
-        """Ask its connection for something else; otherwise as `call`."""
-        return await self._in_time(what, ask)
-
-    async def _in_time(self, what: str, ask: Ask) -> dict[str, Any]:
-        """Return an answer within the time that a call may take, a start of the server included."""
+        """Return an answer within the time that a call may take, a start of the server included; raises as `call`."""
         connection: Connection | None = None
         try:
             with anyio.fail_after(self._limits.call_s):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
+from anyio.abc import AsyncResource
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest
 
@@ -15,7 +15,7 @@ from skillroute_local.mcp_servers.model import LISTS, ListedKind
 _KINDS = {method: kind for kind, (method, _) in LISTS.items()}
 
 
-class Outgoing:
+class Outgoing(AsyncResource):
     """A stream of messages to a server; a message that is not taken in time ends the connection.
 
     The SDK's timeout of a request begins after its message was taken: without this one, calls of a program that is
@@ -55,13 +55,3 @@ class Outgoing:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()

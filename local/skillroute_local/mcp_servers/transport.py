@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 import anyio
+from anyio.abc import ObjectReceiveStream
 from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -29,7 +29,7 @@ WITHIN_CONNECT = "SKILLROUTE_WITHIN_CONNECT"
 Streams = tuple["Tap", Any]
 
 
-class Tap:
+class Tap(ObjectReceiveStream[SessionMessage | Exception]):
     """The stream of what a server sends, with listings sifted on the way.
 
     The client refuses a page in which one tool is wrong, and drops fields that it does not know. So entries that are
@@ -82,27 +82,6 @@ class Tap:
         """Close the stream."""
         self.ended.set()
         await self._stream.aclose()
-
-    def __aiter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        """Return the next message until there is none."""
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    async def __aexit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()
 
     def _sift(self, kind: ListedKind, result: dict[str, Any]) -> None:
         method, field = LISTS[kind]
