@@ -11,6 +11,7 @@ from skillroute_local.importing.input_schemas import schema_problem
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.pointers import pointer
 from skillroute_local.importing.values import rows_of, with_server
+from skillroute_local.mcp_servers.resource_names import resource_name
 
 LISTS: dict[str, ItemType] = {
     "tools": "tool", "prompts": "prompt", "resources": "resource", "resourceTemplates": "resource",
@@ -22,7 +23,7 @@ def is_answer(content: Content) -> bool:
     """Return whether a document is such an answer, or the array of tools out of one: those have an `inputSchema`."""
     value = document_of(content)
     if isinstance(value, list):
-        return any(isinstance(each, dict) and "inputSchema" in each for each in value)
+        return any(isinstance(tool, dict) and "inputSchema" in tool for tool in value)
     if not isinstance(value, dict):
         return False
     if "jsonrpc" in value or isinstance(value.get("result"), dict):
@@ -66,7 +67,7 @@ def _reading(
 ) -> Reading:
     rows: list[Row] = []
     lists = {name: answer[name] for name in LISTS if isinstance(answer.get(name), list)}
-    uris: dict[object, object] = {}
+    uris: dict[str, str] = {}
     for name, values in lists.items():
         named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
@@ -75,7 +76,7 @@ def _reading(
             else:
                 item = with_server({"type": LISTS[name], **row.value}, server)
             if LISTS[name] == "resource":
-                item = _told_apart(item, uris)
+                item = _distinct(item, uris)
             if problem := schema_problem(item):
                 refuse(pointer(row.where, *problem.path), problem.reason, _key(item))
             else:
@@ -91,12 +92,13 @@ def _reading(
     )
 
 
-def _told_apart(item: dict[str, Any], uris: dict[object, object]) -> dict[str, Any]:
-    """Return a resource by its address where another one has its name: MCP tells resources apart by that."""
+def _distinct(item: dict[str, Any], uris: dict[str, str]) -> dict[str, Any]:
+    """Return a resource by its URI where another one has its name, which is then its title."""
     name, uri = item.get("name"), item.get("uri", item.get("uriTemplate"))
-    if not isinstance(name, str) or not isinstance(uri, str) or uris.setdefault(name, uri) == uri:
+    if not isinstance(name, str) or not isinstance(uri, str):
         return item
-    return {**item, "name": uri, "title": item.get("title") or name}
+    distinct = resource_name(name, uri, uris)
+    return item if distinct == name else {**item, "name": distinct, "title": item.get("title") or name}
 
 
 def _key(item: dict[str, Any]) -> ItemKey | None:

@@ -25,6 +25,7 @@ from skillroute_local.mcp_servers.model import (
     McpServer,
     ServerError,
 )
+from skillroute_local.mcp_servers.resource_names import resource_name
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import Tap
 
@@ -186,15 +187,14 @@ class Connection:
             "tool": session.list_tools, "prompt": session.list_prompts, "resource": session.list_resources
         }[kind]  # fmt: skip
         found: dict[str, Listed] = {}
+        uris: dict[str, str] = {}
         cursor: str | None = None
         before: set[str] = set()
         for _ in range(self._limits.pages):
             page = await ask(params=types.PaginatedRequestParams(cursor=cursor))
             problems += [f"{self.server.name}: {refused}" for refused in self._tap.refused]
             for entry in self._tap.entries:
-                name = entry["name"]
-                if kind == "resource" and name in found and found[name].value["uri"] != entry["uri"]:
-                    name = entry["uri"]  # which tells resources apart; many have one name
+                name = resource_name(entry["name"], entry["uri"], uris) if kind == "resource" else entry["name"]
                 if name in found:
                     problems.append(f"{self.server.name}: {kind} {name} is listed twice: the first one is taken")
                 else:
