@@ -40,8 +40,8 @@ class Change:
 
 def compared(rows: Iterable[Checked], catalogue: Catalogue) -> Iterator[Change]:
     """Yield what would become of each row, and of the tools of servers that come with them."""
-    for each in rows:
-        kind, content = each.row.kind, each.content
+    for valid in rows:
+        kind, content = valid.row.kind, valid.content
         if isinstance(content, ItemContent):
             yield _item(content, catalogue)
         elif isinstance(content, EntityGiven) and (kind in {"servers", "agents"}):

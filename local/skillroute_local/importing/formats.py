@@ -57,7 +57,7 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
     if name == "jsonl" and not isinstance(content, Folder):
         content = Lines(path)  # one line alone, or a first one that is broken, may be anything
     named = FORMATS if name is None else {name: FORMATS[name]}
-    found = next((each for each in named.values() if each.matches(content)), None)
+    found = next((reader for reader in named.values() if reader.matches(content)), None)
     if found is not None:
         if name is None and found is FORMATS["mcp-config"]:
             running.require_client_file(path)
@@ -66,7 +66,7 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
         raise content.error
     if name is not None:
         raise Unreadable(path.name, f"is not of format {name} ({FORMATS[name].help})")
-    known = "; ".join(f"{name}: {each.help}" for name, each in FORMATS.items())
+    known = "; ".join(f"{name}: {reader.help}" for name, reader in FORMATS.items())
     raise Unreadable(path.name, f"has none of the formats ({known})")
 
 

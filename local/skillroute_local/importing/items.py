@@ -11,8 +11,7 @@ from skillroute_local.client import Written
 from skillroute_local.documents import lines_of
 from skillroute_local.importing.content import Content, Lines, document_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
-from skillroute_local.importing.pointers import pointer
-from skillroute_local.importing.values import rows_of, with_server
+from skillroute_local.importing.values import entries, rows_of, with_server
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """Of a line: many times what an item may have, and no reason to read a file without line ends whole."""
@@ -65,14 +64,8 @@ def is_document(content: Content) -> bool:
 
 def read_item_document(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     """Return the items of a document."""
-    value, base = document_of(content), f"{content.path.name}#"
-    if isinstance(value, dict) and isinstance(value.get("items"), list):
-        value, base = value["items"], pointer(base, "items")
-    named = [(pointer(base, place), each) for place, each in enumerate(value)] if isinstance(value, list) else None
-    rows = [
-        Row("items", row.where, _item(row.value, choices), row.size)
-        for row in rows_of("items", named if named is not None else [(content.path.name, value)], refuse)
-    ]
+    named = entries(document_of(content), content.path.name, "items")
+    rows = [Row("items", row.where, _item(row.value, choices), row.size) for row in rows_of("items", named, refuse)]
     return Reading("items", rows, sum(row.size for row in rows), scopes_of_rows=True)
 
 

@@ -8,8 +8,7 @@ from skillroute_local.client import Written
 from skillroute_local.importing.content import Broken, Lines, content_of, document_of
 from skillroute_local.importing.items import rows_of_lines
 from skillroute_local.importing.model import Reading, Refuse
-from skillroute_local.importing.pointers import pointer
-from skillroute_local.importing.values import rows_of
+from skillroute_local.importing.values import entries, rows_of
 
 
 def read_named(path: Path, kind: Written, refuse: Refuse) -> Reading:
@@ -19,14 +18,6 @@ def read_named(path: Path, kind: Written, refuse: Refuse) -> Reading:
         raise content.error
     if isinstance(content, Lines):
         return Reading(kind, rows_of_lines(kind, path, refuse), path.stat().st_size, partial=partial)
-    value, base = document_of(content), f"{path.name}#"
-    within = "agents" if kind == "mail_agents" else kind
-    if isinstance(value, dict) and isinstance(value.get(within), list):
-        value, base = value[within], pointer(base, within)
-    named = (
-        [(pointer(base, place), each) for place, each in enumerate(value)]
-        if isinstance(value, list)
-        else [(path.name, value)]
-    )
+    named = entries(document_of(content), path.name, "agents" if kind == "mail_agents" else kind)
     rows = list(rows_of(kind, named, refuse))
     return Reading(kind, rows, sum(row.size for row in rows), partial=partial)

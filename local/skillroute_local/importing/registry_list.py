@@ -6,8 +6,7 @@ from typing import Any
 
 from skillroute_local.importing.content import Content, document_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
-from skillroute_local.importing.pointers import pointer
-from skillroute_local.importing.values import rows_of
+from skillroute_local.importing.values import entries, rows_of
 
 _OF_A_SERVER = ("packages", "remotes", "repository", "tools")
 _SCHEMA = "server.schema.json"
@@ -24,14 +23,7 @@ def is_list(content: Content) -> bool:
 
 def read_list(content: Content, choices: Choices, refuse: Refuse) -> Reading:
     """Return the servers of a list, each in its latest version; those that are deleted are left out."""
-    value, base = document_of(content), f"{content.path.name}#"
-    if isinstance(value, dict) and isinstance(value.get("servers"), list):
-        value, base = value["servers"], pointer(base, "servers")
-    named = (
-        [(pointer(base, place), each) for place, each in enumerate(value)]
-        if isinstance(value, list)
-        else [(content.path.name, value)]
-    )
+    named = entries(document_of(content), content.path.name, "servers")
     rows = _latest(list(rows_of("servers", named, refuse)))
     return Reading(
         "servers",

@@ -92,9 +92,9 @@ class Import:
         self, report: ImportReport, bars: Bars, places: Iterable[int] | None, work: Callable[[Source, Bar], None]
     ) -> None:
         for place in range(len(self._wanted)) if places is None else places:
-            each = self._wanted[place]
-            bar = bars(each.name)
-            source = self._latest[place] = Source(each.name, each.read, report, each.kind)
+            wanted = self._wanted[place]
+            bar = bars(wanted.name)
+            source = self._latest[place] = Source(wanted.name, wanted.read, report, wanted.kind)
             size = source.size()
             if size is not None:
                 bar.sized(size)

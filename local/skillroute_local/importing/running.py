@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillroute_local.errors import LocalError
 from skillroute_local.importing.content import Broken, Content, Document
@@ -14,11 +14,8 @@ from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scop
 from skillroute_local.importing.pointers import pointer
 from skillroute_local.importing.tools_list import listed
 from skillroute_local.importing.values import size_of
+from skillroute_local.mcp_servers.model import LISTS, HttpServer, Limits, Listing, McpServer, ServerError, StdioServer
 
-if TYPE_CHECKING:
-    from skillroute_local.mcp_servers.model import Listing, McpServer
-
-_LISTS = {"tool": "tools", "prompt": "prompts", "resource": "resources"}
 _MAX_INSTRUCTIONS = 10_000
 
 _CLIENT_FILES = {
@@ -56,7 +53,8 @@ def is_config(content: Content) -> bool:
         case Document(value=dict() as value):
             mcp = value.get("mcp")
             within_mcp = mcp.get("servers") if isinstance(mcp, dict) else None
-            return any(isinstance(each, dict) for each in (value.get("mcpServers"), value.get("servers"), within_mcp))
+            maps = (value.get("mcpServers"), value.get("servers"), within_mcp)
+            return any(isinstance(servers, dict) for servers in maps)
         case Broken(path=path):
             from skillroute_local.mcp_servers.config import read_servers  # noqa: PLC0415
 
@@ -89,8 +87,6 @@ def read_config(content: Content, choices: Choices, refuse: Refuse) -> Reading:
 
 def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
     """Return what one server lists: one at an address, else one that a command line starts."""
-    from skillroute_local.mcp_servers.model import HttpServer, StdioServer  # noqa: PLC0415
-
     if not choices.server:
         raise LocalError("--mcp needs --server: the name by which the catalogue knows the server")
     if target.startswith(("http://", "https://")):
@@ -105,7 +101,6 @@ def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
 def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Refuse, notes: Sequence[str]) -> Reading:
     """Return what servers list. One that hangs, dies or lies is refused, and stops no other one."""
     from skillroute_local.mcp_servers.listing import list_servers  # noqa: PLC0415 (the client takes 0.7 s)
-    from skillroute_local.mcp_servers.model import Limits, ServerError  # noqa: PLC0415
 
     limits = Limits(connect_s=choices.timeout_s, list_s=choices.timeout_s)
     rows: list[Row] = []
@@ -119,13 +114,13 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
             continue
         for problem in listing.problems:
             refuse(where, problem, server.name)
-        answer: dict[str, list[Any]] = {name: [] for name in _LISTS.values()}
-        for each in listing.items:
-            answer[_LISTS[each.kind]].append(each.value)
+        answer: dict[str, list[Any]] = {field: [] for _, field in LISTS.values()}
+        for entry in listing.items:
+            answer[LISTS[entry.kind][1]].append(entry.value)
         reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse, only_its_own=True)
         rows += reading.rows
         scopes += reading.scopes
-        said.append(f"{server.name} lists {_counted(Counter(each.kind for each in listing.items))}")
+        said.append(f"{server.name} lists {_counted(Counter(entry.kind for entry in listing.items))}")
         if choices.register:
             registered.append(_registered(server, listing, pointer(f"{where}#", server.name)))
     # Last: servers come without tools, and so keep those that are there.
@@ -146,7 +141,7 @@ def _registered(server: McpServer, listing: Listing, where: str) -> Row:
 
 
 def _counted(counts: Counter[str]) -> str:
-    named = [f"{counts[kind]} {kind if counts[kind] == 1 else f'{kind}s'}" for kind in _LISTS if counts[kind]]
+    named = [f"{counts[kind]} {kind if counts[kind] == 1 else f'{kind}s'}" for kind in LISTS if counts[kind]]
     return ", ".join(named) or "nothing"
 
 

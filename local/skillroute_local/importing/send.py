@@ -33,7 +33,7 @@ def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress
         The id of an item that is stored, None where there is none.
     """
     stored: int | None = None
-    for batch in _batches(each.row for each in rows):
+    for batch in _batches(valid.row for valid in rows):
         kind = batch[0].kind
         answer = client.put(kind, [row.value for row in batch])
         report.waiting_for_model |= "embedding_unavailable" in answer["degraded"]

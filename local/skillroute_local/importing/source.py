@@ -78,9 +78,9 @@ class Source:
 
     def compare(self, catalogue: Catalogue, progress: Progress) -> Iterator[Change]:
         """Yield what `write` would change. Raises `LocalError`."""
-        for each in self._checked():
-            yield from compared([each], catalogue)
-            progress(each.row.size)
+        for valid in self._checked():
+            yield from compared([valid], catalogue)
+            progress(valid.row.size)
         self._is_done = True
 
     @property
@@ -117,14 +117,14 @@ class Source:
                 why[f"no {scope.type} of {scope.server} is removed: it lists none"] = None
             else:
                 found.append(row)
-        notes += [f"{self.name}: {each}" for each in why]
+        notes += [f"{self.name}: {reason}" for reason in why]
         return found
 
     def _checked(self) -> Iterator[Checked]:
-        for each in checked(self._rows(), self._refuse):
-            if isinstance(each.content, ItemContent):
-                self.seen.note(each.content)
-            yield each
+        for valid in checked(self._rows(), self._refuse):
+            if isinstance(valid.content, ItemContent):
+                self.seen.note(valid.content)
+            yield valid
 
     def _rows(self) -> Iterator[Row]:
         """Yield the rows. What is read as it is asked for may end early: what comes after that is unknown."""

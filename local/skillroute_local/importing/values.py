@@ -8,6 +8,23 @@ from typing import Any
 
 from skillroute_local.client import Written
 from skillroute_local.importing.model import Refuse, Row
+from skillroute_local.importing.pointers import pointer
+
+
+def entries(value: Any, name: str, field: str) -> list[tuple[str, Any]]:
+    """Return the entries of a file's value with their places: those of the list that it is or has in a field, else it.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    """
+    base = f"{name}#"
+    if isinstance(value, dict) and isinstance(value.get(field), list):
+        value, base = value[field], pointer(base, field)
+    if isinstance(value, list):
+        return [(pointer(base, place), entry) for place, entry in enumerate(value)]
+    return [(name, value)]
 
 
 def rows_of(kind: Written, values: Iterable[tuple[str, object]], refuse: Refuse) -> Iterator[Row]:

@@ -112,7 +112,7 @@ class _Values:
         if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
             return self._mapping(node)
         if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":
-            return [self.of(each) for each in node.value]
+            return [self.of(inner) for inner in node.value]
         raise self._foreign(node)
 
     def _mapping(self, node: yaml.MappingNode) -> dict[str, Any]:
@@ -120,8 +120,8 @@ class _Values:
         own: dict[str, Any] = {}
         for key, value in node.value:
             if key.tag == _MERGE:
-                for each in self._merged(value):
-                    for name, inner in each.items():
+                for mapping in self._merged(value):
+                    for name, inner in mapping.items():
                         merged.setdefault(name, inner)
             elif isinstance(key, yaml.ScalarNode):
                 own[_key(self._scalar(key))] = self.of(value)
@@ -131,10 +131,10 @@ class _Values:
 
     def _merged(self, node: yaml.Node) -> Iterator[dict[str, Any]]:
         """Yield what a merge key stands for, the mappings that go first in front."""
-        for each in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            if not isinstance(each, yaml.MappingNode):
-                raise Unreadable(self._place.of(each.start_mark), "must be a mapping: << merges it into another one")
-            yield self.of(each)
+        for mapping in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            if not isinstance(mapping, yaml.MappingNode):
+                raise Unreadable(self._place.of(mapping.start_mark), "must be a mapping: << merges it into another one")
+            yield self.of(mapping)
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text = node.value

@@ -44,7 +44,7 @@ def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(types, list):
         return schema  # without a type anything goes, null too
     allowed = {"enum": [*enum, None]} if isinstance(enum, list) and None not in enum else {}
-    return {**schema, "type": [*(each for each in types if each != "null"), "null"], **allowed}
+    return {**schema, "type": [*(name for name in types if name != "null"), "null"], **allowed}
 
 
 def _without_read_only(schema: dict[str, Any]) -> dict[str, Any]:

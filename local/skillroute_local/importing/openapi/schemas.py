@@ -93,11 +93,11 @@ class Schemas:
                 continue
             if key in _NAMED and isinstance(value, dict):
                 made[key] = {
-                    name: self._schema(each, pointer(at, name), within, depth + 2) for name, each in value.items()
+                    name: self._schema(inner, pointer(at, name), within, depth + 2) for name, inner in value.items()
                 }
             elif key in _MANY and isinstance(value, list):
                 made[key] = [
-                    self._schema(each, pointer(at, place), within, depth + 2) for place, each in enumerate(value)
+                    self._schema(inner, pointer(at, place), within, depth + 2) for place, inner in enumerate(value)
                 ]
             elif key in _ONE and isinstance(value, dict | bool):
                 made[key] = self._schema(value, at, within, depth + 1)
@@ -124,7 +124,7 @@ class Schemas:
 
     def _name(self, ref: str) -> str:
         if ref not in self._names:
-            last = "".join(each if each.isalnum() else "_" for each in ref.rpartition("/")[2]) or "schema"
+            last = "".join(char if char.isalnum() else "_" for char in ref.rpartition("/")[2]) or "schema"
             taken = set(self._names.values())
             self._names[ref] = last if last not in taken else f"{last}_{len(taken)}"
         return self._names[ref]
