@@ -216,9 +216,9 @@ def _changed(fields: Fields, changes: Sequence[str]) -> dict[str, Any]:
         if field is None or not separator:
             raise LocalError(f"--compare {change}: give one of {', '.join(_COMPARABLE)}, such as mode=hybrid")
         changed[field] = _value(value.strip())
-    for each in (fields, changed):
+    for request in (fields, changed):
         try:
-            search_request(_WARM_UP, each)
+            search_request(_WARM_UP, request)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise LocalError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None

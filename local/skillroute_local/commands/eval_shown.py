@@ -87,7 +87,7 @@ def _show_differences(one: Scorecard, other: Scorecard, changes: str, seed: int)
         table.add_row(measure.name, *numbers, *shown)
     latency = one.latency_ms(), other.latency_ms()
     for name in latency[0]:
-        table.add_row(f"{name} ms", *(f"{each[name]:.1f}" for each in latency))
+        table.add_row(f"{name} ms", *(f"{card[name]:.1f}" for card in latency))
     out.print(table)
     out.print("an interval that holds 0 shows no difference", highlight=False)
 

@@ -153,7 +153,7 @@ def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> Non
 def _watch(importing: Import, sources: Sequence[Wanted]) -> None:
     from skillroute_local.importing.watch import Watch  # noqa: PLC0415
 
-    watch = Watch([each.watched for each in sources])
+    watch = Watch([source.watched for source in sources])
     err.print("watching; Ctrl-C ends it", highlight=False)
     try:
         watch.run(lambda places: _show_import(importing, places))

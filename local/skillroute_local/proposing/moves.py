@@ -102,7 +102,7 @@ def _decided_by_classifier(
                 if seen.decided_by == HUMAN:
                     continue
                 assigned = AssignmentRepository(session).of_item(seen.tool.id, seen.tool.org_id)
-                primary = next((each.skill_id for each in assigned if each.is_primary), None)
+                primary = next((assignment.skill_id for assignment in assigned if assignment.is_primary), None)
                 if primary is not None:
                     pairs.append((seen, primary))
             return pairs

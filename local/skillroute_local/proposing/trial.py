@@ -43,7 +43,7 @@ def remember(database: Database, tool_ids: Sequence[int]) -> list[Kept]:
             assigned = AssignmentRepository(session).of_item(id_, seen.tool.org_id)
             if seen.decided_by in (None, HUMAN) or seen.decided_hash is None or not assigned:
                 continue
-            ranked = in_rank_order([Assignment(each.skill_id, each.confidence, each.reasoning) for each in assigned])
+            ranked = in_rank_order([Assignment(own.skill_id, own.confidence, own.reasoning) for own in assigned])
             kept.append(Kept(id_, seen.decided_hash, str(seen.decided_by), assigned[0].source, tuple(ranked)))
         return kept
 
@@ -88,21 +88,21 @@ def take_back(
             continue
 
     def restore(session: Session) -> None:
-        ids = [each.tool_id for each in kept]
+        ids = [tool.tool_id for tool in kept]
         ClassificationRepository(session).lock(ids)
         now = ClassificationRepository(session).tools(ids, None)
         by_source: dict[AssignmentSource, dict[int, Sequence[Assignment]]] = defaultdict(dict)
-        restored = [each for each in kept if each.tool_id in now and now[each.tool_id].decided_by != HUMAN]
-        named = {assignment.skill_id for each in restored for assignment in each.assignments}
+        restored = [tool for tool in kept if tool.tool_id in now and now[tool.tool_id].decided_by != HUMAN]
+        named = {assignment.skill_id for tool in restored for assignment in tool.assignments}
         assignments = AssignmentRepository(session)
         keys = assignments.keys_of_skills(named, caller.org_id)
         assignments.lock_memberships({*keys.values(), *assignments.of_items(ids)}, caller.org_id)
-        for each in restored:
-            by_source[each.source][each.tool_id] = [a for a in each.assignments if a.skill_id in keys]
+        for tool in restored:
+            by_source[tool.source][tool.tool_id] = [a for a in tool.assignments if a.skill_id in keys]
         for source, of_tools in by_source.items():
             assignments.replace(of_tools, keys, source)
-        for each in restored:
-            ClassificationRepository(session).record({each.tool_id: each.input_hash}, each.classifier)
+        for tool in restored:
+            ClassificationRepository(session).record({tool.tool_id: tool.input_hash}, tool.classifier)
 
     if kept:
         database.transact(restore)
