@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from data import JUDGED, ROOT, Pool, Query, lines, load_pool
-from fusion import CATALOGUES, FITTED, Array, Judged, LeftOut, collect, drawn, vectors_of
+from data import ROOT, Pool, Query, load_catalogues, load_pool, load_unserved
+from evidence import Array, Collected, Judged, LeftOut, vectors_of
+from fusion import FITTED, drawn
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.learned_fusion import fusion_for
 from skillroute.search.confidence import FEATURES, FIRST_RESULTS, Standing, features
@@ -64,6 +64,10 @@ def first(sample: Sample) -> Array:
 def five(sample: Sample) -> Array:
     """Return whether one of the first five results is right."""
     return sample.five
+
+
+TARGETS: Mapping[str, Target] = {"first": first, "first_five": five}
+"""What each curve is the probability of."""
 
 
 def without_right(pool: Pool, embedder: OnnxEmbedder, *, groups: bool) -> LeftOut:
@@ -180,31 +184,33 @@ def rotated(served: Mapping[str, Sample], unserved: Mapping[str, Sequence[Sample
         print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
-    parser.add_argument("--cache", type=Path, default=ROOT / ".bench" / "confidence", help="where evidence is kept")
-    parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
-    arguments = parser.parse_args()
-    folder = ROOT / "layers/inference/models" / arguments.model
-    embedder = OnnxEmbedder(folder)
-    model = embedder.model.name
-    cache = arguments.cache / f"{model}-{json.loads((folder / 'model.json').read_text())['sha256'][:12]}"
-    cache.mkdir(parents=True, exist_ok=True)
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What is fitted on, by set, and what measures it.
+
+    Attributes
+    ----------
+    served : mapping
+        Of each set, its requests as they are.
+    unserved : mapping
+        Of each set, its requests without the tools that serve them, and without these tools' groups.
+    measured : mapping
+        Among both catalogues: the requests for them (`SERVED`), those that nothing serves (near, far), and of each
+        set some that are foreign there.
+    """
+
+    served: Mapping[str, Sample]
+    unserved: Mapping[str, Sequence[Sample]]
+    measured: Mapping[str, Sample]
+
+
+def samples_of(collected: Collected) -> Samples:
+    """Return all samples; a minute for each that is not kept yet."""
 
     def sample(name: str, pool: Pool, queries: Sequence[Query], left_out: LeftOut | None = None) -> Sample:
-        file = cache / f"{name}.npz"
-        if not file.exists():
-            print(f"collecting {name}", file=sys.stderr, flush=True)
-            judged = collect(pool, queries, embedder, left_out)
-            np.savez(file, **{field: getattr(judged, field) for field in Judged.__slots__})
-        return sample_of(Judged(**np.load(file)), model)
+        return sample_of(collected(name, pool, queries, left_out), collected.embedder.model.name)
 
-    both = Pool(SERVED)
-    for pool in map(load_pool, CATALOGUES):
-        both.tools |= pool.tools
-        both.queries += pool.queries
-    nothing = [Query(line["query"], line["kind"], ()) for line in lines(JUDGED / "nothing_fits.jsonl")]
+    both, nothing = load_catalogues(), load_unserved()
     measured = {SERVED: sample(SERVED, both, both.queries)}
     for kind in ("near", "far"):
         measured[kind] = sample(kind, both, [query for query in nothing if query.kind == kind])
@@ -217,36 +223,52 @@ def main() -> None:
         measured[name] = sample(f"foreign-{name}", both, foreign)
         served[name] = sample(name, pool, queries)
         unserved[name] = [
-            sample(f"{name}-{label}", pool, queries, without_right(pool, embedder, groups=groups))
+            sample(f"{name}-{label}", pool, queries, without_right(pool, collected.embedder, groups=groups))
             for label, groups in (("without-tools", False), ("without-groups", True))
         ]
-    lacking = [one for samples in unserved.values() for one in samples]
-    rotated(served, unserved)
-    curves = {
-        label: fit(list(served.values()), lacking, target) for label, target in (("first", first), ("first_five", five))
-    }
-    # The bound that loses no more of any set, nor of the catalogues, cut and not rounded.
+    return Samples(served, unserved, measured)
+
+
+def bound_of(samples: Samples, weights: Array) -> float:
+    """Print and return the bound that loses no more than `LOST` of any set, nor of the catalogues: cut, not rounded."""
     answered = {
-        name: chances_of(one, curves["first_five"])[one.five]
-        for name, one in {**served, SERVED: measured[SERVED]}.items()
+        name: chances_of(sample, weights)[sample.five]
+        for name, sample in {**samples.served, SERVED: samples.measured[SERVED]}.items()
     }
     bounds = {name: float(np.quantile(chances, LOST, method="lower")) for name, chances in answered.items()}
     print(f"\n{LOST} of the answered requests are below: " + ", ".join(f"{n} {b:.3f}" for n, b in bounds.items()))
-    bound = math.floor(min(bounds.values()) * 1000) / 1000
-    own = [measured[name] for name in (SERVED, "near", "far")]
-    for label, target in (("first", first), ("first_five", five)):
+    return math.floor(min(bounds.values()) * 1000) / 1000
+
+
+def fitted(samples: Samples) -> dict[str, Any]:
+    """Fit both curves and the bound, print what they make of what is measured, and return them to be stored."""
+    lacking = [sample for of_set in samples.unserved.values() for sample in of_set]
+    curves = {label: fit(list(samples.served.values()), lacking, target) for label, target in TARGETS.items()}
+    bound = bound_of(samples, curves["first_five"])
+    own = [samples.measured[name] for name in (SERVED, "near", "far")]
+    for label, target in TARGETS.items():
         print(f"\n{label}")
-        refusals(measured, curves[label], bound)
+        refusals(samples.measured, curves[label], bound)
         reliability(own, curves[label], target)
     names = (*FEATURES, "intercept")
-    made: dict[str, Any] = {
-        label: dict(zip(names, weights.round(4).tolist(), strict=True)) for label, weights in curves.items()
-    }
-    made["no_match_below"] = bound
+    made = {label: dict(zip(names, weights.round(4).tolist(), strict=True)) for label, weights in curves.items()}
+    return {**made, "no_match_below": bound}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
+    parser.add_argument("--cache", type=Path, default=ROOT / ".bench" / "confidence", help="where evidence is kept")
+    parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
+    arguments = parser.parse_args()
+    collected = Collected.of(arguments.model, arguments.cache)
+    samples = samples_of(collected)
+    rotated(samples.served, samples.unserved)
+    made = fitted(samples)
     print(json.dumps(made, indent=2))
     if arguments.write:
         stored = json.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {"models": {}}
-        stored["models"][model] = made
+        stored["models"][collected.embedder.model.name] = made
         WEIGHTS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
 
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 REQUESTS = Path(__file__).with_name("requests")
 JUDGED = ROOT / "benchmarks" / "requests"
+CATALOGUES = ("docker-mcp-catalog", "livemcp-catalog")
 HELD_OUT_SHARE = 0.12
 """Of servers, fields or tools: what neither training nor tuning sees."""
 
@@ -125,6 +126,20 @@ def load_pool(name: str) -> Pool:
         tools = {line["id"]: tool_of(line, field_of[line["id"]]) for line in raw}
         queries = lines(folder / "queries.jsonl")
     return Pool(name, tools, _queries(queries, tools))
+
+
+def load_catalogues() -> Pool:
+    """Load both catalogues as one pool."""
+    both = Pool("both catalogues")
+    for pool in map(load_pool, CATALOGUES):
+        both.tools |= pool.tools
+        both.queries += pool.queries
+    return both
+
+
+def load_unserved() -> list[Query]:
+    """Load the requests that no tool of the catalogues serves; their kinds are ``near`` and ``far``."""
+    return [Query(line["query"], line["kind"], ()) for line in lines(JUDGED / "nothing_fits.jsonl")]
 
 
 def training_pairs(pool: Pool, *, most_per_tool: int) -> list[tuple[str, str, frozenset[str]]]:
