@@ -193,14 +193,14 @@ class Judge:
     def reliability(self) -> list[dict[str, Any]]:
         """Return, for each tenth of confidence that occurs: share of answers, mean confidence, share that is right."""
         sure, right, weight = (np.array(column) for column in zip(*self._tops, strict=True))
-        number = np.minimum((sure * BINS).astype(int), BINS - 1)
+        bin_of = np.minimum((sure * BINS).astype(int), BINS - 1)
         rows = []
-        for each in range(BINS):
-            if (here := number == each).any():
+        for number in range(BINS):
+            if (here := bin_of == number).any():
                 mass = weight[here].sum()
                 rows.append(
                     {
-                        "bin": f"{each / BINS:.1f}-{(each + 1) / BINS:.1f}",
+                        "bin": f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}",
                         "share": float(mass / weight.sum()),
                         "confidence": float((weight * sure)[here].sum() / mass),
                         "right": float((weight * right)[here].sum() / mass),

@@ -183,7 +183,7 @@ class Benchmark:
                 model = self.fitted(set_, **options)
                 found = [self.judged(set_, ["all"], model, encoder).measures() for encoder in self._encoders]
                 measures = ("false open",) if set_ == "strangers" else ("precision", "found", "Brier")
-                row |= {f"{set_} {key}": sum(each[key] for each in found) / len(found) for key in measures}
+                row |= {f"{set_} {key}": sum(measured[key] for measured in found) / len(found) for key in measures}
             yield row
 
 
@@ -197,7 +197,7 @@ def speed(embedder: OnnxEmbedder, tools: Sequence[ToolProfile], skills: Sequence
     for tool in tools:
         classifier.classify(tool, skills, timeout_s=600.0)
     each_s = (time.perf_counter() - started) / len(tools)
-    terms = sum(len(each.keywords) + len(each.examples) for each in skills)
+    terms = sum(len(skill.keywords) + len(skill.examples) for skill in skills)
     return {"skills": len(skills), "terms": terms, "first call s": first_s, "tools/s": 1.0 / each_s}
 
 

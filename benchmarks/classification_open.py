@@ -101,7 +101,7 @@ def company_measurements(skills: Sequence[SkillProfile], embedder: Embedder) -> 
             },
             embedder,
         )
-        belongs = np.array([[float(each.id in line["skills"]) for each in skills] for line in lines])
+        belongs = np.array([[float(skill.id in line["skills"]) for skill in skills] for line in lines])
         found[name] = _of(tools, skills, belongs, embedder)
     return found
 
@@ -119,7 +119,9 @@ def _of(
     tools: Sequence[ToolProfile], skills: Sequence[SkillProfile], belongs: np.ndarray, embedder: Embedder
 ) -> Measurements:
     features = Measure(embedder)(tools, skills)
-    return Measurements(features, belongs, [tool.server for tool in tools], [each.id for each in skills], as_it_is=True)
+    return Measurements(
+        features, belongs, [tool.server for tool in tools], [skill.id for skill in skills], as_it_is=True
+    )
 
 
 def server_measurements(data: Path, embedder: Embedder) -> Measurements:

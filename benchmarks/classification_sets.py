@@ -146,8 +146,8 @@ class Measurements:
         rows = tools & (belongs.any(axis=1) | ~self.belongs.any(axis=1))
         if variant != "mixed":
             return Trial(variant, self.features[variant][rows][:, skills], belongs[rows], self.as_it_is)
-        each = [self.features[rng.choice(list(VARIANTS))][rows][:, skill] for skill in skills]
-        return Trial(variant, np.stack(each, axis=1), belongs[rows], self.as_it_is)
+        columns = [self.features[rng.choice(list(VARIANTS))][rows][:, skill] for skill in skills]
+        return Trial(variant, np.stack(columns, axis=1), belongs[rows], self.as_it_is)
 
 
 def profiles(tools: Mapping[str, Mapping[str, Any]], embedder: Embedder) -> list[ToolProfile]:
@@ -182,8 +182,10 @@ class Measure:
         found = {}
         for variant, kept in VARIANTS.items():
             gone = {name: empty for name, empty in _EMPTY.items() if name not in kept}
-            table = SkillTable([replace(each, **gone) for each in skills], self._embed, self._embedder.model.dimension)
-            order = np.argsort(np.argsort([each.id for each in skills]))
+            table = SkillTable(
+                [replace(skill, **gone) for skill in skills], self._embed, self._embedder.model.dimension
+            )
+            order = np.argsort(np.argsort([skill.id for skill in skills]))
             measured = [table.measure(tool, np.array(tool.embedding, np.float32)).features for tool in tools]
             found[variant] = np.array(measured)[:, order]
         return found
@@ -196,7 +198,7 @@ def example_measurements(embedder: Embedder) -> Measurements:
     """Measure the examples, each tool against skills that do not know it."""
     judged = load("examples", ROOT)
     tools = profiles(judged.tools, embedder)
-    ids = [each.id for each in judged.skills]
+    ids = [skill.id for skill in judged.skills]
     belongs = np.zeros((len(tools), len(ids)))
     for row, key in enumerate(judged.tools):
         for given in judged.assignments.get(key, ()):
@@ -210,11 +212,11 @@ def example_measurements(embedder: Embedder) -> Measurements:
             left = totals - belongs[row][:, None] * vectors[row]
             skills = [
                 replace(
-                    each,
+                    known,
                     centroid=centroid(left[n]),
-                    examples=tuple(name for name in each.examples if split_name(name) != split_name(tool.name)),
+                    examples=tuple(name for name in known.examples if split_name(name) != split_name(tool.name)),
                 )
-                for n, each in enumerate(whole)
+                for n, known in enumerate(whole)
             ]
             rows.append(measure([tool], skills))
     features = {variant: np.concatenate([row[variant] for row in rows]) for variant in VARIANTS}

@@ -137,7 +137,7 @@ def main() -> None:
     port, concurrency, seconds, file = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])
     warmup_s = float(sys.argv[5]) if len(sys.argv) > 5 else 1.0
     read = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    lines = [[request_of(each, port) for each in line] for line in read]
+    lines = [[request_of(request, port) for request in line] for line in read]
     json.dump(run(port, concurrency, seconds, itertools.cycle(lines), warmup_s), sys.stdout)
 
 

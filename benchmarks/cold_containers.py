@@ -51,7 +51,7 @@ def built(names: Iterable[str], folder: Path) -> dict[str, Function]:
     for name in names:
         logical_id = f"{name.capitalize()}Function"
         properties = template["Resources"][logical_id]["Properties"]
-        layers = tuple(each["Ref"] for each in properties["Layers"] if "Ref" in each)  # the others are conditional
+        layers = tuple(layer["Ref"] for layer in properties["Layers"] if "Ref" in layer)  # the others are conditional
         if layers not in merged:
             merged[layers] = folder / f"opt-{len(merged)}"
             for layer in layers:

@@ -15,7 +15,7 @@ import time
 
 
 def main() -> None:
-    arguments = [each for each in sys.argv[1:] if each != "--imports"]
+    arguments = [argument for argument in sys.argv[1:] if argument != "--imports"]
     if len(arguments) == 1:
         options = ["-X", "importtime"] if "--imports" in sys.argv else []
         command = [sys.executable, *options, __file__, *arguments, str(time.monotonic_ns())]

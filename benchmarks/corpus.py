@@ -209,7 +209,11 @@ class Filler:
             claim_model(session, model)
             written = ItemRepository(session).upsert(None, model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
-            keys = {each.skill_id: skill_key(each.skill_id, None) for named in given.values() for each in named}
+            keys = {
+                assignment.skill_id: skill_key(assignment.skill_id, None)
+                for named in given.values()
+                for assignment in named
+            }
             AssignmentRepository(session).replace(given, keys, AssignmentSource.SIMILARITY)
 
         self._parts.database.transact(write)

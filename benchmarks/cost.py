@@ -84,7 +84,7 @@ def routes_of(app: FastAPI) -> list[tuple[Route, bool]]:
         for path, methods in app.openapi()["paths"].items()
         for method, operation in methods.items()
     ]
-    return sorted(found, key=lambda each: (each[0][0] == "DELETE", each[0][1], each[0][0]))
+    return sorted(found, key=lambda route: (route[0][0] == "DELETE", route[0][1], route[0][0]))
 
 
 def broken_bounds(case: Case, answer: Answer, cost: Cost) -> Iterator[str]:
@@ -94,7 +94,7 @@ def broken_bounds(case: Case, answer: Answer, cost: Cost) -> Iterator[str]:
     if answer.status not in case.statuses:
         yield f"answered {answer.status}, not {' or '.join(map(str, case.statuses))}"
     if case.work == "bulk" and answer.status == 200 and not case.may_fail:
-        failed = [each["error"] for each in json.loads(answer.body)["results"] if each["error"]]
+        failed = [result["error"] for result in json.loads(answer.body)["results"] if result["error"]]
         if failed:  # a case that is refused measures nothing
             yield f"wrote less than it was given: {failed[0]}"
     if cpu_s > bounds.cpu_s:
@@ -116,9 +116,9 @@ def measure(ask: Caller, meter: Meter, world: World, route: Route, case: Case) -
 def table(measured: list[Measured]) -> list[dict[str, Any]]:
     """Return a row for each route: its slowest case, and the most of everything else."""
     rows = []
-    for route in dict.fromkeys(each.route for each in measured):
-        of_route = [each for each in measured if each.route == route]
-        slowest = max(of_route, key=lambda each: each.cpu_s)
+    for route in dict.fromkeys(one.route for one in measured):
+        of_route = [one for one in measured if one.route == route]
+        slowest = max(of_route, key=lambda one: one.cpu_s)
         rows.append(
             {
                 "route": " ".join(route),
@@ -126,8 +126,8 @@ def table(measured: list[Measured]) -> list[dict[str, Any]]:
                 "cpu_s": round(slowest.cpu_s, 2),
                 "of_postgresql_s": round(slowest.cost.database_cpu_s, 2),
                 "slowest case": slowest.case.name,
-                "memory_mib": round(max(each.cost.memory_mib or 0.0 for each in of_route)),
-                "answer_mib": round(max(each.cost.answer_mib for each in of_route), 2),
+                "memory_mib": round(max(one.cost.memory_mib or 0.0 for one in of_route)),
+                "answer_mib": round(max(one.cost.answer_mib for one in of_route), 2),
             }
         )
     return rows
@@ -148,7 +148,7 @@ def run(only: Sequence[str]) -> tuple[list[Measured], list[str]]:
             world = World(ask, parts)
             world.fill()
             meter = Meter(url)
-            routes = [each for each in routes_of(app) if any(part in each[0][1] for part in only)]
+            routes = [route for route in routes_of(app) if any(part in route[0][1] for part in only)]
             if not routes:
                 wrong.append(f"the application has no route with {' or '.join(only)}")
             with progress() as bar:
@@ -175,15 +175,15 @@ def main() -> None:
     args = parser.parse_args()
     measured, wrong = run(args.only)
     if args.all:
-        for each in measured:
-            console.print(each.route, each.case.name, each.status, each.cost, soft_wrap=True)
+        for one in measured:
+            console.print(one.route, one.case.name, one.status, one.cost, soft_wrap=True)
     rows = table(measured)
     if rows:
         print_table("The most that a request cost, by route", rows)
-    bounds = [{"of": work, **asdict(each), "answer_mib": ANSWER_MIB} for work, each in BOUNDS.items()]
+    bounds = [{"of": work, **asdict(bound), "answer_mib": ANSWER_MIB} for work, bound in BOUNDS.items()]
     save(args, "cost", {"bounds": bounds, "rows": rows, "broken": wrong})
-    for each in wrong:
-        print(f"BROKEN: {each}")
+    for problem in wrong:
+        print(f"BROKEN: {problem}")
     print(json.dumps({"routes": len(rows), "cases": len(measured), "broken": len(wrong)}))
     sys.exit(1 if wrong else 0)
 

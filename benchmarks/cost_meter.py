@@ -89,7 +89,7 @@ class Caller:
 
         await self._app(scope, receive, send)
         found = {name.decode().lower(): value.decode("latin-1") for name, value in sent[0]["headers"]}
-        return Answer(sent[0]["status"], found, b"".join(each.get("body", b"") for each in sent[1:]))
+        return Answer(sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:]))
 
     def close(self) -> None:
         self._runner.close()

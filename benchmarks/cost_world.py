@@ -120,10 +120,12 @@ class World:
         for batch in _batches(rows, _PER_CALL[name], most_bytes):
             body = json.dumps({name: batch}, ensure_ascii=False).encode()
             report = json.loads(self._ask("PUT", path, body).body)
-            failed = [each for each in report.get("results", [report]) if each.get("error") or "status" not in each]
+            failed = [
+                result for result in report.get("results", [report]) if result.get("error") or "status" not in result
+            ]
             if failed:
                 raise SystemExit(f"{path} refused what it should take: {str(failed[0])[:500]}")
-            ids += [each["id"] for each in report["results"]]
+            ids += [result["id"] for result in report["results"]]
         return ids
 
     def spare(self, kind: str) -> int:
@@ -157,7 +159,7 @@ class World:
         large = [{"name": f"large {n}", "description": "water", "x": '"' * 120_000} for n in range(50)]
         path, name = "/api/v1/servers", "servers"
         self._spare["server"] = []
-        self.put(path, name, [{**each, "tools": [{"name": "t", "description": DESCRIPTION}]} for each in large])
+        self.put(path, name, [{**server, "tools": [{"name": "t", "description": DESCRIPTION}]} for server in large])
         for number in range(4):
             tools = [{"name": named("t", n, 200), "description": "water " + "\x01" * 800} for n in range(500)]
             full = {"name": f"full {number}", "path": f"/{'p' * 250}{number}", "description": DESCRIPTION}
@@ -172,7 +174,7 @@ class World:
     def _mail(self) -> None:
         mail = "/api/v1/mail"
         keys = [key("p", n) for n in range(1_000)]
-        projects = [{"key": each, "name": "n" * NAME, "description": "water"} for each in keys]
+        projects = [{"key": project, "name": "n" * NAME, "description": "water"} for project in keys]
         self._spare["project"] = self.put(f"{mail}/projects", "projects", projects)
         long = [{"key": key("long", n), "name": "n", "description": DESCRIPTION} for n in range(50)]
         self._spare["project"] += self.put(f"{mail}/projects", "projects", long)
@@ -208,10 +210,10 @@ class World:
         def suggest(session: Session) -> list[int]:
             tools = ClassificationRepository(session).tools(self._wide, None)
             ids = []
-            for number, each in enumerate(tools.values()):
+            for number, seen in enumerate(tools.values()):
                 name = "Same" if number % 2 else f"Name {number} "
                 draft = SkillDraft(name.ljust(255, "n"), "Water ".ljust(1000, '"'), "r" * 1000)
-                ids.append(SuggestionRepository(session).add(draft, each.tool, AssignmentSource.LLM_AUTO)[0])
+                ids.append(SuggestionRepository(session).add(draft, seen.tool, AssignmentSource.LLM_AUTO)[0])
             return ids
 
         ids = self._parts.database.transact(suggest)

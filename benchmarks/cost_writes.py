@@ -135,12 +135,12 @@ MESSAGES: dict[str, Callable[[], list[Json]]] = {
 
 
 def _new_agents(number: int) -> Json:
-    names = [f"new {number} {each}" for each in range(300)]
+    names = [f"new {number} {place}" for place in range(300)]
     return {"to": names[:100], "cc": names[100:200], "bcc": names[200:]}
 
 
 def _printable(text: str) -> str:
-    return "".join(each for each in text[:14] if each.isprintable())
+    return "".join(char for char in text[:14] if char.isprintable())
 
 
 _KEYS = [key("p", n) for n in range(1000)]

@@ -210,7 +210,7 @@ class Filling:
     @property
     def broken(self) -> list[str]:
         """Return what should not be."""
-        return [each for phase in self.phases for each in phase.broken]
+        return [problem for phase in self.phases for problem in phase.broken]
 
     def _phase(self, pool: Pool, server: SlowServer, phase: Phase) -> None:
         self.phases.append(phase)

@@ -109,7 +109,7 @@ def write(sync: SyncMail, kind: MailKind, things: Sequence[object]) -> None:
     """Write mail of one kind, as often as it takes. Raises `RuntimeError` where some of it is refused."""
     for start in range(0, len(things), MAX_MAIL[kind]):
         report = sync(kind, things[start : start + MAX_MAIL[kind]], LAPTOP)
-        if refused := [each for each in report.outcomes if each.status != "created"]:
+        if refused := [outcome for outcome in report.outcomes if outcome.status != "created"]:
             raise RuntimeError(f"{kind} {refused[0].key} was refused: {refused[0].field}: {refused[0].reason}")
 
 

@@ -118,7 +118,7 @@ def kinds_of_queries(args: Any, parts: Parts) -> dict[str, Bodies]:
         "semantic": [{"text": text, "mode": "semantic"} for text in next(shares)],
         "hybrid": [{"text": text, "mode": "hybrid"} for text in next(shares)],
         "hybrid, common": [{"text": text, "mode": "hybrid"} for text in common],
-        "listing": [each for pair in zip(cycle(project), inbox, strict=False) for each in pair],
+        "listing": [request for pair in zip(cycle(project), inbox, strict=False) for request in pair],
     }
 
 
@@ -212,7 +212,7 @@ def writing(args: Any) -> list[Row]:
             started, cpu_s, status = time.perf_counter(), server.cpu_s(), Counter[str]()
             for start in range(0, len(sent), _BATCH):
                 answer = server.request("PUT", f"{MAIL}/messages", {"messages": sent[start : start + _BATCH]})
-                status.update({each: answer[each] for each in ("created", "updated", "unchanged", "failed")})
+                status.update({name: answer[name] for name in ("created", "updated", "unchanged", "failed")})
             rate = round(len(sent) / (time.perf_counter() - started), 1)
             rows.append(
                 {"messages": name, "messages/s": rate, "server_cpu_s": round(server.cpu_s() - cpu_s, 2), **status}
@@ -233,7 +233,9 @@ def main() -> None:
         kinds = kinds_of_queries(args, parts)
         common, by_postgres = kinds["lexical, common"], postgres_queries(kinds)
         if args.kinds:
-            kinds, by_postgres = ({k: v for k, v in each.items() if k in args.kinds} for each in (kinds, by_postgres))
+            kinds, by_postgres = (
+                {k: v for k, v in queries.items() if k in args.kinds} for queries in (kinds, by_postgres)
+            )
         full_text = MessageSearch(parts.replica, parts.query_embedder, parts.database, setting="postgres")
         rows = in_process(parts.message_search, kinds, args.seconds) + in_process(full_text, by_postgres, args.seconds)
         parts.close()

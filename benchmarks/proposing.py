@@ -36,10 +36,10 @@ def measures(truth: Sequence[str], labels: Sequence[int]) -> dict[str, float]:
     best: dict[int, int] = {}
     for (_, label), count in both.items():
         best[label] = max(best.get(label, 0), count)
-    pairs, of_rows, of_columns = (sum(math.comb(c, 2) for c in each.values()) for each in (both, rows, columns))
+    pairs, of_rows, of_columns = (sum(math.comb(c, 2) for c in counts.values()) for counts in (both, rows, columns))
     expected = of_rows * of_columns / math.comb(n, 2)
     mutual = sum(c / n * math.log(c * n / (rows[t] * columns[label])) for (t, label), c in both.items())
-    entropies = [-sum(c / n * math.log(c / n) for c in each.values()) for each in (rows, columns)]
+    entropies = [-sum(c / n * math.log(c / n) for c in counts.values()) for counts in (rows, columns)]
     return {
         "purity": sum(best.values()) / n,
         "ARI": (pairs - expected) / ((of_rows + of_columns) / 2 - expected),

@@ -102,7 +102,7 @@ def imported(data: Path) -> Iterator[Parts]:
             sync = SyncRegistry(parts.database, parts.embedder, timeout_s=600.0)
             for start in range(0, len(servers), _BATCH):
                 report = sync("server", list(servers.values())[start : start + _BATCH], LAPTOP)
-                if refused := [each for each in report.outcomes if each.status != "created"]:
+                if refused := [outcome for outcome in report.outcomes if outcome.status != "created"]:
                     raise RuntimeError(f"{refused[0].path} was refused: {refused[0].field}: {refused[0].reason}")
             yield parts
         finally:
@@ -152,12 +152,12 @@ def _answered(response: RegistrySearchResponse, mode: str) -> Ranking:
 def _by_share(response: RegistrySearchResponse, share: float) -> Ranking:
     figures = sorted(
         response.explain or (),
-        key=lambda each: (-(each.normalized_vector or 0.0) - share * each.text_boost, each.path, each.name),
+        key=lambda figure: (-(figure.normalized_vector or 0.0) - share * figure.text_boost, figure.path, figure.name),
     )
 
     def first(type_: EntityType) -> list[str]:
-        of_type = [each for each in figures if each.type == type_][:_MRR_TOP]
-        return [_tool_id(each.path, each.name) if type_ == "tool" else each.path for each in of_type]
+        of_type = [figure for figure in figures if figure.type == type_][:_MRR_TOP]
+        return [_tool_id(figure.path, figure.name) if type_ == "tool" else figure.path for figure in of_type]
 
     return Ranking(first("mcp_server"), first("tool"))
 

@@ -188,14 +188,13 @@ def _registry_quality(results: Json) -> str:
 def _registry_claim(differences: list[Json]) -> str:
     """Say of each fusion and kind of query whether hybrid search beats both of its halves."""
     rows: dict[tuple[str, str], Json] = {}
-    for each in differences:
-        row = rows.setdefault(
-            (each["group"], each["difference"]), {"group": each["group"], "difference": each["difference"]}
-        )
-        row[each["measure"]] = f"{each['mean']:+.3f} ({each['low']:+.3f} to {each['high']:+.3f})"
+    for difference in differences:
+        group, name = difference["group"], difference["difference"]
+        row = rows.setdefault((group, name), {"group": group, "difference": name})
+        row[difference["measure"]] = "{mean:+.3f} ({low:+.3f} to {high:+.3f})".format(**difference)
     shown = {(d["group"], d["difference"]): d["shown"] for d in differences if d["measure"] == "ndcg@3"}
     verdicts = []
-    for group in dict.fromkeys(each["group"] for each in differences):
+    for group in dict.fromkeys(difference["group"] for difference in differences):
         against = {
             fusion: [shown[group, f"{fusion} - {half}"] for half in ("vector", "keyword")] for fusion in _FUSIONS
         }

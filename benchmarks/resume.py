@@ -28,8 +28,8 @@ def main() -> None:
         phases = filling.run()
     print_table("An index server, filled by processes that are killed", phases)
     save(args, "resume", {"phases": phases})
-    for each in filling.broken:
-        console.print(f"[red]{each}[/red]")
+    for problem in filling.broken:
+        console.print(f"[red]{problem}[/red]")
     sys.exit(1 if filling.broken else 0)
 
 

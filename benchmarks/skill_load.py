@@ -105,12 +105,12 @@ class SkillLoad:
         sessions = (session(run, number) for number in range(_SESSIONS))
         requests = write_requests(self.folder / "mixed.jsonl", sessions)
         measured = drive(server, requests, connections, self.seconds)
-        for each in server.request("GET", f"{_SKILLS}?limit=1000"):
-            if each["id"].startswith(f"{run}_"):  # of a session that the end cut off
-                server.request("DELETE", f"{_SKILLS}/{each['id']}")
+        for skill in server.request("GET", f"{_SKILLS}?limit=1000"):
+            if skill["id"].startswith(f"{run}_"):  # of a session that the end cut off
+                server.request("DELETE", f"{_SKILLS}/{skill['id']}")
         times = measured["whole_ms"]
         return {
-            "requests/s": round(sum(len(each) for each in times.values()) / self.seconds, 1),
+            "requests/s": round(sum(len(taken) for taken in times.values()) / self.seconds, 1),
             "errors": measured["errors"],
             **{f"{kind} ms": _two(times.get(kind, [])) for kind in _MIXED},
             "server_cpu_s": measured["server_cpu_s"],

@@ -143,7 +143,7 @@ def classification(rounds: int) -> list[Row]:
 
 def _tool_ids(parts: Parts) -> list[int]:
     keys = parts.database.read(lambda session: OutboxRepository(session).waiting(QueueName.CLASSIFY, 10_000))
-    return sorted(int(each.key) for each in keys)
+    return sorted(int(waiting.key) for waiting in keys)
 
 
 @contextmanager

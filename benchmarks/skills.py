@@ -37,7 +37,7 @@ def flat(rows: list[Row]) -> list[Row]:
     """Return the rows with percentiles as text."""
     return [
         {
-            name: " / ".join(f"{each:.1f}" for each in value.values()) if isinstance(value, dict) else value
+            name: " / ".join(f"{number:.1f}" for number in value.values()) if isinstance(value, dict) else value
             for name, value in row.items()
         }
         for row in rows

@@ -180,7 +180,7 @@ def _rows(sections: Sequence[str], figures: Sequence[Figure]) -> Iterator[str]:
     for figure in figures:
         for section in sections:
             parts = re.split(r"^### ", section, flags=re.MULTILINE)
-            part = next((each for each in parts[1:] if re.match(rf"{re.escape(figure.table)}\b", each)), "")
+            part = next((text for text in parts[1:] if re.match(rf"{re.escape(figure.table)}\b", text)), "")
             if part and section.startswith(f"## {figure.section}\n"):
                 cells = ", ".join(name + _cell(part, where, column) for name, where, column in figure.cells)
                 yield f"| {figure.what} | {cells} | {_date(parts[0])} | {_machine(parts[0])} |"
