@@ -15,6 +15,7 @@ from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.hashing import content_hash, text_hash
 from skillroute.core.postgres.address import Address
+from skillroute.core.postgres.connection import Connection
 from skillroute.skills.model import NewSkill, skill_key
 
 MODEL = EmbeddingModel("test", 2)
@@ -34,6 +35,18 @@ def new_skill(skill_id: str, **fields: Any) -> NewSkill:
 
 def skill_text(skill_id: str) -> IndexedText:
     return IndexedText((skill_id,), skill_id, text_hash(skill_id))
+
+
+class Insert:
+    """A unit of work that stores the number of its run, and returns it."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def __call__(self, connection: Connection) -> int:
+        self.runs += 1
+        connection.script(f"INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '{self.runs}')")
+        return self.runs
 
 
 class Sql:

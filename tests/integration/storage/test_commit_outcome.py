@@ -12,7 +12,7 @@ from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.refusals import CommitUnanswered
 
 from tests.faults.proxy import FaultyProxy, LostCommit, faulty_proxy
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.storage.rows import Insert, Sql, connected
 
 
 @pytest.fixture
@@ -33,18 +33,6 @@ def behind(proxy: FaultyProxy, database_url: str) -> Iterator[Pool]:
 def sql(database_url: str) -> Iterator[Sql]:
     with connected(database_url) as sql:
         yield sql
-
-
-class Insert:
-    """A unit of work that stores the number of its run, and returns it."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-
-    def __call__(self, connection: Connection) -> int:
-        self.runs += 1
-        connection.script(f"INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '{self.runs}')")
-        return self.runs
 
 
 def stored(sql: Sql) -> list[str]:

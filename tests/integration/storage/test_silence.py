@@ -18,7 +18,7 @@ from skillroute.core.time_left import ending_with
 
 from tests.doubles import FakeClock, in_threads
 from tests.faults.proxy import FaultyProxy, faulty_proxy
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.storage.rows import Insert, Sql, connected
 
 CONNECT_S = 0.5
 STATEMENT_S = 0.3
@@ -65,18 +65,6 @@ def brisk(proxy: FaultyProxy, database_url: str, clock: FakeClock) -> Iterator[P
 def sql(database_url: str) -> Iterator[Sql]:
     with connected(database_url) as sql:
         yield sql
-
-
-class Work:
-    """A unit of work that writes how often it ran, and returns that."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-
-    def __call__(self, connection: Connection) -> int:
-        self.runs += 1
-        connection.script(f"INSERT INTO mcp.outbox (queue, key) VALUES ('classify', '{self.runs}')")
-        return self.runs
 
 
 class Reading:
@@ -162,7 +150,7 @@ class TestABlackHole:
         proxy.heal()
         clock.advance(1)
         assert patient.read(Reading()) == 0
-        assert patient.transact(Work()) == 1
+        assert patient.transact(Insert()) == 1
 
     def test_a_closed_port_is_not_remembered(self, database_url: str, clock: FakeClock) -> None:
         # GIVEN an address without a listener
@@ -210,7 +198,7 @@ class TestHalfOpenConnections:
     def test_a_transaction_finds_out_before_it_does_anything(self, patient: Pool, proxy: FaultyProxy, sql: Sql) -> None:
         patient.transact(Reading())
         proxy.half_open()
-        work = Work()
+        work = Insert()
         with soon():
             assert patient.transact(work) == 1
         assert (work.runs, sql("SELECT key FROM mcp.outbox")) == (1, [["1"]])

@@ -9,19 +9,7 @@ from skillroute.core import retry as module
 from skillroute.core.errors import Conflict, NotFound
 from skillroute.core.retry import Retry, TransientFailure
 
-
-class Attempts:
-    """Fails with each of `failures`, then returns "done"."""
-
-    def __init__(self, *failures: Exception) -> None:
-        self.failures = list(failures)
-        self.made = 0
-
-    def __call__(self) -> str:
-        self.made += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        return "done"
+from tests.unit.providers.stubs import Attempts
 
 
 def test_the_examples_in_its_docstring_are_true() -> None:

@@ -18,6 +18,20 @@ from skillroute.core.retry import Retry
 TITAN_V2 = "amazon.titan-embed-text-v2:0"
 
 
+class Attempts:
+    """Fails with each of `failures`, then returns "done"."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.made = 0
+
+    def __call__(self) -> str:
+        self.made += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return "done"
+
+
 @dataclass(frozen=True)
 class Request:
     path: str

@@ -13,21 +13,7 @@ from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.core.remote.calls import fan_out, retry_after_s
 from skillroute.core.retry import Retry, TransientFailure
 
-from tests.unit.providers.stubs import FakeTime
-
-
-class Attempts:
-    """Fails with each of `failures`, then returns "done"."""
-
-    def __init__(self, *failures: Exception) -> None:
-        self.failures = list(failures)
-        self.made = 0
-
-    def __call__(self) -> str:
-        self.made += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        return "done"
+from tests.unit.providers.stubs import Attempts, FakeTime
 
 
 def down(retry_after_s: float | None = None) -> TransientFailure:
