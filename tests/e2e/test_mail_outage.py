@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -23,6 +22,7 @@ from skillroute_local.server import local_app
 
 from tests.doubles import FaultyIndex
 from tests.e2e.generated import messages
+from tests.e2e.load import Threads
 from tests.e2e.processes import SOAK, EmbeddingStub, answered, eventually, served
 from tests.e2e.work import put_mail
 
@@ -39,28 +39,15 @@ class Call:
     problem: str | None
 
 
-class Load:
+class Load(Threads):
     """Threads that search in each mode, and one that writes, until the end of the block."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._end = threading.Event()
         self._numbers = itertools.count()
-        self._threads = [
-            threading.Thread(target=self._call_on, args=(mode,)) for mode in ("lexical", "semantic", "hybrid", "put")
-        ]
+        super().__init__(self._call_on, [(mode,) for mode in ("lexical", "semantic", "hybrid", "put")])
         self.calls: list[Call] = []
         self.broken: list[Exception] = []
-
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.set()
-        for thread in self._threads:
-            thread.join()
 
     def all_are(self, **wanted: tuple[str, str]) -> tuple[float, float]:
         """Wait until the last answers to each mode were served so; return since when, and until when."""

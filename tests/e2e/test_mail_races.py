@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.e2e.load import RandomCalls
 from tests.e2e.processes import HASHING, SOAK, Processes, answered, eventually
 from tests.e2e.work import every_page, put_mail, verified
 from tests.integration.storage.rows import Sql, connected
@@ -36,13 +35,12 @@ _CHANGES = (
 _MODES = ("lexical", "semantic", "hybrid", "hybrid_rerank")
 
 
-class Client:
-    """Calls one thing after the other, by chance, and counts what was answered."""
+class Client(RandomCalls):
+    """Changes mail and searches it."""
 
     def __init__(self, http: httpx.Client, seed: int) -> None:
-        self._http = http
-        self._random = random.Random(seed)
-        self._calls: tuple[tuple[int, Callable[[], httpx.Response], set[int]], ...] = (
+        super().__init__(http, seed)
+        self._calls = (
             (8, self.put_messages, {200}),
             (5, self.put_agents, {200}),
             (3, self.put_projects, {200}),
@@ -56,19 +54,6 @@ class Client:
             (8, self.search, {200}),
             (2, self.read, {200, 404}),
         )
-        self.statuses: Counter[tuple[str, int]] = Counter()
-        self.wrong: list[str] = []
-
-    def call_on(self, is_over: Callable[[], bool]) -> None:
-        """Call until it is over."""
-        weights = [weight for weight, _, _ in self._calls]
-        with self._http:
-            while not is_over():
-                [(_, call, expected)] = self._random.choices(self._calls, weights)
-                response = call()
-                self.statuses[call.__name__, response.status_code] += 1
-                if response.status_code not in expected:
-                    self.wrong.append(f"{call.__name__}: {response.status_code} {response.text[:300]}")
 
     def put_messages(self) -> httpx.Response:
         keys = self._random.sample(range(20), self._random.randint(1, 6))

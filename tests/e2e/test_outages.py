@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from skillroute_local.server import local_app
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes
 from tests.e2e.generated import tools
+from tests.e2e.load import Threads
 from tests.e2e.processes import HASHING, SOAK, Bare, EmbeddingStub, Processes, answered, eventually, served
 
 ANSWERS_WITHIN_S = 5.0  # well before any timeout of ours
@@ -43,29 +43,15 @@ class Call:
     detail: str | None
 
 
-class Load:
+class Load(Threads):
     """Threads that search and write one call after the other, until the end of the block."""
 
     def __init__(self, server: Bare) -> None:
         self._server = server
-        self._end = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._call_on, args=(kind, place))
-            for place in range(CALLERS)
-            for kind in ("search", "put", "list")
-        ]
+        places = range(CALLERS)
+        super().__init__(self._call_on, [(kind, place) for place in places for kind in ("search", "put", "list")])
         self.calls: list[Call] = []
         self.broken: list[Exception] = []
-
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.set()
-        for thread in self._threads:
-            thread.join()
 
     def all_answer(self, status: int) -> None:
         """Wait until every kind of call that began after this moment has been answered so, ten times."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import httpx
 import pytest
 
 from tests.e2e.generated import agents, servers
+from tests.e2e.load import Threads
 from tests.e2e.processes import SOAK, Bare, EmbeddingStub, Processes, Up, answered, eventually
 from tests.e2e.work import paths, put_servers, search_registry, verified
 from tests.unit.providers.stubs import Answer, StubServer, openai_answer
@@ -39,7 +39,7 @@ class Call:
     problem: str | None
 
 
-class Load:
+class Load(Threads):
     """Threads that search registry and tools, and write servers, one call after the other until the end of the block.
 
     No query comes twice: its vector would be remembered, and the model not be missed.
@@ -47,24 +47,10 @@ class Load:
 
     def __init__(self, server: Bare) -> None:
         self._server = server
-        self._end = threading.Event()
         self._queries = itertools.count()
-        self._threads = [
-            threading.Thread(target=self._call_on, args=(kind,))
-            for kind in ("registry",) * SEARCHERS + ("tools", "put")
-        ]
+        super().__init__(self._call_on, [(kind,) for kind in ("registry",) * SEARCHERS + ("tools", "put")])
         self.calls: list[Call] = []
         self.broken: list[Exception] = []
-
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.set()
-        for thread in self._threads:
-            thread.join()
 
     def all_are(self, mode: str) -> None:
         """Wait until the last answers of each kind of search that began after this moment were of a mode."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import random
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from skillroute.registry.report import RegistryReport
 from tests.builders import System, lent_system
 from tests.doubles import EdgeIndexes, once, until
 from tests.e2e.generated import servers, tools
+from tests.e2e.load import RandomCalls
 from tests.e2e.processes import HASHING, SOAK, Bare, Processes, answered, eventually
 from tests.e2e.work import verified
 from tests.integration.storage.rows import Sql, connected
@@ -38,13 +38,12 @@ _TOOLS = tuple({name: said for name, said in tool.items() if name != "server"} f
 _CHANGES = ("put_servers", "put_tools", "delete_server", "delete_tool", "switch")
 
 
-class Client:
-    """Calls one thing after the other, by chance, and counts what was answered."""
+class Client(RandomCalls):
+    """Changes servers and their tools, and searches."""
 
     def __init__(self, server: Bare, seed: int) -> None:
-        self._http = server.client()
-        self._random = random.Random(seed)
-        self._calls: tuple[tuple[int, Callable[[], httpx.Response], set[int]], ...] = (
+        super().__init__(server.client(), seed)
+        self._calls = (
             (6, self.put_servers, {200}),
             (6, self.put_tools, {200}),
             (2, self.delete_server, {204, 404}),
@@ -52,19 +51,6 @@ class Client:
             (1, self.switch, {200, 404}),
             (4, self.search, {200}),
         )
-        self.statuses: Counter[tuple[str, int]] = Counter()
-        self.wrong: list[str] = []
-
-    def call_on(self, is_over: Callable[[], bool]) -> None:
-        """Call until it is over."""
-        weights = [weight for weight, _, _ in self._calls]
-        with self._http:
-            while not is_over():
-                [(_, call, expected)] = self._random.choices(self._calls, weights)
-                response = call()
-                self.statuses[call.__name__, response.status_code] += 1
-                if response.status_code not in expected:
-                    self.wrong.append(f"{call.__name__}: {response.status_code} {response.text[:300]}")
 
     def put_servers(self) -> httpx.Response:
         chosen = self._random.sample(_SERVERS, self._random.randint(1, 3))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import httpx
 from skillroute_local.examples import EXAMPLES, read_jsonl
 
+from tests.e2e.load import RandomCalls
 from tests.e2e.processes import HASHING, SOAK, Processes, Server, Up, answered
 from tests.e2e.work import AT_ONCE, create_skill, given_up, settle, skills_of, verified
 
@@ -31,14 +30,13 @@ _TOOLS = tuple(
 )
 
 
-class Client:
-    """Calls one thing after the other, by chance, and counts what was answered."""
+class Client(RandomCalls):
+    """Changes tools, skills and what belongs to what."""
 
     def __init__(self, server: Server, seed: int, ids: dict[str, int]) -> None:
-        self._http = server.client()
-        self._random = random.Random(seed)
+        super().__init__(server.client(), seed)
         self._ids = ids  # of all clients: what one has written the others use
-        self._calls: tuple[tuple[int, Callable[[], httpx.Response], set[int]], ...] = (
+        self._calls = (
             (5, self.classify, {200, 404, 409}),
             (5, self.assign, {200, 404, 409}),
             (2, self.write_tool, {200}),
@@ -49,19 +47,6 @@ class Client:
             (1, self.review, {200, 404, 409}),
             (1, self.search, {200}),
         )
-        self.statuses: Counter[tuple[str, int]] = Counter()
-        self.wrong: list[str] = []
-
-    def call_on(self, until: float) -> None:
-        """Call until the time is up."""
-        weights = [weight for weight, _, _ in self._calls]
-        with self._http:
-            while time.monotonic() < until:
-                [(_, call, expected)] = self._random.choices(self._calls, weights)
-                response = call()
-                self.statuses[call.__name__, response.status_code] += 1
-                if response.status_code not in expected:
-                    self.wrong.append(f"{call.__name__}: {response.status_code} {response.text[:300]}")
 
     def classify(self) -> httpx.Response:
         body = {"tool_id": self._tool_id(), "force_reclassify": self._random.random() < 0.5}
@@ -126,7 +111,7 @@ def test_nobody_sees_an_error_and_afterwards_all_agrees(home: Path, processes: P
     clients = [Client(server, seed, ids) for seed in range(CLIENTS)]
     until = time.monotonic() + FOR_S
     with ThreadPoolExecutor(CLIENTS) as pool:
-        for done in [pool.submit(client.call_on, until) for client in clients]:
+        for done in [pool.submit(client.call_on, lambda: time.monotonic() >= until) for client in clients]:
             done.result()
 
     statuses: Counter[tuple[str, int]] = sum((client.statuses for client in clients), Counter())
