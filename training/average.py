@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from encoder import PUBLISHED
+from encoder import published_encoder, tell_tools_apart
 from safetensors.torch import load_file, save_file
 
 
@@ -20,7 +20,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if not 0.0 <= arguments.share <= 1.0:
         parser.error("--share is 0..1")
-    published, tuned = load_file(PUBLISHED / "model.safetensors"), load_file(arguments.tuned)
+    begun = published_encoder()
+    tell_tools_apart(begun)
+    published, tuned = begun.state_dict(), load_file(arguments.tuned)
     share = arguments.share
     averaged = {name: share * value + (1 - share) * published[name] for name, value in tuned.items()}
     save_file({name: value.contiguous() for name, value in averaged.items()}, arguments.output)

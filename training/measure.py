@@ -8,29 +8,32 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from data import Pool, Query, Tool
-from encoder import Encoder, Texts, embed
+from encoder import TOOLS, Encoder, Texts, embed
 from skillroute.core.embedding.views import VIEW_WEIGHTS
 
 Matrix = npt.NDArray[np.float32]
 
 
 @torch.no_grad()
-def text_vectors(encoder: Encoder, texts: Texts, batch: Sequence[str]) -> Matrix:
+def text_vectors(encoder: Encoder, texts: Texts, batch: Sequence[str], token_type: int = TOOLS) -> Matrix:
     """Return vectors of texts, [texts, 384], of length 1."""
     distinct = list(dict.fromkeys(batch))
     device = encoder.embeddings.LayerNorm.weight.device.type
     with torch.autocast(device, torch.bfloat16):  # for ranks; what is committed is measured by the program itself
-        made = [embed(encoder, texts, distinct[at : at + 1024]).cpu().numpy() for at in range(0, len(distinct), 1024)]
+        made = [
+            embed(encoder, texts, distinct[at : at + 1024], token_type).cpu().numpy()
+            for at in range(0, len(distinct), 1024)
+        ]
     rows = np.concatenate(made)
     place = {text: index for index, text in enumerate(distinct)}
     return rows[[place[text] for text in batch]]
 
 
-def tool_vectors(encoder: Encoder, texts: Texts, tools: Iterable[Tool]) -> Matrix:
+def tool_vectors(encoder: Encoder, texts: Texts, tools: Iterable[Tool], token_type: int = TOOLS) -> Matrix:
     """Return a vector for each tool: the weighted mean of its views, of length 1."""
     listed = list(tools)
     total = sum(
-        weight * text_vectors(encoder, texts, [tool.views[view] for tool in listed])
+        weight * text_vectors(encoder, texts, [tool.views[view] for tool in listed], token_type)
         for view, weight in enumerate(VIEW_WEIGHTS)
     )
     return total / np.linalg.norm(total, axis=1, keepdims=True)

@@ -5,6 +5,9 @@
 The loss is the cross entropy of each request's tool among all tools of its batch and others that the encoder takes for
 right. A tool's vector is the mean of its three views, as in the index. Tools that may be right as well, by the untuned
 vectors, are left out of the negatives.
+
+Texts of tools and requests have a token type of their own. Beside them, in every batch, texts of the general type are
+held to the vectors that the published weights give them: what is not about tools is found as before.
 """
 
 from __future__ import annotations
@@ -14,13 +17,13 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from data import Pool, Query, load_pool, training_pairs
-from encoder import Encoder, Texts, embed, published_encoder
+from encoder import GENERAL, TOOLS, Encoder, Texts, embed, published_encoder, tell_tools_apart
 from measure import Matrix, evaluate, text_vectors, tool_vectors
 from safetensors.torch import save_file
 from skillroute.core.embedding.views import VIEW_WEIGHTS
@@ -56,7 +59,7 @@ class Negatives:
         vectors = self._untuned if is_untuned else tool_vectors(encoder, texts, self.pool.tools.values())
         relevant = {text: rights for text, _, rights in pairs}
         asked = list(relevant)
-        queries = text_vectors(encoder, texts, asked)
+        queries = text_vectors(encoder, texts, asked, GENERAL if is_untuned else TOOLS)
         for first in range(0, len(asked), 2048):
             part = asked[first : first + 2048]
             scores = queries[first : first + 2048] @ vectors.T
@@ -92,7 +95,7 @@ def loss_of(
     views = [negatives.pool.tools[id_].views for id_ in tools]
     distinct = list(dict.fromkeys([text for text, _, _ in batch] + [view for tool in views for view in tool]))
     place = {text: index for index, text in enumerate(distinct)}
-    vectors = embed(encoder, texts, distinct)
+    vectors = embed(encoder, texts, distinct, TOOLS)
     asked = vectors[[place[text] for text, _, _ in batch]]
     total = sum(weight * vectors[[place[tool[view]] for tool in views]] for view, weight in enumerate(VIEW_WEIGHTS))
     logits = scale * asked @ torch.nn.functional.normalize(total, dim=-1).T
@@ -103,6 +106,26 @@ def loss_of(
     return torch.nn.functional.cross_entropy(
         logits.masked_fill(torch.tensor(left_out, device=logits.device), -1e4), right
     )
+
+
+class Kept:
+    """Texts whose vectors of the general type shall stay what the published weights make of them."""
+
+    def __init__(self, encoder: Encoder, texts: Texts, pools: Iterable[Pool], most: int) -> None:
+        listed = [view for pool in pools for tool in pool.tools.values() for view in tool.views]
+        listed += [query.text for pool in pools for query in pool.queries if not pool.is_held_out(query)]
+        rng = random.Random("kept")
+        single = rng.sample(sorted(set(listed)), most // 2)
+        # Messages are longer than requests: two or three texts after each other are texts of that length.
+        self._listed = single + [" ".join(rng.sample(listed, rng.choice((2, 3)))) for _ in range(most - len(single))]
+        self._texts = texts
+        self._vectors = torch.from_numpy(text_vectors(encoder, texts, self._listed, GENERAL))
+
+    def loss_of(self, encoder: Encoder, size: int, rng: random.Random) -> torch.Tensor:
+        """Return the mean of one minus the cosine to the published vectors, over `size` texts drawn from all."""
+        drawn = rng.sample(range(len(self._listed)), size)
+        vectors = embed(encoder, self._texts, [self._listed[place] for place in drawn], GENERAL)
+        return 1.0 - (vectors * self._vectors[drawn].to(vectors.device)).sum(1).mean()
 
 
 class Training:
@@ -119,9 +142,11 @@ class Training:
         }
         self._encoder.eval()
         self._negatives = {
-            name: Negatives(pool, tool_vectors(self._encoder, self._texts, pool.tools.values()))
+            name: Negatives(pool, tool_vectors(self._encoder, self._texts, pool.tools.values(), GENERAL))
             for name, pool in self._pools.items()
         }
+        self._kept = Kept(self._encoder, self._texts, list(self._pools.values()), 8_000)
+        tell_tools_apart(self._encoder)
         steps = sum(math.ceil(len(made) / arguments.batch) for made in self._pairs.values()) * arguments.epochs
         warmup = max(1, steps // 15)
         self._optimiser = torch.optim.AdamW(self._encoder.parameters(), lr=arguments.lr, weight_decay=0.01)
@@ -155,22 +180,26 @@ class Training:
         rng.shuffle(plan)
         self._encoder.train()
         losses: list[float] = []
+        moved: list[float] = []
         began = time.monotonic()
         for step, (name, batch) in enumerate(plan, 1):
             with torch.autocast(self._device.type, torch.bfloat16):
                 loss = loss_of(
                     self._encoder, self._texts, self._negatives[name], batch, rng, scale=self._arguments.scale
                 )
+                kept = self._kept.loss_of(self._encoder, self._arguments.batch // 2, rng)
             self._optimiser.zero_grad()
-            loss.backward()
+            (loss + self._arguments.keep * kept).backward()
             torch.nn.utils.clip_grad_norm_(self._encoder.parameters(), 1.0)
             self._optimiser.step()
             self._schedule.step()
             losses.append(loss.item())
+            moved.append(kept.item())
             if step % 5 == 0:
                 seconds = round((time.monotonic() - began) / step, 2)
                 mean = round(float(np.mean(losses[-5:])), 4)
-                self._say(epoch=epoch, step=step, of=len(plan), loss=mean, seconds_a_step=seconds)
+                apart = round(float(np.mean(moved[-5:])), 5)
+                self._say(epoch=epoch, step=step, of=len(plan), loss=mean, moved=apart, seconds_a_step=seconds)
 
     def _resumed(self) -> int:
         """Load what was kept, and return how many epochs that are."""
@@ -213,6 +242,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128, help="requests a step")
     parser.add_argument("--lr", type=float, default=1e-4, help="highest learning rate")
     parser.add_argument("--scale", type=float, default=20.0, help="of the cosines, in the loss")
+    parser.add_argument("--keep", type=float, default=30.0, help="weight of what texts of the general type moved")
     parser.add_argument("--dropout", type=float, default=0.05)
     parser.add_argument("--max-tokens", type=int, default=72, help="of a text while training")
     parser.add_argument("--seed", type=int, default=1)

@@ -14,7 +14,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.access import WriterRights
@@ -53,7 +53,7 @@ class SyncMail(BulkWrite):
         now_ts: Callable[[], int] = _now_ts,
         **options: Unpack[JobOptions],
     ) -> None:
-        super().__init__(database, embedder, **options)
+        super().__init__(database, message_embedder(embedder), **options)
         self._now_ts = now_ts
 
     def __call__(self, kind: MailKind, things: Sequence[object], caller: Caller) -> MailReport:

@@ -14,7 +14,7 @@ from skillroute.core.documents.repository import DocumentRepository
 from skillroute.core.documents.stored_model import require_in_use
 from skillroute.core.documents.texts import EmbeddingTask
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder
 from skillroute.core.embedding.views import Refusal, embed_or_refuse
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
@@ -25,9 +25,6 @@ BATCH = 64
 
 Rows = Callable[[Session], DocumentRepository]
 """Picks the repository whose rows are embedded."""
-
-ALL_ROWS: tuple[Rows, ...] = tuple(DocumentRepository.of(collection) for collection in Collection)
-"""The documents of all collections."""
 
 NextTasks = Callable[[DocumentRepository, str], list[EmbeddingTask]]
 """Reads the next rows to embed after an id."""
@@ -165,13 +162,13 @@ def log_refused(what: str, made: Iterable[Vector | Refusal]) -> None:
 def embed_rows(
     database: Database,
     embedder: Embedder,
-    rows: Rows,
+    collection: Collection,
     next_tasks: NextTasks,
     *,
     timeout_s: float,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[str]:
-    """Embed rows until none is left, batch by batch, and return the ids of those that got a vector.
+    """Embed a collection's documents until none is left, batch by batch, and return the ids of those that got a vector.
 
     What is done stays done: after an interruption the next run goes on where this one ended. Rows whose texts the model
     refuses are done as well: that is stored with them, and they are not asked for again.
@@ -189,6 +186,9 @@ def embed_rows(
     EmbeddingModelMismatch
         The model went out of use meanwhile.
     """
+    rows = DocumentRepository.of(collection)
+    if collection is Collection.MAIL:
+        embedder = message_embedder(embedder)
     done: list[str] = []
     after = ""
     while tasks := database.read(lambda session: next_tasks(rows(session), after)):  # noqa: B023 (called at once)

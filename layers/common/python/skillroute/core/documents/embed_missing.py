@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillroute.core.deadline import Deadline
-from skillroute.core.documents.embed import ALL_ROWS, BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.documents.repository import DocumentRepository
@@ -34,26 +34,28 @@ class EmbedMissing(EmbeddingJob):
             return 0
         model = self._embedder.model
         self._database.transact(lambda session: _claimed(session, model))
-        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(ALL_ROWS)
+        embedded, deadline, waiting = 0, Deadline(within_s, self._clock), list(Collection)
         while waiting and not deadline.is_over:
-            rows = waiting.pop(0)
-            count, is_anything_done = self._embed(rows, deadline)
+            collection = waiting.pop(0)
+            count, is_anything_done = self._embed(collection, deadline)
             if is_anything_done:
-                waiting.append(rows)
+                waiting.append(collection)
             embedded += count
         self._after_commit()
         return embedded
 
-    def _embed(self, rows: Rows, deadline: Deadline) -> tuple[int, bool]:
+    def _embed(self, collection: Collection, deadline: Deadline) -> tuple[int, bool]:
         """Embed some of what waits; return how many got a vector, and whether any were done with, refused or not."""
         done_with: list[int] = []
         model = self._embedder.model
-        tasks = self._database.read(lambda session: rows(session).to_embed(model, limit=_AT_ONCE))
+        tasks = self._database.read(
+            lambda session: DocumentRepository(session, collection).to_embed(model, limit=_AT_ONCE)
+        )
         batches = iter([tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH)])
         done = embed_rows(
             self._database,
             self._embedder,
-            rows,
+            collection,
             lambda _repository, _after: [] if deadline.is_over else next(batches, []),
             timeout_s=self._timeout_s,
             progress=done_with.append,
@@ -70,4 +72,8 @@ def _is_anything_left(session: Session, models: Models) -> bool:
     # Until somebody says of which model vectors are, documents wait without a row for one.
     if models.current is None:
         return any(DocumentRepository(session, collection).keys(after="", limit=1) for collection in Collection)
-    return any(rows(session).to_embed(model, limit=1) for model in models.kept for rows in ALL_ROWS)
+    return any(
+        DocumentRepository(session, collection).to_embed(model, limit=1)
+        for model in models.kept
+        for collection in Collection
+    )

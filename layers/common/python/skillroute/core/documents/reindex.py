@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from skillroute.core.documents.embed import BATCH, EmbeddingJob, Rows, embed_rows
+from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository
@@ -96,16 +96,14 @@ class Reindex(EmbeddingJob):
 
     def _embed_all(self, progress: Callable[[int], None]) -> Counter[Collection]:
         """Embed what has no vector of the model, and return how many documents of each collection that were."""
-        return Counter(
-            {collection: len(self._embed(DocumentRepository.of(collection), progress)) for collection in Collection}
-        )
+        return Counter({collection: len(self._embed(collection, progress)) for collection in Collection})
 
-    def _embed(self, rows: Rows, progress: Callable[[int], None]) -> list[str]:
+    def _embed(self, collection: Collection, progress: Callable[[int], None]) -> list[str]:
         model = self._embedder.model
         return embed_rows(
             self._database,
             self._embedder,
-            rows,
+            collection,
             lambda repository, after: repository.to_reembed(model, after=after, limit=BATCH),
             timeout_s=self._timeout_s,
             progress=progress,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Models
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors import EmbeddingModelMismatch
 from skillroute.core.postgres.database import Database, Session
 
@@ -33,6 +33,10 @@ class StoredModelEmbedder:
     def model(self) -> EmbeddingModel:
         """That of the embedder."""
         return self._embedder.model
+
+    def for_messages(self) -> StoredModelEmbedder:
+        """Return the embedder of messages."""
+        return StoredModelEmbedder(message_embedder(self._embedder), self._database)
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts. Raises `EmbeddingModelMismatch`, `DatabaseUnavailable`, and what the embedder raises."""

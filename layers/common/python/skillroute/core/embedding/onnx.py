@@ -1,4 +1,4 @@
-"""Embeddings in this process: all-MiniLM-L6-v2, int8, run by onnxruntime on the CPU."""
+"""Embeddings in this process: all-MiniLM-L6-v2, or a model tuned from it, int8, run by onnxruntime on the CPU."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.core.remote.calls import fan_out
 
 _INPUTS = {"input_ids", "attention_mask"}
+_TYPE_INPUT = "token_type_ids"
+_MESSAGES, _TOOLS = 0, 1
+"""Token types: texts of any kind, as the published model embeds them, and texts of tools and requests for them."""
 _OUTPUT = "embedding"
 _MAX_WORKERS = 4
 _NORM_TOLERANCE = 1e-3
@@ -32,7 +36,8 @@ class OnnxEmbedder:
     model_dir : Path
         Holds ``model.json`` (``name``, ``dimension``), ``tokenizer.json``, which cuts a text after the model's longest
         sequence, and ``model.onnx``: ``input_ids`` and ``attention_mask``, int64 [batch, sequence], to ``embedding``,
-        float32 [batch, dimension] of L2 norm 1. ``layers/inference/build_model.py`` makes all three.
+        float32 [batch, dimension] of L2 norm 1. A graph that takes ``token_type_ids`` as well embeds tools and requests
+        as type 1 and messages as type 0. ``layers/inference/build_model.py`` makes all three files.
 
     Examples
     --------
@@ -42,10 +47,14 @@ class OnnxEmbedder:
     """
 
     def __init__(self, model_dir: Path) -> None:
-        self._model_dir = model_dir
-        self._lock = threading.Lock()
-        self._model: EmbeddingModel | None = None
-        self._engine: _Engine | None = None
+        self._loader = _Loader(model_dir)
+        self._token_type = _TOOLS
+
+    def for_messages(self) -> OnnxEmbedder:
+        """Return the embedder of messages; it shares the loaded graph."""
+        other = copy(self)
+        other._token_type = _MESSAGES
+        return other
 
     @property
     def model(self) -> EmbeddingModel:
@@ -56,9 +65,7 @@ class OnnxEmbedder:
         EmbeddingUnavailable
             The file is missing or says something else.
         """
-        if self._model is None:  # two threads may both read it; they read the same
-            self._model = _read_model(self._model_dir / "model.json")
-        return self._model
+        return self._loader.model
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
         """Embed texts, in order, as vectors of L2 norm 1.
@@ -75,13 +82,13 @@ class OnnxEmbedder:
         if not texts:
             return []
         deadline = Deadline(timeout_s, callee=EMBEDDING_MODEL)
-        engine = self._loaded()
+        engine = self._loader.engine()
         if len(texts) == 1:
-            return engine.embed_each(texts, deadline)
+            return engine.embed_in_turn(texts, self._token_type, deadline)
         # One core a run: a short text is too little work to share, while runs side by side keep every core busy.
         workers = min(_MAX_WORKERS, os.cpu_count() or 1, len(texts))
         shares = fan_out(
-            lambda share: engine.embed_each(share, deadline),
+            lambda share: engine.embed_in_turn(share, self._token_type, deadline),
             [texts[first::workers] for first in range(workers)],
             workers=workers,
             deadline=deadline,
@@ -91,7 +98,25 @@ class OnnxEmbedder:
             vectors[first::workers] = share
         return vectors
 
-    def _loaded(self) -> _Engine:
+
+class _Loader:
+    """Reads the files of a model at their first use, once. Safe to call from several threads."""
+
+    def __init__(self, model_dir: Path) -> None:
+        self._model_dir = model_dir
+        self._lock = threading.Lock()
+        self._model: EmbeddingModel | None = None
+        self._engine: _Engine | None = None
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """Raises `EmbeddingUnavailable`."""
+        if self._model is None:  # two threads may both read it; they read the same
+            self._model = _read_model(self._model_dir / "model.json")
+        return self._model
+
+    def engine(self) -> _Engine:
+        """Raises `EmbeddingUnavailable`."""
         with self._lock:
             if self._engine is None:
                 self._engine = _Engine(self._model_dir, self.model)
@@ -131,26 +156,30 @@ class _Engine:
         """Refuse a graph of another shape here, by name, and not at its first run."""
         inputs = {node.name for node in self._session.get_inputs()}
         dimensions = {node.name: node.shape[-1] for node in self._session.get_outputs() if node.shape}
-        if inputs != _INPUTS or dimensions.get(_OUTPUT) != self._model.dimension:
+        if inputs - {_TYPE_INPUT} != _INPUTS or dimensions.get(_OUTPUT) != self._model.dimension:
             raise EmbeddingUnavailable(
-                f"{graph} takes {sorted(inputs)} and gives {dimensions}; "
-                f"it should take {sorted(_INPUTS)} and give {_OUTPUT} of {self._model.dimension} dimensions"
+                f"{graph} takes {sorted(inputs)} and gives {dimensions}; it should take {sorted(_INPUTS)}, may take "
+                f"{_TYPE_INPUT}, and should give {_OUTPUT} of {self._model.dimension} dimensions"
             )
+        self._takes_types = _TYPE_INPUT in inputs
 
-    def embed_each(self, texts: Iterable[str], deadline: Deadline) -> list[Vector]:
+    def embed_in_turn(self, texts: Iterable[str], token_type: int, deadline: Deadline) -> list[Vector]:
         """Embed texts one after the other on this thread, until the deadline."""
         vectors = []
         for text in texts:
             deadline.check()
-            vectors.append(self._embed(text))
+            vectors.append(self._embed(text, token_type))
         return vectors
 
-    def _embed(self, text: str) -> Vector:
+    def _embed(self, text: str, token_type: int) -> Vector:
         try:
             # The tokenizer refuses half of a surrogate pair, and reads a text to its end before it cuts it.
             encoding = self._tokenizer.encode(clipped(text))
             ids, mask = (self._numpy.array([row], "int64") for row in (encoding.ids, encoding.attention_mask))
-            output = self._session.run([_OUTPUT], {"input_ids": ids, "attention_mask": mask})[0][0]
+            feed = {"input_ids": ids, "attention_mask": mask}
+            if self._takes_types:
+                feed[_TYPE_INPUT] = self._numpy.full_like(ids, token_type)
+            output = self._session.run([_OUTPUT], feed)[0][0]
         except Exception as error:  # see __init__
             raise EmbeddingUnavailable(f"{self._model.name} failed: {error}") from error
         if not abs(float(output @ output) - 1.0) < _NORM_TOLERANCE:  # not finite fails too

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from skillroute.core.deadline import Callee
 from skillroute.core.embedding.model import EmbeddingModel, Vector
@@ -32,3 +32,17 @@ class Embedder(Protocol):
             The model failed or did not answer within `timeout_s` seconds, retries included.
         """
         ...
+
+
+@runtime_checkable
+class TypedEmbedder(Embedder, Protocol):
+    """An embedder that embeds messages in another way than tools and requests for them (docs/adr/0048)."""
+
+    def for_messages(self) -> Embedder:
+        """Return the embedder of messages and of queries for them, of the same model."""
+        ...
+
+
+def message_embedder(embedder: Embedder) -> Embedder:
+    """Return the embedder of messages: the same, where the model knows one kind of text only."""
+    return embedder.for_messages() if isinstance(embedder, TypedEmbedder) else embedder

@@ -6,13 +6,14 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from skillroute.core.bounded_cache import BoundedCache
 from skillroute.core.clock import Clock
 from skillroute.core.cooldown import Cooldown
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
+from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder, message_embedder
 from skillroute.core.embedding.views import require_harmless
 from skillroute.core.errors import EmbeddingModelMismatch, EmbeddingUnavailable, TextRefused
 from skillroute.core.observability import Metric, count, logger
@@ -56,11 +57,24 @@ class QueryEmbedder:
         self._retry_after_s = retry_after_s
         self._clock = clock
         self._lock = threading.Lock()
-        # By the query's hash: a query may be 40 KB itself.
-        self._cache: BoundedCache[tuple[EmbeddingModel, bytes], Vector] = BoundedCache(
-            max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
-        )
+        self._cache_size = cache_size
+        self._cache = _cache_of(cache_size)
         self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
+
+    def for_messages(self) -> QueryEmbedder:
+        """Return what embeds queries for messages: the same models, with a cache of its own.
+
+        A failure of a model is remembered for both.
+        """
+        other, embedder_of = copy(self), self._embedder_of
+
+        def message_embedder_of(model: EmbeddingModel) -> Embedder | None:
+            embedder = embedder_of(model)
+            return None if embedder is None else message_embedder(embedder)
+
+        other._embedder, other._embedder_of, other._others = message_embedder(self._embedder), message_embedder_of, {}
+        other._cache = _cache_of(self._cache_size)
+        return other
 
     def model(self) -> EmbeddingModel | None:
         """Return the model that queries are embedded with, or None while that cannot be told."""
@@ -153,6 +167,11 @@ class QueryEmbedder:
             if model not in self._others:
                 self._others[model] = self._embedder_of(model)
             return self._others[model]
+
+
+def _cache_of(size: int) -> BoundedCache[tuple[EmbeddingModel, bytes], Vector]:
+    """Return a cache of vectors by model and the query's hash: a query may be 40 KB itself."""
+    return BoundedCache(max_entries=size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector))
 
 
 def _asked(embedder: Embedder, texts: Sequence[str], deadline: Deadline) -> list[Vector]:

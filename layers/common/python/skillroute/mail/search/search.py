@@ -64,7 +64,7 @@ class MessageSearch:
         self._has_reranker = reranker is not None
         self._engines = Engines(
             replica,
-            embedder,
+            embedder.for_messages(),
             database,
             reranker,
             shadow=Shadow(replica, timeout_s=shadow_timeout_s) if setting == "shadow" else None,
