@@ -13,7 +13,7 @@ from skillroute_local.evaluating.scorecard import MEASURES
 Means = Mapping[str, float | None]
 
 # More of these is worse, so that a floor would fail the good ones.
-_NO_FLOOR = {"empty"}
+_NO_FLOOR = {"empty", "refused"}
 FLOORS = tuple(measure.name for measure in MEASURES if measure.name not in _NO_FLOOR)
 _WATCHED = "recall@5"
 _ROUNDING = 1e-9  # 0.80 - 0.79 is more than 0.01 in floating point

@@ -26,7 +26,13 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a request, the best first: ids, and what the tools are called."""
+    """What came of a request, the best first: ids, and what the tools are called.
+
+    Attributes
+    ----------
+    is_no_match : bool
+        Whether the answer says that nothing fits: nothing came, or the nearest alternatives came with ``no_match``.
+    """
 
     question: Question
     ids: tuple[str, ...]
@@ -34,6 +40,7 @@ class Answer:
     elapsed_ms: float
     search_mode: str
     degraded: tuple[str, ...]
+    is_no_match: bool
 
     @property
     def is_answerable(self) -> bool:
@@ -61,7 +68,8 @@ MEASURES = (
     Measure("ndcg@5", "the same, more for higher places", True, lambda a: ndcg(a.ids, a.question.needs, 5)),
     Measure("comp@5", "requests with every need served", True, lambda a: comp(a.ids, a.question.needs, 5)),
     Measure("empty", "requests that a tool serves and nothing came for", True, lambda a: float(not a.ids)),
-    Measure("no_match", "requests that nothing serves and nothing came for", False, lambda a: float(not a.ids)),
+    Measure("refused", "requests that a tool serves, answered with no_match", True, lambda a: a.is_no_match),
+    Measure("no_match", "requests that nothing serves, answered so", False, lambda a: a.is_no_match),
 )
 
 _RECALL_1, _RECALL_5, _NDCG_5 = MEASURES[:3]
@@ -135,6 +143,7 @@ def ask(
                 elapsed_ms=elapsed_ms,
                 search_mode=response.metadata.search_mode,
                 degraded=tuple(response.metadata.degraded),
+                is_no_match=response.metadata.no_match or not found,
             )
         )
         step()
@@ -169,7 +178,7 @@ def worst(answers: Iterable[Answer], most: int) -> list[Answer]:
     """Return the answers that served least, at most so many: those that lack something, then those with too much."""
     lacking = [answer for answer in answers if answer.is_answerable and recall_5(answer) < 1.0]
     lacking.sort(key=lambda answer: (recall_5(answer), _NDCG_5.value(answer)))
-    too_much = [answer for answer in answers if not answer.is_answerable and answer.ids]
+    too_much = [answer for answer in answers if not answer.is_answerable and not answer.is_no_match]
     return [*lacking, *too_much][:most]
 
 

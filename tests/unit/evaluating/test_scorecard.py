@@ -36,6 +36,7 @@ class World:
         self.clock = FakeClock()
         self.takes_s = takes_s
         self.degraded = degraded or []
+        self.no_match: set[str] = set()
 
     def search(self, request: SearchRequest) -> SearchResponse:
         self.asked.append(request)
@@ -62,6 +63,7 @@ class World:
             skill_ids_used=None,
             fallback_reason=None,
             degraded=self.degraded,
+            no_match=request.query in self.no_match,
             schemas_omitted=[],
             descriptions_cut=False,
             stage1_skill_count=0,
@@ -99,6 +101,17 @@ def test_means_are_over_the_requests_that_a_measure_is_about() -> None:
     assert means["comp@5"] == pytest.approx(2 / 4)
     assert means["empty"] == pytest.approx(1 / 4)
     assert means["no_match"] == pytest.approx(1 / 2)
+
+
+def test_an_answer_that_says_that_nothing_fits_counts_as_none_whatever_came_with_it() -> None:
+    world = World(FOUND)
+    world.no_match = {"first", "none but found"}
+    card = ask(world.search, QUESTIONS, {})
+    means = card.means()
+    assert means["no_match"] == pytest.approx(2 / 2)
+    assert means["refused"] == pytest.approx(2 / 4), "one of them came empty"
+    assert means["recall@5"] == pytest.approx((1 + 1 + 0.5 + 0) / 4), "what came is looked at all the same"
+    assert "none but found" not in [answer.question.query for answer in worst(card.answers, 10)]
 
 
 def test_a_measure_that_no_request_is_about_has_no_mean() -> None:
