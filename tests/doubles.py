@@ -20,7 +20,7 @@ from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection, FeedPage, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors import (
     DatabaseUnavailable,
     EmbeddingUnavailable,
@@ -56,6 +56,20 @@ def at(cosine: float, axis: int = 1) -> Vector:
     vector[0] = cosine
     vector[axis] = math.sqrt(1.0 - cosine * cosine)
     return vector
+
+
+class TypedEmbedder:
+    """Gives every text of tools one vector, and every message another, at a right angle to it."""
+
+    def __init__(self, *, name: str = "typed", axis: int = 2) -> None:
+        self._axis = axis
+        self.model = EmbeddingModel(name, DIMENSION)
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        return [at(0.0, self._axis) for _ in texts]
+
+    def for_messages(self) -> TypedEmbedder:
+        return TypedEmbedder(name=self.model.name, axis=3)
 
 
 class TableEmbedder:
@@ -110,6 +124,12 @@ class WatchedEmbedder:
         return [text for call in self.calls for text in call.texts]
 
     def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        return self.ask(self._inner, texts, timeout_s)
+
+    def for_messages(self) -> Embedder:
+        return _WatchedForMessages(self, message_embedder(self._inner))
+
+    def ask(self, inner: Embedder, texts: Sequence[str], timeout_s: float) -> list[Vector]:
         self.calls.append(EmbedCall(list(texts), timeout_s))
         if self.away:
             raise EmbeddingUnavailable("the embedding model is away")
@@ -119,7 +139,17 @@ class WatchedEmbedder:
         refused = [text for text in texts if self.refuses(text)]
         if refused:
             raise TextRefused(f"answered 400: the model does not take {refused!r}")
-        return self._inner.embed(texts, timeout_s=timeout_s)
+        return inner.embed(texts, timeout_s=timeout_s)
+
+
+class _WatchedForMessages:
+    def __init__(self, watched: WatchedEmbedder, inner: Embedder) -> None:
+        self._watched = watched
+        self._inner = inner
+        self.model = inner.model
+
+    def embed(self, texts: Sequence[str], *, timeout_s: float) -> list[Vector]:
+        return self._watched.ask(self._inner, texts, timeout_s)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def test_a_variable_that_is_set_to_nothing_is_not_set(environment: pytest.Monkey
 
 
 def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # GIVEN no name, it is the published model; WHEN one is named, THEN it is that one's folder
+    # GIVEN no name, it is the tuned model; WHEN one is named, THEN it is that one's folder
     assert SearchSettings.load().onnx_dir == models_dir() / DEFAULT_MODEL
     for name in packaged_models():
         environment.setenv("SKILLROUTE_EMBEDDING_MODEL", name)
@@ -139,10 +139,10 @@ def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch,
 def test_onnx_runs_the_model_that_the_layer_was_built_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(packaged, "models_dir", lambda: tmp_path)
     assert packaged.default_model() == DEFAULT_MODEL, "where there is none it is named in the error"
-    for name in ("tool-minilm-l6", DEFAULT_MODEL):
+    for name in ("all-minilm-l6-v2", DEFAULT_MODEL):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.json").write_text("{}", encoding="utf-8")
-        assert packaged.default_model() == name, "the published one where it is there"
+        assert packaged.default_model() == name, "the default one where it is there"
 
 
 def test_a_database_is_named_once(environment: pytest.MonkeyPatch) -> None:

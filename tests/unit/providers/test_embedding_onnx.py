@@ -82,6 +82,25 @@ def test_a_packaged_model_is_what_its_description_says(name: str) -> None:
     assert cosine(wanted, near) > cosine(wanted, far) + 0.2
 
 
+def test_messages_are_embedded_as_the_published_model_does_and_tools_otherwise() -> None:
+    published, tuned = (OnnxEmbedder(models_dir() / name) for name in ("all-minilm-l6-v2", "tool-minilm-l6"))
+    text = "Status of POL-358\n\nThe totals are right now; the nightly job had read the old table."
+
+    [as_published], [as_message], [as_tool] = (
+        embed(embedder, text) for embedder in (published, tuned.for_messages(), tuned)
+    )
+
+    assert tuned.for_messages().model == tuned.model
+    assert cosine(as_message, as_published) > 0.97
+    assert cosine(as_tool, as_message) < 0.95
+
+
+def test_a_model_that_knows_one_type_of_text_embeds_messages_as_all_others() -> None:
+    published = OnnxEmbedder(models_dir() / "all-minilm-l6-v2")
+
+    assert embed(published.for_messages(), "send mail") == embed(published, "send mail")
+
+
 def test_it_knows_meanings_not_only_words(model_dir: Path) -> None:
     query, same_meaning, same_word = embed(
         OnnxEmbedder(model_dir),

@@ -8,7 +8,7 @@ from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import HARMLESS
 from skillroute.core.errors import EmbeddingUnavailable, TextRefused
 
-from tests.doubles import FakeClock, TableEmbedder, WatchedEmbedder
+from tests.doubles import FakeClock, TableEmbedder, TypedEmbedder, WatchedEmbedder
 
 MODEL = TableEmbedder().model
 
@@ -35,6 +35,38 @@ def test_it_is_waited_for_no_longer_than_the_caller_has(
     queries.embed("water", MODEL, timeout_s=given_s)
 
     assert [call.timeout_s for call in model.calls] == [waited_s]
+
+
+def test_queries_for_messages_have_vectors_of_their_own(clock: FakeClock) -> None:
+    queries = QueryEmbedder(TypedEmbedder(), clock=clock)
+    of_tools, of_messages = (
+        embedder.embed("water", TypedEmbedder().model) for embedder in (queries, queries.for_messages())
+    )
+
+    assert of_tools != of_messages
+    assert queries.embed("water", TypedEmbedder().model) is of_tools
+
+
+def test_a_model_that_is_not_the_configured_one_tells_messages_apart_as_well(clock: FakeClock) -> None:
+    queries = QueryEmbedder(TableEmbedder(), lambda _: TypedEmbedder(), clock=clock)
+    model = TypedEmbedder().model
+
+    assert queries.embed("water", model) != queries.for_messages().embed("water", model)
+    assert queries.for_messages().embed("water", MODEL) == queries.embed("water", MODEL)
+
+
+def test_a_model_that_failed_is_left_alone_by_queries_for_messages_too(
+    queries: QueryEmbedder, model: WatchedEmbedder
+) -> None:
+    of_messages = queries.for_messages()
+    model.away = True
+    with pytest.raises(EmbeddingUnavailable):
+        queries.embed("water", MODEL)
+    model.away = False
+
+    with pytest.raises(EmbeddingUnavailable):
+        of_messages.embed("fire", MODEL)
+    assert len(model.calls) == 1
 
 
 def test_parts_are_asked_for_in_one_call_and_each_once(queries: QueryEmbedder, model: WatchedEmbedder) -> None:

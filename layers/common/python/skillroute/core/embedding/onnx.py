@@ -1,4 +1,4 @@
-"""Embeddings in this process: all-MiniLM-L6-v2, or a model tuned from it, int8, run by onnxruntime on the CPU."""
+"""Embeddings in this process: a model tuned from all-MiniLM-L6-v2, or that one, int8, by onnxruntime on the CPU."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OnnxEmbedder:
 
     Examples
     --------
-    >>> [vector] = OnnxEmbedder(Path("layers/inference/models/all-minilm-l6-v2")).embed(["send mail"], timeout_s=10)
+    >>> [vector] = OnnxEmbedder(Path("layers/inference/models/tool-minilm-l6")).embed(["send mail"], timeout_s=10)
     >>> len(vector)
     384
     """

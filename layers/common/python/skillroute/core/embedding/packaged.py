@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DEFAULT_MODEL = "all-minilm-l6-v2"
+DEFAULT_MODEL = "tool-minilm-l6"
 
 _ON_LAMBDA = Path("/opt/models")
 _IN_REPOSITORY = Path(__file__).parents[5] / "inference" / "models"
