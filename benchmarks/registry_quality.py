@@ -32,7 +32,7 @@ import numpy as np
 from harness import HERE, arguments, fresh_database, print_table, progress, save
 from registry_corpus import read_lines
 from skillroute.core.caller import LAPTOP
-from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.core.settings import SearchSettings
@@ -78,7 +78,7 @@ class Ranking:
 class ModelAway(QueryEmbedder):
     """Queries while the model cannot be reached."""
 
-    def embed(self, query: str) -> Vector:
+    def embed(self, query: str, model: EmbeddingModel, *, timeout_s: float | None = None) -> Vector:
         raise EmbeddingUnavailable("away, for the benchmark")
 
 

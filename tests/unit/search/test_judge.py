@@ -44,11 +44,11 @@ def test_the_two_curves_may_cross_and_the_lower_counts() -> None:
 
 
 def test_a_threshold_that_is_set_counts_instead_of_the_models() -> None:
-    model, standing = "tool-minilm-l6-int8-v1", Standing(0.5, 0.5, 8)
+    model, standing = "tool-minilm-l6-int8-v2", Standing(0.5, 0.5, 8)
     assert [judged(standing, model, below).no_match for below in (None, 0.0, 1.0)] == [False, False, True]
 
 
-@pytest.mark.parametrize(("standing", "model"), [(None, "tool-minilm-l6-int8-v1"), (Standing(0.5, 0.5, 8), "other")])
+@pytest.mark.parametrize(("standing", "model"), [(None, "tool-minilm-l6-int8-v2"), (Standing(0.5, 0.5, 8), "other")])
 def test_without_a_probability_or_curves_nothing_is_judged(standing: Standing | None, model: str) -> None:
     run = judged(standing, model, 1.0)
     assert (run.confidence, run.confidence_first_five, run.no_match) == (None, None, False)
