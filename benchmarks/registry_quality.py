@@ -99,7 +99,7 @@ def imported(data: Path) -> Iterator[Parts]:
     with fresh_database() as url:
         parts = Parts(SearchSettings(database_url=url))
         try:
-            sync = SyncRegistry(parts.database, parts.embedder, timeout_s=600.0)
+            sync = SyncRegistry(parts.database, parts.document_embedder, timeout_s=600.0)
             for start in range(0, len(servers), _BATCH):
                 report = sync("server", list(servers.values())[start : start + _BATCH], LAPTOP)
                 if refused := [outcome for outcome in report.outcomes if outcome.status != "created"]:
@@ -118,13 +118,13 @@ def rankings(parts: Parts) -> tuple[dict[str, Rank], dict[str, Rank]]:
 
     @cache
     def explained(query: str) -> RegistrySearchResponse:
-        return parts.registry_search(_request(query, explain=True), LAPTOP)
+        return parts.registry_search(_request(query, fusion="boost", explain=True), LAPTOP)
 
     def by_share(share: float) -> Rank:
         return lambda query: _by_share(explained(query), share)
 
     ways: dict[str, Rank] = {
-        "boost": lambda query: _answered(parts.registry_search(_request(query), LAPTOP), "hybrid"),
+        "boost": lambda query: _answered(parts.registry_search(_request(query, fusion="boost"), LAPTOP), "hybrid"),
         "rrf": lambda query: _answered(parts.registry_search(_request(query, fusion="rrf"), LAPTOP), "hybrid"),
         "coverage": lambda query: _answered(
             parts.registry_search(_request(query, fusion="coverage"), LAPTOP), "hybrid"
