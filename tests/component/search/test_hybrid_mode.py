@@ -76,10 +76,10 @@ def test_decision_11_of_tools_of_one_name_the_likeliest_comes_first(system: Syst
     crowd = [("search", at(0.9))] * 1
     for n in range(CANDIDATE_POOL + 20):
         system.tools(crowd, skills=["crowd"], server=f"crowd_{n}", description="search my inbox")
-    system.tool("near", at(0.8), skills=["wanted"], description="search my inbox")
+    system.tools([("nearer", at(0.97)), ("near", at(0.95))], skills=["wanted"], description="search my inbox")
     system.tool("search", at(0.2), skills=["wanted"], server="last", description="something else")
     found = system.search("search my inbox", mode="hybrid", skill_threshold=0.5, limit=10).tools
-    assert [tool.name for tool in found] == ["search", "near"]
+    assert [tool.name for tool in found] == ["search", "nearer", "near"]
 
 
 def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> None:
@@ -217,13 +217,14 @@ def test_a_tool_has_one_score_however_many_are_asked_for(system: System) -> None
     """More tools of a skill than were candidates of all are scored beside these, and below."""
     system.skill("matched", at(0.5))
     system.tool("best", at(0.95), skills=["matched"], description=QUERY)
+    system.tool("weak", at(0.0), skills=["matched"], description="schedule John")
     system.skill("other", at(0.5))
     crowd = [(f"crowd_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)]
     system.tools(crowd, skills=["other"], description="a meeting")
     system.tools([(f"more_{n}", at(0.3 - n / 100)) for n in range(6)], skills=["matched"], description="something else")
     few, many = (system.search(mode="hybrid", skill_limit=1, limit=limit) for limit in (1, 10))
     assert [skill.score for skill in few.matched_skills] == [few.tools[0].score]
-    assert [tool.name for tool in many.tools] == ["best", *(f"more_{n}" for n in range(6))]
+    assert [tool.name for tool in many.tools] == ["best", "weak", *(f"more_{n}" for n in range(6))]
     assert many.tools[0].score == few.tools[0].score
     scores = [tool.score for tool in many.tools]
     assert scores == sorted(scores, reverse=True)

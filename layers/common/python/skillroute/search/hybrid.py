@@ -128,15 +128,13 @@ class HybridRanking:
         members = set(self._index.match(Collection.TOOLS, where=of_skills, limit=len(tools)))
         known = [tool for tool in tools if tool.key in members]
         if len(_above(threshold, known)) < limit:
-            known += self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))
-        elif not (known and known[0].is_named):
-            return _above(threshold, known)  # they are in order
-        return named_first(_above(threshold, known))
+            known = named_first([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
+        return _above(threshold, known)
 
     def _more(
         self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int
     ) -> list[Candidate]:
-        """Return what else the matched skills have, scored beside all other tools, and below those that are known."""
+        """Return what else the matched skills have, scored beside all other tools, and no higher than what is known."""
         have = {tool.key for tool in known}
         found = [tool for tool in self._ranked([*wheres, self._everything], pool) if tool.key not in have]
         skills_of = skills_of_tools(self._index, found)

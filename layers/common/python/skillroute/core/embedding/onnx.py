@@ -158,8 +158,8 @@ class _Engine:
         dimensions = {node.name: node.shape[-1] for node in self._session.get_outputs() if node.shape}
         if inputs - {_TYPE_INPUT} != _INPUTS or dimensions.get(_OUTPUT) != self._model.dimension:
             raise EmbeddingUnavailable(
-                f"{graph} takes {sorted(inputs)} and gives {dimensions}; it should take {sorted(_INPUTS)} (and may take "
-                f"{_TYPE_INPUT}) and give {_OUTPUT} of {self._model.dimension} dimensions"
+                f"{graph} takes {sorted(inputs)} and gives {dimensions}; it should take {sorted(_INPUTS)} (and may "
+                f"take {_TYPE_INPUT}) and give {_OUTPUT} of {self._model.dimension} dimensions"
             )
         self._takes_types = _TYPE_INPUT in inputs
 
