@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, get_args
 
 from skillroute.catalogue.model import Item
@@ -20,8 +21,14 @@ the others, and whole schemas come last."""
 BRIEF_CHARS = 160
 """Characters of a description in brief."""
 
-_SENTENCE_ENDS = (". ", "! ", "? ")
 _LEAST_SENTENCE = 20  # characters: "Note. " at the beginning says nothing
+_STOP = re.compile(r"[.!?](?= )")
+_LAST_WORD = re.compile(r"[\w.]*\Z")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # e.g., i.e., U.S., p.m.
+_ABBREVIATIONS = frozenset({"eg", "ie", "vs", "cf", "ca", "approx", "incl", "excl", "resp", "mr", "mrs", "ms", "dr"})
+_ABBREVIATIONS_AT_ENDS = frozenset({"etc", "al", "inc", "ltd", "corp", "co"})
+"""May be a sentence's last word, and are where a capital letter follows."""
+_LONGEST_ABBREVIATION = 12
 
 
 def forms(tool: EnrichedTool, most: Detail) -> list[dict[str, Any]]:
@@ -73,13 +80,26 @@ def brief(description: str, most: int = BRIEF_CHARS) -> str:
     --------
     >>> brief("Schedule a meeting with other people. Give the time in UTC.")
     'Schedule a meeting with other people.'
+    >>> brief("Convert units, e.g. miles. Not for money.")
+    'Convert units, e.g. miles.'
     """
     text = " ".join(description[: 10 * most].split())
-    ends = [place + 1 for end in _SENTENCE_ENDS if (place := text.find(end, _LEAST_SENTENCE)) >= 0]
-    sentence = text[: min(ends)] if ends else text
+    ends = (stop.end() for stop in _STOP.finditer(text, _LEAST_SENTENCE) if _ends_sentence(text, stop.start()))
+    sentence = text[: next(ends, None)]
     if len(sentence) <= most:
         return sentence
     return f"{sentence[: most - 1].rsplit(' ', 1)[0]}…"
+
+
+def _ends_sentence(text: str, place: int) -> bool:
+    """Return whether the full stop, or its like, at a place ends a sentence; after an abbreviation it does not."""
+    if text[place] != ".":
+        return True
+    last = _LAST_WORD.search(text, max(0, place - _LONGEST_ABBREVIATION), place)
+    word = last[0].lower() if last else ""
+    if word in _ABBREVIATIONS or _DOTTED.fullmatch(word):
+        return False
+    return word not in _ABBREVIATIONS_AT_ENDS or text[place + 2].isupper()
 
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:
