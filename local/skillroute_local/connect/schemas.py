@@ -11,10 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
 from referencing import Registry
+
+from skillroute_local.schema_rules import rules_2020_12
 
 _Keyword = Callable[[Validator, Any, Any, Any], Iterator[ValidationError] | None]
 
@@ -55,7 +57,11 @@ def validator_of(schema: str) -> Validator:
     kind = validator_for(read, default=Draft202012Validator)
     if _pairs(read) > _MOST_PAIRS:
         raise ValueError("it has long lists of unlike entries")
-    kind.check_schema(read)
+    if kind is Draft202012Validator:
+        for problem in rules_2020_12().iter_errors(read):
+            raise SchemaError.create_from(problem)
+    else:
+        kind.check_schema(read)
     keywords = {name: _counted(name, keyword) for name, keyword in kind.VALIDATORS.items()}
     lenient = extend(kind, keywords)
     found: Validator = lenient(_without_dialects(read), registry=Registry())

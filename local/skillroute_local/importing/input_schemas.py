@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema import Draft7Validator
 from jsonschema.exceptions import best_match
 from referencing.exceptions import Unresolvable
+
+from skillroute_local.schema_rules import rules_2020_12
 
 _SHOWN = 200
 # MCP's schemas are of draft 2020-12 where they name no other one.
 _DRAFT_7 = "http://json-schema.org/draft-07/schema"
-_RULES = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 _RULES_7 = Draft7Validator(Draft7Validator.META_SCHEMA)
 _OF_ARGUMENTS = ("inputSchema", "input_schema")  # a result may be anything
 _FIELDS = (*_OF_ARGUMENTS, "outputSchema", "output_schema")
@@ -36,7 +37,7 @@ def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
             continue
         if name in _OF_ARGUMENTS and schema.get("type", "object") != "object":
             return SchemaProblem((name, "type"), f"must be object, as MCP asks: it is {str(schema['type'])[:_SHOWN]!r}")
-        rules = _RULES_7 if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else _RULES
+        rules = _RULES_7 if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else rules_2020_12()
         try:
             if rules.is_valid(schema):
                 continue
