@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 from mcp.shared.dispatcher import ProgressFnT
 from skillroute.core.embedding.port import Embedder
-from skillroute.mcp.arguments import input_schema, parsed
+from skillroute.mcp.arguments import parsed
 from skillroute.mcp.fit import Json
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.tool import ToolError
@@ -21,6 +21,7 @@ from skillroute.mcp.tools.search_tools import SearchToolsArguments
 from skillroute_local.connect import answers
 from skillroute_local.connect.calls import Calls, tool_error
 from skillroute_local.connect.catalogue import Catalogue, Item
+from skillroute_local.connect.own_tools import CALL, CALL_ARGUMENTS, DETAILS, SEARCH, own_tools
 from skillroute_local.connect.pins import definition, pinned, unknown_pins
 from skillroute_local.connect.store import Store
 from skillroute_local.connect.upstream import Upstream
@@ -30,22 +31,6 @@ logger = logging.getLogger(__name__)
 
 _FIRST_LISTINGS_S = 6.0
 """A search waits no longer for servers of which nothing is known yet."""
-
-_LONGEST_NAMES = 800  # characters of the servers' names in the description
-
-SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
-_OF_CALLS = ("id", "arguments")
-_SEARCH = """\
-Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
-before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
-tools gives. Not for what you know already. Ask for one need at a time, in plain words; then call_tool(id, arguments) \
-does it."""
-_DETAILS = """\
-Get everything about what search_tools has found, by ids: whole description, input and output schema. Call it before \
-call_tool where the signature leaves open what to give; not for ids that you guess."""
-_CALL = """\
-Call a tool by the id that search_tools returned, with the arguments that its signature names. The answer is the \
-tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
 
 
 class Front:
@@ -111,7 +96,7 @@ class Front:
         if self._pins:
             await self.settled()
         self._shown = self._definitions()
-        return [*self._own_tools(), *self._shown]
+        return [*own_tools(self._upstreams), *self._shown]
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressFnT | None = None) -> Json:
         """Return the result of a call of a tool that is shown. Raises `MCPError` where the tool's server does."""
@@ -130,8 +115,8 @@ class Front:
         return await self._calls(item.id, arguments, progress)
 
     async def _call(self, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
-        if others := [key for key in arguments if key not in _OF_CALLS]:
-            return tool_error(f"{CALL} takes {' and '.join(_OF_CALLS)}, not {', '.join(others)[:200]}")
+        if others := [key for key in arguments if key not in CALL_ARGUMENTS]:
+            return tool_error(f"{CALL} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}")
         if self._catalogue.item(str(arguments.get("id"))) is None:
             await self.settled()
         return await self._calls(arguments.get("id"), arguments.get("arguments"), progress)
@@ -192,26 +177,6 @@ class Front:
 
     def _definitions(self) -> list[Json]:
         return [definition(name, item) for name, item in self._pinned().items()]
-
-    def _own_tools(self) -> list[Json]:
-        names = ", ".join(self._upstreams)
-        servers = names if len(names) <= _LONGEST_NAMES else f"{names[:_LONGEST_NAMES]}…"
-        id_ = {"type": "string", "description": "Of search_tools' answer."}
-        arguments = {"type": "object", "description": "What the tool takes, by its signature."}
-        taken: Json = {
-            "type": "object",
-            "properties": dict(zip(_OF_CALLS, (id_, arguments), strict=True)),
-            "required": ["id"],
-            "additionalProperties": False,
-        }
-        reads = {"readOnlyHint": True, "openWorldHint": False}
-        return [
-            {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {servers}.",
-             "inputSchema": input_schema(SearchToolsArguments), "annotations": reads},
-            {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
-             "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads},
-            {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken},
-        ]  # fmt: skip
 
 
 def _result(answer: Json) -> Json:

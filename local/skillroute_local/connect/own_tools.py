@@ -1,0 +1,49 @@
+"""The three tools that `connect` itself has: what an agent reads of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillroute.mcp.arguments import input_schema
+from skillroute.mcp.fit import Json
+from skillroute.mcp.tools.search_tools import SearchToolsArguments
+
+from skillroute_local.connect import answers
+
+_LONGEST_NAMES = 800  # characters of the servers' names in the description
+
+SEARCH, DETAILS, CALL = "search_tools", "get_tool_details", "call_tool"
+CALL_ARGUMENTS = ("id", "arguments")
+_SEARCH = """\
+Find the tools, prompts and resources that fit a task, best first, out of those of all connected servers. Call it \
+before you say that something cannot be done, and whenever the task needs an action or live data that none of your \
+tools gives. Not for what you know already. Ask for one need at a time, in plain words; then call_tool(id, arguments) \
+does it."""
+_DETAILS = """\
+Get everything about what search_tools has found, by ids: whole description, input and output schema. Call it before \
+call_tool where the signature leaves open what to give; not for ids that you guess."""
+_CALL = """\
+Call a tool by the id that search_tools returned, with the arguments that its signature names. The answer is the \
+tool's own. With the id of a prompt it returns its messages, with that of a resource its contents."""
+
+
+def own_tools(servers: Iterable[str]) -> list[Json]:
+    """Return the three tools as MCP lists them; `servers` are the names of those behind them."""
+    names = ", ".join(servers)
+    shown = names if len(names) <= _LONGEST_NAMES else f"{names[:_LONGEST_NAMES]}…"
+    id_ = {"type": "string", "description": "Of search_tools' answer."}
+    arguments = {"type": "object", "description": "What the tool takes, by its signature."}
+    taken: Json = {
+        "type": "object",
+        "properties": dict(zip(CALL_ARGUMENTS, (id_, arguments), strict=True)),
+        "required": ["id"],
+        "additionalProperties": False,
+    }
+    reads = {"readOnlyHint": True, "openWorldHint": False}
+    return [
+        {"name": SEARCH, "title": "Search tools", "description": f"{_SEARCH} Connected servers: {shown}.",
+         "inputSchema": input_schema(SearchToolsArguments), "annotations": reads},
+        {"name": DETAILS, "title": "Get tool details", "description": _DETAILS,
+         "inputSchema": input_schema(answers.DetailsArguments), "annotations": reads},
+        {"name": CALL, "title": "Call a tool", "description": _CALL, "inputSchema": taken},
+    ]  # fmt: skip
