@@ -14,7 +14,8 @@ Every pattern is linear in the length of a text: what can repeat without end is 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 MASK = " … "
 """Stands in the searched text where a secret was; no word."""
@@ -65,7 +66,8 @@ _NAME_HINTS = (
 _LIKE_ASCII = str.maketrans({"\u0130": "i", "\u0131": "i", "\u017f": "s"})
 
 
-class _Form(NamedTuple):
+@dataclass(frozen=True)
+class _Form:
     """A form that secrets have. What the pattern finds is taken out, all of it but its first group.
 
     `hints` are what a text must hold one of, in lower case, for the pattern to find anything: looking for words costs
@@ -73,27 +75,33 @@ class _Form(NamedTuple):
     """
 
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    regex: str
+    flags: re.RegexFlag = re.NOFLAG
 
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled at its first use: all of them take 17 ms, which a start that reads no mail need not pay."""
+        return re.compile(self.regex, self.flags)
 
-def _form(hints: tuple[str, ...], pattern: str, flags: re.RegexFlag = re.NOFLAG) -> _Form:
-    return _Form(hints, re.compile(pattern, flags))
+    def may_be_in(self, lower: str) -> bool:
+        """Return whether a text, in lower case, holds a hint."""
+        return not self.hints or any(hint in lower for hint in self.hints)
 
 
 _FORMS = (
     # Blocks, and what is left of one whose end or whose beginning was cut off.
-    _form(
+    _Form(
         ("-----begin",),
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
         re.DOTALL,
     ),
-    _form(
+    _Form(
         ("-----end",),
         r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{16,}+(?:[ \t]{0,8}+\r?\n[>| \t]{0,16}+[A-Za-z0-9+/=]++){0,60}+"
         r"\s{1,8}+[>| \t]{0,16}+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
     ),
     # Keys with the mark of who issues them.
-    _form(
+    _Form(
         (),
         r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{12,}"
         r"|gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|gl(?:pat|dt|rt|cbt)-[\w-]{12,}"
@@ -103,69 +111,69 @@ _FORMS = (
         r"|(?<!-)SG\.[\w-]{12,}\.[\w-]{12,}|(?:AC|SK)[a-f0-9]{32}|key-[a-f0-9]{32}|NRAK-[A-Z0-9]{20,}|ATATT3[\w=-]{20,}"
         r"|hv[sb]\.[\w-]{20,}|tskey-[\w-]{12,}|sq0(?:atp|csp)-[\w-]{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,})",
     ),
-    _form((":",), r"(?<![A-Za-z0-9])[0-9]{8,10}:[\w-]{35}(?![\w-])"),
-    _form(("8q~",), r"(?<![A-Za-z0-9])[\w~.-]{3}8Q~[\w~.-]{31,}"),
+    _Form((":",), r"(?<![A-Za-z0-9])[0-9]{8,10}:[\w-]{35}(?![\w-])"),
+    _Form(("8q~",), r"(?<![A-Za-z0-9])[\w~.-]{3}8Q~[\w~.-]{31,}"),
     # A JWT, also after other words: looked for once from where a run of its characters begins.
-    _form(("eyj",), r"(?<![\w-])((?:(?!(?<![A-Za-z0-9])eyJ)[\w-])*+)eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)*+"),
-    _form(
+    _Form(("eyj",), r"(?<![\w-])((?:(?!(?<![A-Za-z0-9])eyJ)[\w-])*+)eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)*+"),
+    _Form(
         ("hooks.slack.com/", "discord"),
         r"((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks)/)[\w/-]+",
     ),
     # Authorization: Bearer ..., Token ...; Bearer ... and Basic ... where they say something that is no word.
-    _form(
+    _Form(
         ("authori",),
         r"""(\bauthori[sz]ation["'`]?\s*+[:=]\s*+["'`]?)(?:(?:basic|bearer|token|api-?key|digest|negotiate|aws4-hmac-sha256)"""
         rf"""\s++[^\s…"'`][^\n"'`]*+|{_OPAQUE}[\w.~+/=-]{{8,}}+)""",
         re.IGNORECASE,
     ),
-    _form(
+    _Form(
         ("bearer", "basic"),
         rf"\b((?i:bearer)\s+){_OPAQUE}[\w.~+/=-]{{8,}}+|\b((?i:basic)\s+){_OPAQUE}[A-Za-z0-9+/]{{12,}}+={{0,2}}",
     ),
-    _form(("cookie:",), r"(\b(?:set-)?cookie:\s*+)[^\s=…]{1,200}+=[^\n]*+", re.IGNORECASE),
+    _Form(("cookie:",), r"(\b(?:set-)?cookie:\s*+)[^\s=…]{1,200}+=[^\n]*+", re.IGNORECASE),
     # scheme://user:password@host, where a password may hold a slash, but what begins like a port is one; ?sig=..., what
     # is long and random in ?key=..., -u user:password, login NAME password ...
-    _form(("://",), r"(?<=://)[^\s/:@]*+:(?:[^\s/]+(?=@)|(?![0-9]{1,5}/)[^\s]{1,200}(?=@[\w.\[]))"),
-    _form(
+    _Form(("://",), r"(?<=://)[^\s/:@]*+:(?:[^\s/]+(?=@)|(?![0-9]{1,5}/)[^\s]{1,200}(?=@[\w.\[]))"),
+    _Form(
         ("sig=", "signature=", "credential=", "security-token="),
         r"([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token))=)[^\s&#…]++",
         re.IGNORECASE,
     ),
-    _form(
+    _Form(
         ("key=", "auth="),
         r"([?&](?i:key|auth)=)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-]))"
         r"(?=[\w.~%-]{0,64}[0-9])(?=[\w.~%-]{0,64}[A-Za-z])[\w.~%-]{20,}+",
     ),
-    _form(("-u", "--user"), r"((?<!\S)(?:-u|--user)[ =]+)[^\s:…]++:\S++"),
-    _form(("login",), r"(\blogin\s+\S{1,100}\s+password\s+)(?!…)\S++"),
+    _Form(("-u", "--user"), r"((?<!\S)(?:-u|--user)[ =]+)[^\s:…]++:\S++"),
+    _Form(("login",), r"(\blogin\s+\S{1,100}\s+password\s+)(?!…)\S++"),
     # --password ..., <password>...</password>
-    _form(_NAME_HINTS, rf"((?<!\S)--?(?:[A-Za-z0-9]+[._-]){{0,4}}{_NAMES}[ \t]++)(?!-){_VALUE}"),
-    _form(_NAME_HINTS, rf"(<[\w:.-]{{0,64}}{_NAMES}[\w.-]{{0,64}}(?:\s[^<>]{{0,200}})?>)(?!\s*+…)[^<]++"),
+    _Form(_NAME_HINTS, rf"((?<!\S)--?(?:[A-Za-z0-9]+[._-]){{0,4}}{_NAMES}[ \t]++)(?!-){_VALUE}"),
+    _Form(_NAME_HINTS, rf"(<[\w:.-]{{0,64}}{_NAMES}[\w.-]{{0,64}}(?:\s[^<>]{{0,200}})?>)(?!\s*+…)[^<]++"),
     # Several in a line, and what may have blanks in it.
-    _form(
+    _Form(
         ("passwords", "phrase", "secrets", "credentials", "zugangsdaten", "contrase"),
         rf"((?=[pPsSſcCzZ])(?i:passwords|pass[ _-]?phrase|secrets|credentials|zugangsdaten|contraseñas){_IS})"
         r"(?![…\"'`\[{|>])\S[^\n]*+",
     ),
     # Tokens are also counted: those that are no number.
-    _form(
+    _Form(
         ("tokens",),
         rf"((?i:tokens){_IS})(?!\s*…)(?:{_QUOTED}|\[(?![0-9\s,.]*+\])[^\]\n]*+\]?"
         r"|(?=\S{0,64}[0-9])(?=\S{0,64}[A-Za-z])(?![0-9.,]{1,20}[A-Za-z]{1,3}(?!\w))[^\n]++)",
     ),
     # name=value, name: value, "name": "value", NAME => value; "the PIN is ..." where it looks like one.
-    _form(_NAME_HINTS, rf"({_NAMES}{_TAIL}{_IS}){_VALUE}"),
-    _form(
+    _Form(_NAME_HINTS, rf"({_NAMES}{_TAIL}{_IS}){_VALUE}"),
+    _Form(
         _NAME_HINTS, rf"({_NAMES}\s+(?:is|was|are|ist|war|lautet|es|est)\s++)(?!\s*…)(?:{_QUOTED}|(?=\S*[0-9]){_BARE})"
     ),
     # The password for NAME is ..., | password | ... | likewise.
-    _form(
+    _Form(
         _NAME_HINTS,
         rf"({_NAMES}\s(?:for|of|to|on|für|von)\s[^\n:;=…]{{1,40}}?(?:\s(?:is|was|ist|war|lautet)\s++|{_IS}))"
         rf"(?!\s*…)(?:{_QUOTED}|(?=\S{{0,64}}[0-9]){_BARE})",
     ),
-    _form(("|",), rf"(\|[ *_`]{{0,4}}{_NAMES}[ *_`]{{0,40}}\|[ `]{{0,40}})(?=[^\s|]{{0,64}}[0-9])[^\s|]++"),
-    _form(("pin", "otp", "tan"), r"((?<![A-Za-z])(?i:pin|otp|tan)\s*(?:[:=]|is|ist)\s*)[0-9]{4,}"),
+    _Form(("|",), rf"(\|[ *_`]{{0,4}}{_NAMES}[ *_`]{{0,40}}\|[ `]{{0,40}})(?=[^\s|]{{0,64}}[0-9])[^\s|]++"),
+    _Form(("pin", "otp", "tan"), r"((?<![A-Za-z])(?i:pin|otp|tan)\s*(?:[:=]|is|ist)\s*)[0-9]{4,}"),
 )
 
 
@@ -183,9 +191,9 @@ def without_secrets(text: str) -> str:
         before = text
         # Taking out brings no words together, so what is not there now is not there at the end of the round either.
         lower = text.translate(_LIKE_ASCII).lower()
-        for hints, pattern in _FORMS:
-            if not hints or any(hint in lower for hint in hints):
-                text = pattern.sub(_masked, text)
+        for form in _FORMS:
+            if form.may_be_in(lower):
+                text = form.pattern.sub(_masked, text)
         if text == before:
             break
     return text
