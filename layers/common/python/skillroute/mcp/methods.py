@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillroute import __version__
 from skillroute.mcp.fit import Json
 from skillroute.mcp.headers import handshake
-from skillroute.mcp.prompts import CataloguePrompts
-from skillroute.mcp.resources import TEMPLATES, SkillResources
+from skillroute.mcp.resource_templates import TEMPLATES
 from skillroute.mcp.revisions import ALL, STATELESS, Revision, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, quoted
 from skillroute.mcp.tool import Asked
 from skillroute.mcp.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from skillroute.mcp.prompts import CataloguePrompts
+    from skillroute.mcp.resources import SkillResources
 
 _NAME, _TITLE = "skillroute", "Skillroute"
 
@@ -36,17 +39,26 @@ Answer = Callable[[Mapping[str, Any], Asked, Revision], Json]
 
 
 class Methods:
-    """Answers requests, whichever revision they are of."""
+    """Answers requests, whichever revision they are of.
 
-    def __init__(self, toolbox: Toolbox, resources: SkillResources, prompts: CataloguePrompts) -> None:
+    Parameters
+    ----------
+    toolbox : Toolbox
+    resources, prompts : callable
+        Return what answers their methods: a start that is asked for neither must not load what stands behind them.
+    """
+
+    def __init__(
+        self, toolbox: Toolbox, resources: Callable[[], SkillResources], prompts: Callable[[], CataloguePrompts]
+    ) -> None:
         self._shared: dict[str, tuple[Answer, Json]] = {
             "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
             "tools/call": (toolbox.call, {}),
-            "resources/list": (lambda params, asked, of: resources.page(params, asked.caller, of), _PRIVATE),
-            "resources/read": (lambda params, asked, of: resources.read(params, asked.caller, of), _PRIVATE),
+            "resources/list": (lambda params, asked, of: resources().page(params, asked.caller, of), _PRIVATE),
+            "resources/read": (lambda params, asked, of: resources().read(params, asked.caller, of), _PRIVATE),
             "resources/templates/list": (lambda *_: {"resourceTemplates": TEMPLATES}, _PUBLIC),
-            "prompts/list": (lambda params, asked, of: prompts.page(params, asked.caller, of), _PRIVATE),
-            "prompts/get": (lambda params, asked, _: prompts.get(params, asked.caller), {}),
+            "prompts/list": (lambda params, asked, of: prompts().page(params, asked.caller, of), _PRIVATE),
+            "prompts/get": (lambda params, asked, _: prompts().get(params, asked.caller), {}),
         }
         self._of_handshake: dict[str, tuple[Answer, Json]] = {
             "initialize": (lambda params, *_: _initialized(params), {}),

@@ -10,23 +10,14 @@ from skillroute.core.caller import Caller
 from skillroute.core.errors import NotFound
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
+from skillroute.mcp.resource_templates import TYPE
 from skillroute.mcp.revisions import STATELESS, Revision, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError, quoted
 from skillroute.skills.model import Skill, SkillFilter, SkillMember
 from skillroute.skills.read import ReadSkills
 
-_TYPE = "text/markdown"
 _URI = re.compile(r"skill://([a-z][a-z0-9_]{0,63})")
 _MOST_TOOLS = 100
-
-TEMPLATES: list[Json] = [
-    {
-        "uriTemplate": "skill://{id}",
-        "name": "skill",
-        "description": "A skill of the catalogue: what it is for, and its tools with their ids.",
-        "mimeType": _TYPE,
-    }
-]
 
 
 class SkillResources:
@@ -63,7 +54,7 @@ class SkillResources:
         if skill is None or not skill.is_active:
             code = INVALID_PARAMS if revision == STATELESS else RESOURCE_NOT_FOUND
             raise RpcError(code, f"there is no resource {quoted(uri)}; resources/list has those that there are")
-        return {"contents": [{"uri": uri, "mimeType": _TYPE, "text": _text(skill, tools, total)}]}
+        return {"contents": [{"uri": uri, "mimeType": TYPE, "text": _text(skill, tools, total)}]}
 
 
 def _listed(skill: Skill, revision: Revision) -> Json:
@@ -72,7 +63,7 @@ def _listed(skill: Skill, revision: Revision) -> Json:
         "name": skill.id,
         **titled(revision, skill.name),
         "description": skill.description,
-        "mimeType": _TYPE,
+        "mimeType": TYPE,
     }
 
 

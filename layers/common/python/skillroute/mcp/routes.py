@@ -1,22 +1,17 @@
-"""`POST /mcp`, and the metadata that tells clients who issues tokens for it (RFC 9728)."""
+"""`POST /mcp`, and the metadata that tells clients who issues tokens for it (RFC 9728), as FastAPI documents them."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from skillroute.core.caller import Caller, Scope
-from skillroute.core.deadline import Deadline
 from skillroute.core.http.auth import Access
 from skillroute.core.http.docs import IDENTITY
-from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
-from skillroute.core.http.time_limit import left_ms_of
-from skillroute.mcp.headers import Headers
+from skillroute.core.http.protected_resource import ProtectedResource
+from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
 from skillroute.mcp.server import McpServer
-from skillroute.mcp.tool import Asked
-
-PATH = "/mcp"
 
 _MESSAGE = {"content": {"application/json": {"schema": {"type": "object"}}}}
 _ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {
@@ -41,7 +36,7 @@ _OPENAPI = {
 def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None) -> APIRouter:
     """Return the route of the protocol, and that of the metadata, which is 404 where tokens are not what lets in."""
     router = APIRouter(tags=["mcp"])
-    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH, metadata_path=METADATA_PATH + PATH))]  # noqa: N806
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH, metadata_path=METADATA_PATHS[1]))]  # noqa: N806
 
     @router.post(
         PATH, summary="Speak the Model Context Protocol", response_class=Response, responses=_ANSWERS,
@@ -52,19 +47,9 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
 
         Revisions 2025-03-26 to 2026-07-28. Nothing is streamed, so `GET` is 405.
         """
-        headers, body = Headers(request.headers.items()), await request.body()
-        left_ms = left_ms_of(request)
-        asked = Asked(caller, None if left_ms is None else Deadline(left_ms / 1000.0))
-        reply = await run_in_threadpool(server.answer, headers, body, asked)
-        return Response(reply.body, reply.status, media_type="application/json" if reply.body else None)
+        return response_of(await run_in_threadpool(server.answer, *await message_of(request, caller)))
 
     # Not in the document of the API, whose every route asks who it is.
-    @router.get(METADATA_PATH, include_in_schema=False)
-    @router.get(METADATA_PATH + PATH, include_in_schema=False)
-    async def get_metadata(request: Request) -> dict[str, Any]:
-        """Return the metadata of a protected resource (RFC 9728), for anybody: it says how to become somebody."""
-        if resource is None:
-            raise HTTPException(404, "Not Found")
-        return metadata_of(resource, request, PATH)
-
+    for path in METADATA_PATHS:
+        router.add_api_route(path, metadata_endpoint(resource), response_model=None, include_in_schema=False)
     return router

@@ -75,6 +75,11 @@ class Toolbox:
             outage.note(error)
             return _failed(outage.advice(error))
 
+    def make_all(self) -> None:
+        """Make every tool now, where a process is prepared before it is asked anything."""
+        for name in self._makers:
+            self._tool(name)
+
     def _tool(self, name: str) -> Tool:
         if name not in self._made:  # two threads may both make it; they make the same
             tool = self._makers[name]()

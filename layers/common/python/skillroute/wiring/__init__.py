@@ -22,9 +22,8 @@ from skillroute.wiring.providers import make_chat_model, make_classifier, make_e
 from skillroute.wiring.use_cases import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fastapi import APIRouter, FastAPI
+    from starlette.applications import Starlette
 
     from skillroute.core.queue.consumer import Consumer
 
@@ -64,10 +63,18 @@ def skills_app(settings: SkillsSettings | None = None) -> FastAPI:
     return _app(parts, parts.skills_routers(), "Skillroute skills")
 
 
-def mcp_app(settings: McpSettings | None = None) -> FastAPI:
-    """Return the mcp function's app; `app.state.parts` closes what it opened."""
+def mcp_app(settings: McpSettings | None = None) -> Starlette:
+    """Return the mcp function's app, without FastAPI; `app.state.parts` closes what it opened."""
+    from skillroute.core.http.plain_app import create_plain_app
+
     parts = Parts(settings or McpSettings.load())
-    return _app(parts, parts.mcp_routers(), "Skillroute MCP", parts.mcp_too_large())
+    parts.start_ahead()
+    if parts.settings.starts_ahead:
+        parts.mcp_toolbox.make_all()
+    routes = parts.mcp_plain_routes(parts.plain_access)
+    app = create_plain_app(routes, access=parts.plain_access, too_large=parts.mcp_too_large())
+    app.state.parts = parts
+    return app
 
 
 def classify_handler(settings: ClassifySettings | None = None, parts: Parts | None = None) -> Consumer:
@@ -94,11 +101,11 @@ def relay_handler(settings: RelaySettings | None = None, parts: Parts | None = N
     return relay_consumer(parts.relay, parts.migrate)
 
 
-def _app(parts: Parts, routers: list[APIRouter], title: str, too_large: Mapping[str, bytes] | None = None) -> FastAPI:
+def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
     # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
-    app = create_app(routers, access=parts.access, title=title, with_docs=False, too_large=too_large)
+    app = create_app(routers, access=parts.access, title=title, with_docs=False)
     app.state.parts = parts
     return app

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
     from skillroute.core.documents.verify import Verify
-    from skillroute.core.http.auth import Access
+    from skillroute.core.http.auth import Access, Guard
     from skillroute.core.queue.failed_work import FailedWork
     from skillroute.core.relay import Relay
 
@@ -77,6 +77,19 @@ class Parts(CatalogueParts, MailParts, McpParts):
 
     @cached_property
     def access(self) -> Access:
+        """Who may call, for apps of FastAPI: its document shows what lets in."""
+        from skillroute.core.http.bearer import BearerGuard
+
+        return self._access(BearerGuard)
+
+    @cached_property
+    def plain_access(self) -> Access:
+        """Who may call, for apps without FastAPI."""
+        from skillroute.core.http.auth import Guard
+
+        return self._access(Guard)
+
+    def _access(self, bearer_guard: type[Guard]) -> Access:
         from skillroute.core.http.auth import iam_access, jwt_access, open_access
         from skillroute.core.http.claims import TokenRules
         from skillroute.core.http.iam import admin_roles
@@ -95,10 +108,10 @@ class Parts(CatalogueParts, MailParts, McpParts):
             scope_prefix=settings.jwt_scope_prefix,
         )
         if settings.jwt_keys is None:
-            return jwt_access(rules)
+            return jwt_access(rules, guard=bearer_guard)
         from skillroute.core.http.keys import KeySet
 
-        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
+        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of, guard=bearer_guard)
 
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""
@@ -133,5 +146,5 @@ class Parts(CatalogueParts, MailParts, McpParts):
         return self.skill_routers(self.access)
 
     def mcp_routers(self) -> list[APIRouter]:
-        """Return the routes of the mcp function."""
+        """Return the routes of the protocol that agents speak."""
         return self.mcp_routers_of(self.access)

@@ -8,9 +8,10 @@ from fastapi import APIRouter, FastAPI
 
 from skillroute import __version__
 from skillroute.core.http.auth import Access
-from skillroute.core.http.body import BodyLimit
+from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.time_limit import TimeLimit
+from skillroute.core.http.validation_errors import add_validation_errors
 
 
 def create_app(
@@ -45,6 +46,7 @@ def create_app(
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     add_error_handlers(app, access.anyone() if access else None)
+    add_validation_errors(app)
     for router in routers:
         app.include_router(router)
     return app

@@ -12,9 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fastapi import Request
-from fastapi.openapi.models import HTTPBearer
-from fastapi.security.base import SecurityBase
+from starlette.requests import Request
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.errors import Forbidden, Unauthenticated
@@ -75,13 +73,6 @@ class Guard:
         return InsufficientScope(scope.value, self._scope_prefix + scope.value)
 
 
-class BearerGuard(Guard, SecurityBase):
-    """A guard that the OpenAPI document shows as a bearer token."""
-
-    scheme_name = "bearer"
-    model = HTTPBearer(bearerFormat="JWT", description="A JSON Web Token with the scope that the route asks for.")
-
-
 class RoleGuard(Guard):
     """A guard of callers that have no tokens to ask scopes of."""
 
@@ -135,7 +126,11 @@ def iam_access(admins: frozenset[Role]) -> Access:
 
 
 def jwt_access(
-    rules: TokenRules, claims_of: ClaimsOf | None = None, *, clock: Callable[[], float] = time.time
+    rules: TokenRules,
+    claims_of: ClaimsOf | None = None,
+    *,
+    guard: type[Guard] = Guard,
+    clock: Callable[[], float] = time.time,
 ) -> Access:
     """Return the access of tokens.
 
@@ -145,6 +140,8 @@ def jwt_access(
         What their claims must say, checked here or by a gateway.
     claims_of : callable, optional
         Checks a token's signature and returns its claims; without it only a gateway can vouch for a caller.
+    guard : type
+        What the guards are made of: `BearerGuard` where FastAPI's document should show them.
     clock : callable
         Seconds since 1970.
     """
@@ -157,7 +154,7 @@ def jwt_access(
             raise NoIdentity("the request carries no verified identity")
         return rules.caller(claims_of(_bearer_token(request)), clock())
 
-    return Access(identify, guard=BearerGuard, scope_prefix=rules.scope_prefix)
+    return Access(identify, guard=guard, scope_prefix=rules.scope_prefix)
 
 
 def _authorizer(request: Request) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exception_handlers import http_exception_handler
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from skillroute.core import outage
 from skillroute.core.encodable import encodable
@@ -40,19 +39,17 @@ STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
 )
 
 
-MOST_PROBLEMS = 100
-"""Wrong fields that a 422 names."""
-
 MAX_MESSAGE_LENGTH = 2000
 """Characters of a field's name, or of a message, that an answer holds."""
 
 
-def add_error_handlers(app: FastAPI, identified: Callable[[Request], Awaitable[object]] | None = None) -> None:
+def add_error_handlers(app: Starlette, identified: Callable[[Request], Awaitable[object]] | None = None) -> None:
     """Teach an app the error table.
 
     Parameters
     ----------
-    app : FastAPI
+    app : Starlette
+        FastAPI's apps are.
     identified : callable, optional
         Raises `Unauthenticated` for a caller without an identity: they are not shown which paths there are.
     """
@@ -64,11 +61,10 @@ def add_error_handlers(app: FastAPI, identified: Callable[[Request], Awaitable[o
                 await identified(request)
             except SkillrouteError as stranger:
                 return _skillroute_error(request, stranger)
-        return await http_exception_handler(request, refused)
+        return JSONResponse({"detail": refused.detail}, refused.status_code, refused.headers)
 
     app.add_exception_handler(HTTPException, no_such_route)
     app.add_exception_handler(SkillrouteError, _skillroute_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -92,14 +88,6 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": "Internal Server Error"}, status)
     headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
     return JSONResponse({"detail": _encodable(str(error))}, status, headers=headers)
-
-
-def _validation_error(_: Request, error: Exception) -> JSONResponse:
-    problems = cast(RequestValidationError, error).errors()
-    detail = [problem(found["loc"], found["msg"], found["type"]) for found in problems[:MOST_PROBLEMS]]
-    if len(problems) > MOST_PROBLEMS:
-        detail.append(problem(["body"], f"{len(problems) - MOST_PROBLEMS} more problems are not named", "too_many"))
-    return JSONResponse({"detail": detail}, 422)
 
 
 def _unexpected(_: Request, error: Exception) -> JSONResponse:

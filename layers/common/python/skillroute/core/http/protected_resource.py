@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import Request
+from starlette.requests import Request
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Behind it stands the path of the resource that is meant (RFC 9728, section 3.1)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillroute.core.time_left import ending_with, left_ms

@@ -10,7 +10,6 @@ from skillroute.mail.search.budget import Budget
 from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT
 from skillroute.mail.search.tool_arguments import Tool as MailTool
 from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
-from skillroute.mail.search.tool_search import MessageTools
 from skillroute.mcp.fit import Json
 from skillroute.mcp.tool import Asked, Tool
 
@@ -21,21 +20,21 @@ arguments, not words of the query."""
 _OF_PRODUCTS = """\
 The same as search_messages, in all projects of a product at once. Call it when you do not know which project it was."""
 
-_Search = Callable[[Mapping[str, object], Caller, Budget | None], dict[str, Any]]
+Search = Callable[[Mapping[str, object], Caller, Budget | None], dict[str, Any]]
 
 
-def search_messages(tools: MessageTools) -> Tool:
+def search_messages(search: Search) -> Tool:
     """Return the tool over the messages of a project."""
-    return _tool(SEARCH_MESSAGES, "Search messages", _DESCRIPTION, SEARCH_MESSAGES_ANSWER, tools.search_messages)
+    return _tool(SEARCH_MESSAGES, "Search messages", _DESCRIPTION, SEARCH_MESSAGES_ANSWER, search)
 
 
-def search_messages_product(tools: MessageTools) -> Tool:
+def search_messages_product(search: Search) -> Tool:
     """Return the tool over the messages of a product's projects."""
     title, answer = "Search messages of a product", SEARCH_MESSAGES_PRODUCT_ANSWER
-    return _tool(SEARCH_MESSAGES_PRODUCT, title, _OF_PRODUCTS, answer, tools.search_messages_product)
+    return _tool(SEARCH_MESSAGES_PRODUCT, title, _OF_PRODUCTS, answer, search)
 
 
-def _tool(known: MailTool, title: str, description: str, output: Json, search: _Search) -> Tool:
+def _tool(known: MailTool, title: str, description: str, output: Json, search: Search) -> Tool:
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
         return search(arguments, asked.caller, Budget(asked.left_ms))
 

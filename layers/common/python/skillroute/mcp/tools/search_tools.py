@@ -15,7 +15,6 @@ from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.search.model import Query, SearchRequest, SearchResponse
-from skillroute.search.search import ToolSearch
 
 LEAST_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
@@ -55,6 +54,9 @@ _OUTPUT = object_of(
 )
 
 
+Search = Callable[[SearchRequest, Caller], SearchResponse]
+
+
 class SearchToolsArguments(Arguments):
     """What `search_tools` takes."""
 
@@ -69,7 +71,7 @@ class SearchToolsArguments(Arguments):
     )
 
 
-def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
+def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens: Callable[[str], int]) -> Tool:
     """Return the tool over a tool search."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:
@@ -82,7 +84,7 @@ def search_tools(search: ToolSearch, summary: Callable[[Caller], str], count_tok
             item_type=given.item_type,
             include_schemas=most in {"signature", "full"},
         )
-        found = search.search(request, asked.caller)
+        found = search(request, asked.caller)
         limits = [byte_limit()]
         if given.budget_tokens is not None:
             limits.append(token_limit(count_tokens, given.budget_tokens))

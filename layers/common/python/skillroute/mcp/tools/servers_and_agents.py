@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from skillroute.core.caller import Caller
 from skillroute.core.json_schema import INTEGER, NUMBER, STRING, described, list_of, object_of
 from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json
@@ -20,7 +21,6 @@ from skillroute.registry.search.model import (
     RegistrySearchResponse,
     ServerMatch,
 )
-from skillroute.registry.search.search import RegistrySearch
 
 _DESCRIPTION = """\
 Find MCP servers to connect to, and A2A agents to hand a task to, by what they can do or by name. Call it when a whole \
@@ -66,6 +66,9 @@ _TYPES: dict[str | None, list[EntityType]] = {
 }
 
 
+Search = Callable[[RegistrySearchRequest, Caller], RegistrySearchResponse]
+
+
 class ServersAndAgentsArguments(Arguments):
     """What `search_servers_and_agents` takes."""
 
@@ -74,7 +77,7 @@ class ServersAndAgentsArguments(Arguments):
     kind: Literal["server", "agent"] | None = Field(None, description="Only these.")
 
 
-def servers_and_agents(search: RegistrySearch) -> Tool:
+def servers_and_agents(search: Search) -> Tool:
     """Return the tool over a registry search."""
 
     def call(arguments: Mapping[str, Any], asked: Asked) -> Json:

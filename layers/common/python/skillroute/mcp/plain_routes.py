@@ -1,0 +1,69 @@
+"""`POST /mcp` and the metadata of who issues tokens for it (RFC 9728), as routes that need no FastAPI.
+
+FastAPI takes a third of the time that function `mcp` needs to start, and has nothing to do here: what comes in is
+checked by the protocol's own rules. `routes.py` has the same for apps that serve more than this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.deadline import Deadline
+from skillroute.core.http.auth import Access
+from skillroute.core.http.protected_resource import METADATA_PATH, ProtectedResource, metadata_of
+from skillroute.core.http.time_limit import left_ms_of
+from skillroute.mcp.headers import Headers
+from skillroute.mcp.server import McpServer, Reply
+from skillroute.mcp.tool import Asked
+
+PATH = "/mcp"
+METADATA_PATHS = (METADATA_PATH, METADATA_PATH + PATH)
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def plain_routes(server: McpServer, access: Access, resource: ProtectedResource | None) -> list[Route]:
+    """Return the route of the protocol, and those of the metadata, which are 404 where tokens are not what lets in.
+
+    Requests are answered on the event loop's own thread: Lambda gives an environment one at a time.
+    """
+    guard = access.require(Scope.SEARCH, metadata_path=METADATA_PATHS[1])
+
+    async def post_message(request: Request) -> Response:
+        caller = await guard(request)
+        return response_of(server.answer(*await message_of(request, caller)))
+
+    get_metadata = metadata_endpoint(resource)
+    return [
+        Route(PATH, post_message, methods=["POST"]),
+        *(Route(path, get_metadata, methods=["GET"]) for path in METADATA_PATHS),
+    ]
+
+
+async def message_of(request: Request, caller: Caller) -> tuple[Headers, bytes, Asked]:
+    """Return what `McpServer.answer` takes."""
+    headers, body = Headers(request.headers.items()), await request.body()
+    left_ms = left_ms_of(request)
+    return headers, body, Asked(caller, None if left_ms is None else Deadline(left_ms / 1000.0))
+
+
+def response_of(reply: Reply) -> Response:
+    """Return the answer over HTTP; one without a body has no type."""
+    return Response(reply.body, reply.status, media_type="application/json" if reply.body else None)
+
+
+def metadata_endpoint(resource: ProtectedResource | None) -> Endpoint:
+    """Return what answers with the metadata of a protected resource, for anybody: it says how to become somebody."""
+
+    async def get_metadata(request: Request) -> Response:
+        if resource is None:
+            raise HTTPException(404, "Not Found")
+        return JSONResponse(metadata_of(resource, request, PATH))
+
+    return get_metadata
