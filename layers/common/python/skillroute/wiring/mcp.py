@@ -86,10 +86,11 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         return McpServer(Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts))
 
     def _search_tools(self) -> Tool:
+        from skillroute.mcp.remembered import RememberedSummary
         from skillroute.mcp.summary import CatalogueSummary
         from skillroute.mcp.tools.search_tools import search_tools
 
-        summary = CatalogueSummary(self.read_items, self.read_skills, self.count_tokens)
+        summary = RememberedSummary(CatalogueSummary(self.read_items, self.read_skills, self.count_tokens), self.feed)
         return search_tools(self._find_tools, summary, self.count_tokens)
 
     def _tool_details(self) -> Tool:
