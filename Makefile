@@ -124,6 +124,7 @@ bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchma
 	@$(BIN)/python benchmarks/message_quality.py --json $(RESULTS)/message_quality.json
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/message_latency.py --messages $$n --json $(RESULTS)/message_latency_$$n.json || exit 1; done
+	@$(BIN)/python benchmarks/answer_tokens.py --data $(DATA) --json $(RESULTS)/answer_tokens.json
 	@-$(BIN)/python benchmarks/cost.py --json $(RESULTS)/cost.json
 	@rm -f $(RESULTS)/cold_start.json $(RESULTS)/built
 	@-$(MAKE) --no-print-directory build && touch $(RESULTS)/built
@@ -144,6 +145,11 @@ bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is fou
 	@$(BIN)/python benchmarks/compare.py --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
 	@$(BIN)/python benchmarks/report.py $(RESULTS)/compare.json --output docs/benchmarks.md --keep
 	@$(BIN)/python benchmarks/compare_picture.py $(RESULTS)/compare.json docs/retrieval.svg
+
+.PHONY: bench-tokens
+bench-tokens: $(VENV)/.dev ## Count the tokens that tools take of an agent's context (DATA=..., three minutes)
+	@$(BIN)/python benchmarks/answer_tokens.py --data $(DATA) --json $(RESULTS)/answer_tokens.json
+	@$(BIN)/python benchmarks/report.py $(RESULTS)/answer_tokens.json --output docs/benchmarks.md --keep
 
 .PHONY: bench-resume
 bench-resume: $(VENV)/.dev ## Fill an index server with a million rows by processes that are killed (ROWS=..., some minutes)

@@ -55,6 +55,17 @@ _AFRESH = (
     "DELETE FROM mcp.tools WHERE server = 'calendar' AND name IN ('create_event', 'find_free_time')",
 )
 
+_INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "cold-start", "version": "1"},
+    },
+}
+
 Row = dict[str, Any]
 
 
@@ -69,6 +80,9 @@ class Case:
 
 _CASES = (
     Case("search", "search", 1200),
+    # What a client sends first, what it sends next, and a search that comes before either.
+    Case("mcp", "mcp_initialize", 1200),
+    Case("mcp", "mcp_tools_list", 1200),
     Case("mcp", "mcp_call", 1200),
     Case("skills", "skills_list", 800),
     Case("skills", "tool_skills_get"),
@@ -169,10 +183,16 @@ def secret_of(url: str) -> Iterator[dict[str, str]]:
 
 
 def events(folder: Path) -> Path:
-    """Lay the events of the cases into a folder: those that are kept, and one that is not."""
+    """Lay the events of the cases into a folder: those that are kept, and some that are not."""
     target = shutil.copytree(ROOT / "events", folder / "events")
-    built_event = http_event("GET /api/v1/tools/1/skills", None, signed_by(_ROLE))
-    (target / "tool_skills_get.json").write_text(json.dumps(built_event), encoding="utf-8")
+    made = {
+        "tool_skills_get": ("GET /api/v1/tools/1/skills", None),
+        "mcp_initialize": ("POST /mcp", _INITIALIZE),
+        "mcp_tools_list": ("POST /mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+    }
+    for name, (route, body) in made.items():
+        event = http_event(route, body, signed_by(_ROLE))
+        (target / f"{name}.json").write_text(json.dumps(event), encoding="utf-8")
     return target
 
 

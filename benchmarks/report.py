@@ -287,6 +287,16 @@ def _cost(results: Json) -> str:
     return "\n\n".join([about, table(results["bounds"]), table(results["rows"])])
 
 
+def _answer_tokens(results: Json) -> str:
+    about = (
+        "Tokens by the embedding model's tokenizer, which makes more of JSON than those of large language models. "
+        "Requests are the 210 judged ones for Docker's catalogue; of them medians, and the most. Servers are drawn a "
+        "thousand times."
+    )
+    titles = {"tokens": "Docker's MCP catalogue", "connect": "`skillroute connect` in the place of servers"}
+    return "\n\n".join([about, *_titled(titles, results)])
+
+
 def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
     return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
 
@@ -307,6 +317,7 @@ _SECTIONS = {
     "message_quality": ("Message search: quality", _message_quality),
     "message_latency": ("Message search: latency", _message_latency),
     "resume": ("Filling an index server", lambda results: table(results["phases"])),
+    "answer_tokens": ("Tokens in an agent's context", _answer_tokens),
     "cost": ("The most that a request costs, by route", _cost),
     "corpus": ("Corpus", lambda results: table([results])),
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
 from skillroute.core.observability import counts
+from skillroute.mcp.rpc import to_text
 from skillroute.mcp.summary import MAX_TOKENS
 from skillroute.mcp.tool import Asked, Tool
 from skillroute.mcp.toolbox import Toolbox
@@ -618,3 +621,14 @@ def test_the_summary_of_a_large_catalogue_stays_short(client: TestClient, system
     assert summary.startswith(" 200 tools, by skill: skill_of_the_number_0 1, skill_of_the_number_1 1, ")
     assert summary.endswith(" more skills.")
     assert system.parts.count_tokens(f"The catalogue holds{summary}") <= MAX_TOKENS
+
+
+def test_the_page_names_the_tokens_of_the_list(client: TestClient, system: System) -> None:
+    """As `make bench-tokens` counted them, with the summary of a catalogue."""
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    [named] = re.findall(r"^\| `tools/list` of Skillroute, once \| ([\d,]+) \|", page, re.MULTILINE)
+    listed = result(client, "tools/list")["tools"]
+    shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
+    count = system.parts.count_tokens
+    without_summary = sum(count(to_text(tool)) + 1 for tool in shown) - count("The catalogue is empty.")
+    assert without_summary < int(named.replace(",", "")) <= without_summary + MAX_TOKENS

@@ -6,12 +6,16 @@ import asyncio
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
+from skillroute_local.mcp_servers.config import read_servers
+from skillroute_local.mcp_servers.model import HttpServer
 
 from tests.e2e.processes import Up
 
@@ -25,8 +29,16 @@ ARGUMENTS: dict[str, Any] = {
     "search_messages": {"project_key": "atlas-billing", "query": "deploy"},
     "search_messages_product": {"product_key": "atlas", "query": "deploy"},
 }
+PAGES = ("README.md", "docs/mcp.md")
+"""Where agents are connected."""
+
 OF_1_X = os.environ.get("SKILLROUTE_MCP_1_PYTHON")
 """An interpreter that has the last 1.x of the SDK, as `make test-mcp-1` gives it."""
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return what a page shows of a language, block by block."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def url(running: Up) -> str:
@@ -84,16 +96,50 @@ def test_the_last_client_of_1_x_gets_everything(running: Up) -> None:
     assert_everything_is_there(got)
 
 
+def run_sdk(running: Up, page: str) -> dict[str, Any]:
+    """Run what a page shows of the SDK, at the running server, and return what it defines."""
+    [block] = blocks(page, "python")
+    defined: dict[str, Any] = {}
+    exec(compile(block.replace("http://localhost:3000/mcp", url(running)), page, "exec"), defined)
+    return defined
+
+
 def test_the_sdk_does_what_the_page_shows(running: Up, capsys: pytest.CaptureFixture[str]) -> None:
-    [block] = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/mcp.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    exec(compile(block.replace("http://localhost:3000/mcp", url(running)), "docs/mcp.md", "exec"), {})
+    run_sdk(running, "docs/mcp.md")
     assert capsys.readouterr().out.startswith("create_event(")
 
 
-def test_the_configurations_that_the_page_shows_lead_to_the_server() -> None:
-    page = (ROOT / "docs/mcp.md").read_text("utf-8")
-    blocks = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)]
-    servers = [block[key] for block in blocks for key in ("mcpServers", "servers") if key in block]
-    assert [each["skillroute"]["url"] for each in servers] == ["http://localhost:3000/mcp"] * len(servers)
-    assert len(servers) == 3
-    assert "claude mcp add --transport http skillroute http://localhost:3000/mcp" in page
+def test_the_sdk_does_what_the_readme_shows(running: Up) -> None:
+    found = asyncio.run(run_sdk(running, "README.md")["tools_for"]("schedule a meeting with John tomorrow"))
+    assert json.loads(found)["tools"][0]["signature"].startswith("create_event(")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_configurations_that_the_page_shows_lead_to_the_server(page: str, tmp_path: Path) -> None:
+    """As clients read them: by the reader of their files that `skillroute connect` has."""
+    forms = []
+    for block in blocks(page, "json"):
+        shown = json.loads(block)
+        if shown.keys() & {"mcpServers", "servers"}:
+            file = tmp_path / "mcp.json"
+            file.write_text(block)
+            [server] = read_servers(file, environment={}).servers
+            assert isinstance(server, HttpServer)
+            assert (server.name, server.url, server.transport) == ("skillroute", "http://localhost:3000/mcp", "http")
+            forms += shown
+    assert {"mcpServers", "servers"} <= set(forms)
+    text = (ROOT / page).read_text("utf-8")
+    assert "claude mcp add --transport http skillroute http://localhost:3000/mcp" in text
+
+
+@pytest.mark.skipif(shutil.which("claude") is None, reason="needs Claude Code")
+@pytest.mark.parametrize("page", PAGES)
+def test_claude_code_takes_the_command(page: str, tmp_path: Path) -> None:
+    [line] = [
+        line for block in blocks(page, "bash") for line in block.splitlines() if line.startswith("claude mcp add")
+    ]
+    environment = {**os.environ, "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path)}
+    done = subprocess.run(
+        shlex.split(line, comments=True), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

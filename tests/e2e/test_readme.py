@@ -1,4 +1,4 @@
-"""What README.md and the pages of registry and mail tell people to type works, and what they show is what they get."""
+"""What README.md and other pages tell people to type works, and what they show is what they get."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.e2e.processes import Up, answered, cli
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(bash|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_PAGES = ("README.md", "docs/registry.md", "docs/mail.md")
+_PAGES = ("README.md", "docs/skills.md", "docs/registry.md", "docs/mail.md")
 _BLOCKS = [(match[1], match[2]) for page in _PAGES for match in _BLOCK.finditer((ROOT / page).read_text("utf-8"))]
 
 

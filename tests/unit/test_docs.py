@@ -128,6 +128,18 @@ def test_the_readme_names_what_an_idle_deployment_costs() -> None:
     assert re.search(rf"about {round(rest)} dollars\s+a month.+ about {idle} with", text(ROOT / "README.md"), re.DOTALL)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/mcp.md"])
+def test_tokens_that_a_page_names_are_those_that_were_counted(page: str) -> None:
+    """By `make bench-tokens`, which writes its section of docs/benchmarks.md."""
+    counted = text(ROOT / "docs/benchmarks.md").partition("## Tokens in an agent's context")[2].partition("\n## ")[0]
+    cells = {cell.strip() for row in re.findall(r"^\|(.+)\|$", counted, re.MULTILINE) for cell in row.split("|")}
+    table = re.split(r"^\| in the context .*\n", text(ROOT / page), flags=re.MULTILINE)[1].partition("\n\n")[0]
+    tokens = [cell.replace(",", "") for row in table.splitlines() for cell in re.split("[|;]", row.split("|", 2)[2])]
+    named = {cell.strip() for cell in tokens if cell.strip().isdigit()}
+    assert len(named) >= 5
+    assert named - cells == set()
+
+
 def costs() -> str:
     """Return the table of what a deployment costs, but for its last row."""
     section = text(ROOT / "docs/operations.md").partition("## What it costs")[2]

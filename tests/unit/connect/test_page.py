@@ -7,7 +7,11 @@ import re
 from pathlib import Path
 
 import typer
+from skillroute.core.embedding.packaged import models_dir
+from skillroute.core.embedding.tokens import TokenCounter
+from skillroute.mcp.rpc import to_text
 from skillroute_local.cli import app
+from skillroute_local.connect.own_tools import own_tools
 from skillroute_local.mcp_servers.config import read_servers
 from skillroute_local.mcp_servers.model import HttpServer, McpServer, StdioServer
 
@@ -39,6 +43,13 @@ def test_each_agents_snippet_starts_connect_with_options_that_exist(tmp_path: Pa
 
 def test_options_that_the_page_names_exist() -> None:
     assert set(re.findall(r"`(--[a-z]+)", PAGE)) <= OPTIONS
+
+
+def test_the_tokens_of_the_three_tools_are_those_that_the_page_names() -> None:
+    count = TokenCounter(models_dir() / "all-minilm-l6-v2" / "tokenizer.json")
+    listed = own_tools(["time", "git", "fetch", "filesystem", "everything", "memory"])
+    [named] = re.findall(r"the three of `connect` ([\d,]+) ", PAGE)
+    assert count(to_text(listed)) == int(named.replace(",", ""))
 
 
 def test_the_example_of_a_file_is_read(tmp_path: Path) -> None:
