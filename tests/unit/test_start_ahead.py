@@ -6,7 +6,7 @@ import pytest
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.errors import EmbeddingUnavailable
 from skillroute.core.settings import SearchSettings
-from skillroute.wiring import Parts, search_app
+from skillroute.wiring import Parts, mcp_app, search_app
 
 NOWHERE = "postgresql://u:p@127.0.0.1:1/db"
 
@@ -68,3 +68,15 @@ def test_the_search_function_starts_ahead_with_the_real_model_and_no_database(en
     environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
     app = search_app()
     assert app.state.parts.embedder._engine is not None
+
+
+@pytest.mark.parametrize(("initialization_type", "is_made"), [("snap-start", True), ("on-demand", False)])
+def test_the_mcp_function_makes_its_tools_ahead_or_when_they_are_asked_for(
+    environment: pytest.MonkeyPatch, initialization_type: str, is_made: bool
+) -> None:
+    environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", initialization_type)
+    environment.setenv("SKILLROUTE_EMBEDDING_PROVIDER", "hashing")
+    parts = mcp_app().state.parts
+    assert len(parts.mcp_toolbox._made) == (6 if is_made else 0)
+    searches = {"tool_search", "registry_search", "message_tools", "skill_resources", "catalogue_prompts"}
+    assert parts.__dict__.keys() & searches == (searches if is_made else set())

@@ -69,8 +69,7 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
 
     parts = Parts(settings or McpSettings.load())
     parts.start_ahead()
-    if parts.settings.starts_ahead:
-        parts.mcp_toolbox.make_all()
+    parts.make_mcp_ahead()
     routes = parts.mcp_plain_routes(parts.plain_access)
     app = create_plain_app(routes, access=parts.plain_access, too_large=parts.mcp_too_large())
     app.state.parts = parts

@@ -85,6 +85,13 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
 
         return McpServer(Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts))
 
+    def make_mcp_ahead(self) -> None:
+        """Make all that requests may need, where an environment starts before its first one; nothing is opened."""
+        if self.settings.starts_ahead:
+            self.mcp_toolbox.make_all()
+            for name in ("tool_search", "registry_search", "message_tools", "skill_resources", "catalogue_prompts"):
+                getattr(self, name)
+
     def _search_tools(self) -> Tool:
         from skillroute.mcp.remembered import RememberedSummary
         from skillroute.mcp.summary import CatalogueSummary
