@@ -127,7 +127,8 @@ class WatchedEmbedder:
         return self.ask(self._inner, texts, timeout_s)
 
     def for_messages(self) -> Embedder:
-        return _WatchedForMessages(self, message_embedder(self._inner))
+        of_messages = message_embedder(self._inner)
+        return self if of_messages is self._inner else _WatchedForMessages(self, of_messages)
 
     def ask(self, inner: Embedder, texts: Sequence[str], timeout_s: float) -> list[Vector]:
         self.calls.append(EmbedCall(list(texts), timeout_s))
