@@ -9,7 +9,6 @@ import asyncio
 import gc
 import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from skillroute.core.postgres.roles import Group
@@ -89,15 +90,11 @@ def _kept_event_loop() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[EmbeddedPostgres]:
-    """A PostgreSQL server for this session, without syncing to disk: about 0.7 s, once.
-
-    Not under pytest's own temporary directory: each pytest that starts closes that to others, and root's PostgreSQL
-    runs as another user.
-    """
+    """A PostgreSQL server for this session, without syncing to disk: about 0.7 s, once."""
     from skillroute_local.postgres import EmbeddedPostgres
 
     with (
-        tempfile.TemporaryDirectory(prefix="skillroute-tests-") as directory,
+        temporary_directory("skillroute-tests-") as directory,
         EmbeddedPostgres(Path(directory) / "postgres", durable=False) as server,
     ):
         yield server

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.processes import Processes, Up
+from tests.temporary import temporary_directory
 
 
 @contextmanager
 def _fresh_home() -> Iterator[Path]:
-    # Not under pytest's own directory, see `postgres_server`; others may pass, as root's PostgreSQL must.
-    with tempfile.TemporaryDirectory(prefix="skillroute-e2e-") as directory:
-        Path(directory).chmod(0o711)
+    with temporary_directory("skillroute-e2e-") as directory:
+        Path(directory).chmod(0o711)  # others may pass, as root's PostgreSQL must
         yield Path(directory) / "home"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from tests.doubles import EdgeIndexes
 from tests.e2e.generated import tools
 from tests.e2e.load import Threads
 from tests.e2e.processes import HASHING, SOAK, Bare, EmbeddingStub, Processes, answered, eventually, served
+from tests.temporary import temporary_directory
 
 ANSWERS_WITHIN_S = 5.0  # well before any timeout of ours
 OUTAGES = 10 if SOAK else 2
@@ -92,7 +92,7 @@ class TestPostgreSQL:
     @pytest.fixture
     def postgres(self) -> Iterator[EmbeddedPostgres]:
         """A server of the test's own, which may go down; the data stay."""
-        with tempfile.TemporaryDirectory(prefix="skillroute-e2e-") as directory:
+        with temporary_directory("skillroute-e2e-") as directory:
             server = EmbeddedPostgres(Path(directory) / "postgres", durable=False).start()
             migrate(server.url)
             yield server

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,11 +14,13 @@ import pg8000.native
 import psutil
 import pytest
 
+from tests.temporary import temporary_directory
+
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A directory for a cluster, with a space in its path; see the `postgres_server` fixture for why here."""
-    with tempfile.TemporaryDirectory(prefix="skillroute tests ") as directory:
+    """A directory for a cluster, with a space in its path."""
+    with temporary_directory("skillroute tests ") as directory:
         yield Path(directory) / "postgres"
 
 

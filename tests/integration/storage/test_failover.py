@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,11 +19,12 @@ from skillroute.core.postgres.refusals import CommitUnanswered
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.postgres_programs import Programs
 
+from tests.temporary import temporary_directory
+
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """Not under pytest's own temporary directory: see `postgres_server`."""
-    with tempfile.TemporaryDirectory(prefix="skillroute-tests-") as directory:
+    with temporary_directory("skillroute-tests-") as directory:
         yield Path(directory)
 
 
