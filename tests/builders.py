@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
@@ -45,7 +46,7 @@ from tests.doubles import (
     TableEmbedder,
     WatchedEmbedder,
 )
-from tests.integration.storage.rows import Sql, connected
+from tests.integration.storage.rows import Sql
 from tests.restricted import RestrictedPool
 
 QUERY = "schedule a meeting with John"
@@ -57,6 +58,7 @@ def of_org(org_id: str | None, *scopes: Scope) -> Caller:
 
 
 _kept_pools: dict[str, Pool] = {}
+_kept_connections: dict[str, list[Sql]] = {}
 
 
 @contextmanager
@@ -67,10 +69,44 @@ def kept_pool(url: str) -> Iterator[None]:
     plans may have been made when there were fewer rows.
     """
     _kept_pools[url] = Pool(url)
+    _kept_connections[url] = []
     try:
         yield
     finally:
-        _kept_pools.pop(url).close()
+        for kept in (_kept_pools.pop(url), *_kept_connections.pop(url)):
+            kept.close()
+
+
+def _connection(url: str) -> Sql:
+    """Return a connection beside the pool: a kept one where there is one, or another one, which takes 10 ms."""
+    kept = _kept_connections.get(url, [])
+    while kept:
+        if (connection := kept.pop()).is_free():
+            return connection
+        connection.close()
+    return Sql(url)
+
+
+def _give_back(url: str, connection: Sql) -> None:
+    """Keep a connection for the next test, unless nothing is kept of the database or it has something open."""
+    if url in _kept_connections and connection.is_free():
+        _kept_connections[url].append(connection)
+    else:
+        connection.close()
+
+
+@lru_cache(maxsize=256, typed=True)
+def _made_settings(_environment: frozenset[tuple[str, str]], **given: Any) -> LocalSettings:
+    return LocalSettings(**given)
+
+
+def settings_of(**given: Any) -> LocalSettings:
+    """Return the settings that a process has which is given some of them: made once, for that takes 4 ms."""
+    environment = frozenset((name, value) for name, value in os.environ.items() if "SKILLROUTE" in name.upper())
+    try:
+        return _made_settings(environment, **given)
+    except TypeError:  # a list or a dict is among them
+        return LocalSettings(**given)
 
 
 class System:
@@ -109,7 +145,7 @@ class System:
         self.feed = FaultyFeed(make_feed(restricted))
         # What the contracts say to the letter, they say of these (decisions 33 and 35).
         letter = {"default_mode": "semantic", "registry_fusion": "boost"}
-        self.settings = LocalSettings(database_url=url, **letter | settings)  # type: ignore[arg-type]
+        self.settings = settings_of(database_url=url, **letter | settings)
         self.classifier = ScriptedClassifier()
         self.chat = FakeChat()
         self.notifier = FakeNotifier()
@@ -150,7 +186,7 @@ class System:
 
     def close(self) -> None:
         if "rows" in self.__dict__:
-            self.rows.close()
+            _give_back(self.url, self.rows)
         self.replica.wait_for_rebuild()  # else it goes on in the next test, whose database is the same
         self.replica.close()  # the parts close it only if they have used it
         self.parts.close()
@@ -160,7 +196,7 @@ class System:
     @cached_property
     def rows(self) -> Sql:
         """A connection of the test's own; called with a statement it returns the rows."""
-        return Sql(self.url)
+        return _connection(self.url)
 
     # Asking
 
@@ -235,13 +271,16 @@ class System:
 
     def _known_keys(self, skill_ids: Iterable[str], org: str | None) -> dict[str, SkillKey]:
         """Return the keys of skills: those that the organisation sees, or of whom there are any."""
-        with connected(self.url) as sql:  # tests store tools in threads of their own, too
+        sql = _connection(self.url)  # tests store tools in threads of their own, too
+        try:
             rows = sql(
                 "SELECT id, key FROM mcp.skill_categories WHERE id = ANY (:ids::text[]) "
                 "ORDER BY org_id IS NOT DISTINCT FROM :org::text, org_id IS NULL",
                 ids=list(skill_ids),
                 org=org,
             )
+        finally:
+            _give_back(self.url, sql)
         return {skill_id: SkillKey(key) for skill_id, key in rows}
 
     def sql(self, statement: str) -> None:

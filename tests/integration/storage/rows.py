@@ -67,6 +67,14 @@ class Sql:
         rows: list[list[Any]] | None = self._native.run(statement, **params)
         return rows or []
 
+    def is_free(self) -> bool:
+        """Tell whether it is open and in no transaction."""
+        try:
+            self("SELECT 1")
+        except (pg8000.native.Error, OSError):
+            return False
+        return bool(self._native._transaction_status == b"I")  # idle
+
     def close(self) -> None:
         self._native.close()
 
