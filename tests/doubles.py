@@ -553,3 +553,4 @@ def until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < deadline
+        time.sleep(0.001)  # else it keeps the interpreter from the threads that it waits for

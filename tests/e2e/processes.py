@@ -24,7 +24,7 @@ from skillroute_local.home import Home
 from skillroute_local.loopback import listen
 from skillroute_local.postgres_programs import Postmaster
 
-from tests.forks import ForkServer
+from tests.forks import ForkServer, pause
 from tests.soak import SOAK  # noqa: F401 (the tests here take it from here)
 
 T = TypeVar("T")
@@ -38,11 +38,12 @@ _WITHIN_S = 60.0
 
 
 def eventually(condition: Callable[[], T], what: str, *, within_s: float = _WITHIN_S) -> T:
-    """Return the condition's first true result; it is asked every few milliseconds until the time is up."""
-    deadline = time.monotonic() + within_s
+    """Return the condition's first true result; it is asked again and again until the time is up, see `pause`."""
+    began = time.monotonic()
     while not (result := condition()):
-        assert time.monotonic() < deadline, f"not within {within_s:g} s: {what}"
-        time.sleep(0.005)
+        waited_s = time.monotonic() - began
+        assert waited_s < within_s, f"not within {within_s:g} s: {what}"
+        pause(waited_s)
     return result
 
 

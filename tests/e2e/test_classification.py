@@ -60,13 +60,14 @@ def test_every_tool_is_classified_and_everything_adds_up(home: Path, processes: 
     # AND when it goes on, that it becomes less, until nothing is left
     depths: list[int] = [classify["waiting"]]
 
-    def waiting() -> int:
-        with rows_of(server) as sql:
-            [[left]] = sql("SELECT count(*) FROM mcp.outbox")
-        depths.append(left)
-        return int(left)
+    with rows_of(server) as sql:
 
-    eventually(lambda: waiting() == 0, "nothing waits", within_s=600)
+        def waiting() -> int:
+            [[left]] = sql("SELECT count(*) FROM mcp.outbox")
+            depths.append(left)
+            return int(left)
+
+        eventually(lambda: waiting() == 0, "nothing waits", within_s=600)
     classified_s = time.monotonic() - began
 
     # THEN each tool is in a skill or has a suggestion, and all says the same

@@ -74,7 +74,7 @@ class Importer:
         for start in range(0, len(ITEMS), BATCH):
             batch = ITEMS[start : start + BATCH]
             while start - decided_on(self.server) > AHEAD:
-                if self._end.wait(0.02):
+                if self._end.wait(0.05):  # a connection each time, 10 ms of a processor
                     return
             while not self._is_acknowledged(batch):
                 if self._end.wait(0.05):
