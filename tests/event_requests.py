@@ -20,10 +20,12 @@ SIGNED = {
     "agents_get": "GET /api/v1/agents/2",
     "agents_list": "GET /api/v1/agents?tag=dependencies&is_enabled=true&limit=20&offset=0",
     "agents_put": "PUT /api/v1/agents",
+    "agents_put_one": "PUT /api/v1/agents/2",
     "catalog_delete": "DELETE /api/v1/tools/1",
     "catalog_get": "GET /api/v1/tools/1",
     "catalog_list": "GET /api/v1/tools?server=calendar&type=tool&limit=20&offset=0",
     "catalog_put": "PUT /api/v1/tools",
+    "catalog_put_one": "PUT /api/v1/tools/1",
     "mail_agents_delete": "DELETE /api/v1/mail/agents/3",
     "mail_agents_get": "GET /api/v1/mail/agents/3",
     "mail_agents_list": "GET /api/v1/mail/agents?project_id=2&limit=20&offset=0",
@@ -62,6 +64,7 @@ SIGNED = {
     "servers_list": "GET /api/v1/servers?tag=documentation&is_enabled=all&limit=20&offset=0",
     "servers_put": "PUT /api/v1/servers",
     "servers_put_fewer_tools": "PUT /api/v1/servers",
+    "servers_put_one": "PUT /api/v1/servers/1",
     "servers_tools": "GET /api/v1/tools?server=context7&type=tool",
     "skills_classify": "POST /api/v1/skills/classify",
     "skills_create": "POST /api/v1/skills",
@@ -73,6 +76,7 @@ SIGNED = {
     "skills_put": "PUT /api/v1/skills/calendar_management",
     "skills_tools": "GET /api/v1/skills/calendar_management/tools",
     "suggestions_approve": "POST /api/v1/skills/suggestions/1/approve",
+    "suggestions_get": "GET /api/v1/skills/suggestions/1",
     "suggestions_list": "GET /api/v1/skills/suggestions?status=pending",
     "suggestions_merge": "POST /api/v1/skills/suggestions/1/merge",
     "suggestions_reject": "POST /api/v1/skills/suggestions/1/reject",
@@ -154,6 +158,10 @@ def body_of(name: str) -> Any:
     if name == "servers_put_fewer_tools":
         [server] = _BODIES["servers_put"]["servers"]
         return {"servers": [{**server, "version": "1.0.32", "tools": server["tools"][:2]}]}
+    if name.endswith("_put_one"):
+        # What is there already; a server's tools stay.
+        [(_, (first, *_))] = _BODIES[name.removesuffix("_one")].items()
+        return {field: value for field, value in first.items() if field != "tools"}
     if name == "search_registry_disabled":
         return {**_BODIES["search_registry"], "include_disabled": True, "explain": True}
     if name == "skills_put":

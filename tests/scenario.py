@@ -84,7 +84,7 @@ def _names_the_issuer(metadata: dict[str, Any]) -> bool:
 
 
 def _is_401(answer: dict[str, Any]) -> bool:
-    return set(answer) == {"detail"}
+    return set(answer) == {"detail", "code", "request_id"}
 
 
 CALENDAR = {"create_event", "find_free_time"}
@@ -98,7 +98,9 @@ REGISTRY = (
     Step("catalog", "servers_put", 200, _written("unchanged")),
     Step("search", "search_registry", 200, _finds_with_tools(*LIBRARY)),
     Step("catalog", "servers_get", 200, lambda server: (server["path"], server["tool_count"]) == ("/context7", 3)),
+    Step("catalog", "servers_put_one", 200, lambda server: (server["path"], server["tool_count"]) == ("/context7", 3)),
     Step("catalog", "agents_get", 200, lambda agent: agent["path"] == "/upgrade-planner"),
+    Step("catalog", "agents_put_one", 200, lambda agent: agent["path"] == "/upgrade-planner"),
     Step("catalog", "servers_list", 200, _paths("/context7")),
     Step("catalog", "agents_list", 200, _paths("/upgrade-planner")),
     Step("catalog", "servers_tools", 200, lambda items: _names(items) == set(LIBRARY)),
@@ -120,6 +122,7 @@ SIGNED = (
     Step("catalog", "catalog_put", 200, lambda answer: (answer["created"], answer["failed"]) == (2, 0)),
     Step("catalog", "catalog_list", 200, lambda items: _names(items) == CALENDAR),
     Step("catalog", "catalog_get", 200, lambda item: item["name"] == "create_event"),
+    Step("catalog", "catalog_put_one", 200, lambda item: item["name"] == "create_event"),
     Step("skills", "skills_create", 201, lambda skill: skill["id"] == "calendar_management"),
     Step("skills", "skills_create", 409),
     Step("skills", "skills_list", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
@@ -131,6 +134,7 @@ SIGNED = (
     Step("skills", "skills_tools", 200, lambda tools: "create_event" in {each["tool_name"] for each in tools}),
     Step("skills", "skills_get", 200, lambda skill: skill["tool_count"] >= 1),
     Step("skills", "skills_describe", 409),  # without a language model
+    Step("skills", "suggestions_get", 404),
     Step("skills", "suggestions_approve", 404),
     Step("skills", "suggestions_reject", 404),
     Step("skills", "suggestions_merge", 404),

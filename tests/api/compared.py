@@ -49,7 +49,7 @@ QUESTIONS = tuple(_questions())
 # What is compared
 
 _IDS = re.compile(r"(^|_)ids?$")
-_TIMES = re.compile(r"_(ms|us|ts|at)$|^classification_timestamp$")
+_LEFT_OUT = re.compile(r"_(ms|us|ts|at)$|^classification_timestamp$|^request_id$")
 _TOLERANCE = 1e-5
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _HEADERS = ("X-Total-Count", "X-Degraded", "X-Search-Mode", "X-Page-Truncated", "Link")
@@ -62,9 +62,9 @@ def shown(response: Any) -> Any:
 
 
 def without_ids(value: Any, name: str = "") -> Any:
-    """Return JSON without ids of rows and without times. Ids of skills, which their owners choose, stay."""
+    """Return JSON without ids of rows and requests, and without times. Skills' ids, which owners choose, stay."""
     if isinstance(value, dict):
-        return {key: without_ids(each, key) for key, each in value.items() if not _TIMES.search(key)}
+        return {key: without_ids(each, key) for key, each in value.items() if not _LEFT_OUT.search(key)}
     if isinstance(value, list):
         return [without_ids(each, name) for each in value]
     if name == "next_cursor" or (_IDS.search(name) and re.fullmatch(r"\d+", str(value))):

@@ -82,7 +82,7 @@ def test_no_route_lets_a_bad_token_in(app: FastAPI, stranger: TestClient, refusi
         refused = stranger.request(route[0], filled(route[1]), headers=headers, json=BODIES.get(route))
         assert (route, refused.status_code) == (route, 401)
         assert refused.headers["www-authenticate"] == challenge_of(route, challenge), route
-        assert refused.json().keys() == {"detail"}
+        assert refused.json().keys() == {"detail", "code", "request_id"}
         assert isinstance(refused.json()["detail"], str)
         for name, value in headers:
             secret = value.rpartition(" ")[2]
@@ -122,7 +122,7 @@ def test_a_token_without_the_scope_is_refused_whatever_else_it_may(
         for granted in (" ".join(others), None, "", scope.value.upper(), f"{scope.value}x", f"x:{scope.value}"):
             refused = with_token(stranger, route, filled(route[1]), OURS.sign(claims(granted, org)))
             assert (route, granted, refused.status_code) == (route, granted, 403)
-            assert refused.json() == {"detail": f"the token lacks the scope {scope.value!r}"}
+            assert refused.json()["detail"] == f"the token lacks the scope {scope.value!r}"
             challenge = f'Bearer error="insufficient_scope", scope="{scope.value}"'
             assert refused.headers["www-authenticate"] == challenge_of(route, challenge)
     assert stored(refusing) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,9 @@ def test_who_signs_and_is_no_admin_searches_and_changes_nothing(behind_iam: Fast
 
 def test_who_may_only_search_is_told_so_without_a_challenge_for_tokens(behind_iam: FastAPI) -> None:
     answer = through_gateway(behind_iam, ("PUT", "/api/v1/tools"), "/api/v1/tools", signed_by(session_of("Reader")))
-    assert (answer["statusCode"], answer["body"]) == (403, '{"detail":"this identity may only search"}')
+    refused = json.loads(answer["body"])
+    assert (answer["statusCode"], refused["detail"]) == (403, "this identity may only search")
+    assert refused["code"] == "insufficient_scope"
     assert "www-authenticate" not in answer["headers"]
 
 

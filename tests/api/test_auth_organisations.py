@@ -253,7 +253,7 @@ def test_where_an_organisation_is_required_every_route_refuses_tokens_of_none(
         for route in routes_of(app):
             refused = ask(client, route, "acme", {})
             assert (route, refused.status_code) == (route, 401)
-            assert refused.json() == {"detail": "the token lacks the claim 'org-id'"}
+            assert refused.json()["detail"] == "the token lacks the claim 'org-id'"
             challenge, _, metadata = refused.headers["www-authenticate"].partition(", ")
             assert challenge == 'Bearer error="invalid_token"'
             assert metadata.startswith("resource_metadata=") is (route[1] == "/mcp")

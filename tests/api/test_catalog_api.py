@@ -52,6 +52,8 @@ def test_a_result_says_what_became_of_an_item(client: TestClient) -> None:
         "type": "prompt",
         "name": "a",
         "error": None,
+        "errors": [],
+        "warnings": [],
         "refusal": None,
     }
     assert answer["results"][1]["server"] is None
@@ -255,7 +257,7 @@ def test_with_the_database_down_every_catalogue_route_answers_503(system: System
         client.delete("/api/v1/tools/1"),
     ):
         assert response.status_code == 503
-        assert response.json() == {"detail": "PostgreSQL cannot be reached"}
+        assert response.json()["detail"] == "PostgreSQL cannot be reached"
     system.database.down = False
     assert client.get("/api/v1/tools").headers["X-Total-Count"] == "1"
 
@@ -344,7 +346,7 @@ def test_an_item_is_read_whole(client: TestClient) -> None:
 @pytest.mark.parametrize("method", ["get", "delete"])
 def test_an_unknown_id_is_404_with_a_sentence(client: TestClient, method: str) -> None:
     response = getattr(client, method)("/api/v1/tools/999")
-    assert (response.status_code, response.json()) == (404, {"detail": "no item with id 999"})
+    assert (response.status_code, response.json()["detail"]) == (404, "no item with id 999")
 
 
 # DELETE

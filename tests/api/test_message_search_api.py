@@ -141,7 +141,7 @@ def test_without_postgresql_it_is_503(mailbox: Mailbox, system: System, client: 
 
     response = client.post(ROUTE, json={"text": "water"})
 
-    assert (response.status_code, response.json()) == (503, {"detail": "PostgreSQL cannot be reached"})
+    assert (response.status_code, response.json()["detail"]) == (503, "PostgreSQL cannot be reached")
 
 
 def test_without_the_model_it_is_200_and_says_so(mailbox: Mailbox, system: System, client: TestClient) -> None:

@@ -50,6 +50,8 @@ def test_a_server_s_result_says_what_became_of_it_and_of_its_tools(client: TestC
         "name": "Context7",
         "tools": {"created": 1, "updated": 0, "unchanged": 0, "removed": 0, "refused": 0},
         "error": None,
+        "errors": [],
+        "warnings": [],
         "refusal": None,
     }
     assert answer["results"][1]["tools"] is None
@@ -66,6 +68,8 @@ def test_an_agent_s_result_says_what_became_of_it(client: TestClient) -> None:
             "path": "/planner",
             "name": "Planner",
             "error": None,
+            "errors": [],
+            "warnings": [],
             "refusal": None,
         }
     ]
@@ -231,7 +235,7 @@ def test_ids_are_checked_before_anything_is_looked_up(client: TestClient, kind: 
     for wrong in ("0", "-1", "x", "1.5", str(2**63)):
         assert client.request(method, f"/api/v1/{kind}/{wrong}{suffix}").status_code == 422
     unknown = client.request(method, f"/api/v1/{kind}/999{suffix}")
-    assert (unknown.status_code, unknown.json()) == (404, {"detail": f"no {kind.removesuffix('s')} with id 999"})
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, f"no {kind.removesuffix('s')} with id 999")
 
 
 @KINDS

@@ -434,7 +434,7 @@ def test_with_the_database_down_every_search_route_answers_503_and_says_why(syst
         ]
     for response in responses:
         assert response.status_code == 503
-        assert response.json() == {"detail": "PostgreSQL cannot be reached"}
+        assert response.json()["detail"] == "PostgreSQL cannot be reached"
         assert response.headers["Retry-After"]
     assert counts()["DatabaseUnavailable"] == before + 3
     assert [record.levelname for record in log.having("dependency unavailable")] == ["WARNING"] * 3
@@ -590,7 +590,7 @@ def test_the_organisation_and_the_scopes_come_from_the_verified_claims(gateway_a
     assert invoke(gateway_app, "GET", "/api/v1/tools/1", of_a)[0] == 200
     assert invoke(gateway_app, "GET", "/api/v1/tools/1", of_b)[0] == 404
     status, refused = invoke(gateway_app, "PUT", "/api/v1/tools", of_b, body)
-    assert (status, refused) == (403, {"detail": "the token lacks the scope 'catalog'"})
+    assert (status, refused["detail"]) == (403, "the token lacks the scope 'catalog'")
 
 
 def test_an_organisation_gets_403_for_a_global_item_and_404_for_anothers(gateway_app: Any, system: System) -> None:
@@ -607,7 +607,7 @@ def test_an_organisation_gets_403_for_a_global_item_and_404_for_anothers(gateway
 def test_without_a_verified_identity_every_route_answers_401(gateway_app: Any) -> None:
     for method, path in [("POST", "/api/v1/search"), ("GET", "/api/v1/tools"), ("GET", "/api/v1/tools/1")]:
         status, refused = invoke(gateway_app, method, path, None, {"query": QUERY} if method == "POST" else None)
-        assert (status, refused) == (401, {"detail": "the request carries no verified identity"})
+        assert (status, refused["detail"]) == (401, "the request carries no verified identity")
 
 
 def test_a_header_that_claims_an_identity_is_not_believed(gateway_app: Any) -> None:

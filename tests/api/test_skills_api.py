@@ -71,7 +71,7 @@ def test_what_is_optional_has_defaults(client: TestClient) -> None:
 def test_a_duplicate_id_is_409_with_the_contracts_words(client: TestClient) -> None:
     create(client, "calendar_management")
     response = client.post("/api/v1/skills", json=CALENDAR)
-    assert (response.status_code, response.json()) == (409, {"detail": "Skill already exists: calendar_management"})
+    assert (response.status_code, response.json()["detail"]) == (409, "Skill already exists: calendar_management")
 
 
 @pytest.mark.parametrize(
@@ -203,16 +203,15 @@ def test_a_skill_is_read_as_it_was_created(client: TestClient) -> None:
     [
         ("GET", ""),
         ("PATCH", ""),
-        ("PUT", ""),
         ("DELETE", ""),
         ("GET", "/tools"),
         ("POST", "/describe"),
     ],
 )
-def test_an_unknown_skill_is_404_on_every_route(client: TestClient, method: str, path: str) -> None:
-    body = {"name": "Mail", "description": "All about mail."} if method in {"PATCH", "PUT"} else None
+def test_an_unknown_skill_is_404_on_every_route_but_put(client: TestClient, method: str, path: str) -> None:
+    body = {"name": "Mail"} if method == "PATCH" else None
     response = client.request(method, f"/api/v1/skills/unknown{path}", json=body)
-    assert (response.status_code, response.json()) == (404, {"detail": "no skill with id unknown"})
+    assert (response.status_code, response.json()["detail"]) == (404, "no skill with id unknown")
 
 
 @pytest.mark.parametrize("bad", ["Mail", "1a", "a-b", "a" * 65, "a%20b", "a%0A", "%00", "caf%C3%A9"])
@@ -440,7 +439,7 @@ def test_classifying_with_what_may_not_be_is_422(client: TestClient, system: Sys
 
 def test_classifying_an_unknown_tool_is_404(client: TestClient) -> None:
     response = client.post("/api/v1/skills/classify", json={"tool_id": 99})
-    assert (response.status_code, response.json()) == (404, {"detail": "no item with id 99"})
+    assert (response.status_code, response.json()["detail"]) == (404, "no item with id 99")
 
 
 @pytest.mark.parametrize("error", [ClassifierUnavailable("timed out"), ClassifierAnswerInvalid("no JSON")])
@@ -448,7 +447,7 @@ def test_a_classifier_that_fails_is_503(client: TestClient, system: System, erro
     [tool_id] = system.put("t")
     system.classifier.answers["t"] = error
     response = client.post("/api/v1/skills/classify", json={"tool_id": tool_id})
-    assert (response.status_code, response.json()) == (503, {"detail": error.public_message})
+    assert (response.status_code, response.json()["detail"]) == (503, error.public_message)
     assert system.waiting("classify") == [str(tool_id)]
 
 
@@ -526,7 +525,7 @@ def test_approving_what_exists_is_409_and_it_can_be_merged(client: TestClient, s
     id_ = suggest(client, system)
     create(client, "video")
     response = client.post(f"/api/v1/skills/suggestions/{id_}/approve")
-    assert (response.status_code, response.json()) == (409, {"detail": "Skill already exists: video"})
+    assert (response.status_code, response.json()["detail"]) == (409, "Skill already exists: video")
     response = client.post(f"/api/v1/skills/suggestions/{id_}/merge", json={"skill_id": "video"})
     assert (response.status_code, response.json()["suggestion"]["status"]) == (200, "merged")
     assert response.json()["skill"]["tool_count"] == 1
@@ -564,7 +563,7 @@ def test_a_second_decision_is_409(client: TestClient, system: System) -> None:
     client.post(f"/api/v1/skills/suggestions/{id_}/reject")
     for action, body in [("approve", None), ("reject", None), ("merge", {"skill_id": "mail"})]:
         response = client.post(f"/api/v1/skills/suggestions/{id_}/{action}", json=body)
-        assert (response.status_code, response.json()) == (409, {"detail": f"suggestion {id_} is rejected already"})
+        assert (response.status_code, response.json()["detail"]) == (409, f"suggestion {id_} is rejected already")
 
 
 def test_an_unknown_suggestion_is_404(client: TestClient) -> None:
@@ -657,7 +656,7 @@ def test_unknown_tools_and_skills_are_404(client: TestClient, system: System) ->
     assert client.get("/api/v1/tools/99/skills").status_code == 404
     assert client.put("/api/v1/tools/99/skills", json={"skills": [{"skill_id": "mail"}]}).status_code == 404
     response = client.put(f"/api/v1/tools/{tool_id}/skills", json={"skills": [{"skill_id": "unknown"}]})
-    assert (response.status_code, response.json()) == (404, {"detail": "no skill with id unknown"})
+    assert (response.status_code, response.json()["detail"]) == (404, "no skill with id unknown")
 
 
 # Who may do what
@@ -715,7 +714,7 @@ def test_every_route_wants_an_identity_and_its_scope(gateway_app: Any) -> None:
         assert invoke(gateway_app, method, path, None, body)[0] == 401
         others = " ".join({"search", "catalog", "skills"} - {scope})
         status, refused = invoke(gateway_app, method, path, OF_ACME | {"scope": others}, body)
-        assert (path, status, refused) == (path, 403, {"detail": f"the token lacks the scope {scope!r}"})
+        assert (path, status, refused["detail"]) == (path, 403, f"the token lacks the scope {scope!r}")
 
 
 def test_an_organisation_reads_what_is_global_and_changes_none_of_it(gateway_app: Any, system: System) -> None:
@@ -755,8 +754,8 @@ def test_what_belongs_to_an_organisation_is_404_for_others(gateway_app: Any, sys
                 .replace("suggestions/1", f"suggestions/{suggestion.id}")
                 .replace("tools/1", f"tools/{tool_id}")
             )
-            if path in {"/api/v1/skills", "/api/v1/skills/suggestions"}:
-                continue
+            if path in {"/api/v1/skills", "/api/v1/skills/suggestions"} or (method, path[-4:]) == ("PUT", "/own"):
+                continue  # a PUT creates a skill of the caller's own
             body = body | {"tool_id": tool_id} if path.endswith("classify") else body  # noqa: PLW2901
             assert (path, invoke(gateway_app, method, path, claims, body)[0]) == (path, 404)
         assert [skill["id"] for skill in invoke(gateway_app, "GET", "/api/v1/skills", claims)[1]] == ["shared"]
@@ -777,6 +776,6 @@ def test_the_organisation_and_the_reviewer_come_from_the_token(gateway_app: Any,
 
 def test_the_check_of_everything_is_for_who_belongs_to_no_organisation(gateway_app: Any) -> None:
     status, refused = invoke(gateway_app, "GET", "/api/v1/verify", OF_ACME | {"scope": "admin"})
-    assert (status, refused) == (403, {"detail": "the check sees every organisation: it needs a token of none"})
+    assert (status, refused["detail"]) == (403, "the check sees every organisation: it needs a token of none")
     status, answer = invoke(gateway_app, "GET", "/api/v1/verify", {"sub": "ann", "scope": "admin"})
     assert (status, answer["ok"], answer["findings"]) == (200, True, [])

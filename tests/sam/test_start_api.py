@@ -176,11 +176,11 @@ def test_greedy_routes_lead_each_path_to_the_function_that_has_it(api: Api, say:
         method = next(each for each in ("PATCH", "DELETE", "PUT", "POST") if each not in methods_of(path))
         say(f"{method} {asked}")
         api.answered(401, method, asked, None)
-        assert set(api.answered(405, method, asked, everything)) == {"detail"}
+        assert set(api.answered(405, method, asked, everything)) == {"detail", "code", "request_id"}
     for path in (each for each in UNKNOWN if each.startswith("/api/v1/")):
         say(path)
         api.answered(401, "POST", path, None)
-        assert set(api.answered(404, "POST", path, everything)) == {"detail"}
+        assert set(api.answered(404, "POST", path, everything)) == {"detail", "code", "request_id"}
     for path in ("/health", "/ready"):
         api.answered(401, "GET", path, None)
         api.answered(200, "GET", path, everything)

@@ -38,6 +38,7 @@ def show_report(report: ImportReport, *, dry_run: bool) -> None:
     if report.waiting_for_model:
         err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
     _show_lines(report.notes)
+    _show_lines(report.warnings)
     _show_lines(report.refused)
     _show_lines(report.problems)
 

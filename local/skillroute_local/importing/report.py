@@ -23,6 +23,8 @@ class ImportReport:
         Names each that was not stored.
     refused : list of str
         Names each that was stored and whose text the embedding model does not take.
+    warnings : list of str
+        Names each field that nobody knows and that was probably meant otherwise.
     notes : list of str
         What a person should know, such as why nothing was removed.
     waiting_for_model : bool
@@ -33,6 +35,7 @@ class ImportReport:
     tools: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     waiting_for_model: bool = False
 

@@ -45,6 +45,7 @@ def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress
                 report.problems.append(f"{where}: {error['field']}: {error['message']}")
             elif kind == "items":
                 stored = result["id"]
+            report.warnings += [f"{where}: {each['field']}: {each['message']}" for each in result.get("warnings", ())]
             if refusal := result.get("refusal"):
                 report.refused.append(f"{where}: {refusal}")
         progress(sum(row.size for row in batch))

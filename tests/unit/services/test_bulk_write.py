@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.caller import LAPTOP
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.errors import InvalidInput, StatementRejected
@@ -29,6 +30,7 @@ class Numbers(Writing[Number, Done[Outcome], Outcome]):
     identity = ("value", "value")
     outcome_type = Outcome
     metrics: ClassVar = (Metric.ITEMS_WRITTEN, Metric.ITEMS_FAILED)
+    caller = LAPTOP
 
     def __init__(
         self,

@@ -7,11 +7,23 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.access import own, visible
 from skillroute.core.caller import Caller
 from skillroute.core.postgres.database import Session
+from skillroute.core.versions import Expected, check_version
 
 
 def visible_item(session: Session, item_id: int, caller: Caller) -> Item:
     """Return an item. Raises `NotFound`, also when it is another organisation's."""
     return visible(ItemRepository(session).get(item_id, caller.org_id), "item", item_id)
+
+
+def locked_item(session: Session, item_id: int, caller: Caller, expected: Expected | None) -> Item:
+    """Return an item that the caller may change, locked to the end of the transaction.
+
+    Raises `NotFound` and `Forbidden`, and `VersionConflict` where it is not the version that is expected.
+    """
+    ItemRepository(session).lock(item_id, caller.org_id)
+    item = own_item(session, item_id, caller)
+    check_version(expected, item.version, f"item {item_id}")
+    return item
 
 
 def own_item(session: Session, item_id: int, caller: Caller) -> Item:

@@ -41,6 +41,15 @@ class UpsertRequest(BaseModel):
 UpsertBody = Annotated[UpsertRequest, BeforeValidator(_items_of)]
 
 
+_ONE_ITEM = ItemInput.model_json_schema(by_alias=False)
+ItemBody = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {**_ONE_ITEM, "required": [], "title": "ItemOfId", "description": "An item; what names it may be left out."}
+    ),
+]
+
+
 class ItemResult(Result):
     """The result of one item."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from skillroute.core.versions import version_of
+
 ItemType = Literal["tool", "prompt", "resource"]
 
 JsonObject = Mapping[str, Any]
@@ -51,6 +53,11 @@ class Item:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def version(self) -> str:
+        """The version of what its owner wrote; its skills do not count, nor whether it is active."""
+        return version_of(self.updated_at, self.content_hash)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemSchemas:
@@ -63,7 +70,13 @@ class ItemSchemas:
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """Which items a listing shows. None means no condition."""
+    """Which items a listing shows. None means no condition.
+
+    Attributes
+    ----------
+    skill_id : str or None
+        Of a skill, or of several with commas between them: an item of any of them is shown.
+    """
 
     type: ItemType | None = None
     server: str | None = None

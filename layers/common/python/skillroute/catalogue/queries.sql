@@ -41,7 +41,7 @@ WITH r AS MATERIALIZED (
         tags = excluded.tags,
         metadata = excluded.metadata,
         content_hash = excluded.content_hash,
-        updated_at = now()
+        updated_at = clock_timestamp()
     WHERE t.content_hash <> excluded.content_hash
     RETURNING t.id, t.server, t.type, t.name, (t.xmax = 0) AS created
 )
@@ -56,6 +56,10 @@ JOIN LATERAL (
     SELECT id, server, type, name FROM mcp.tools
     WHERE org_id = :org_id::text AND server = r.server AND type = r.type AND name = r.name
 ) t ON t.id NOT IN (SELECT id FROM written)
+
+-- name: lock_item
+SELECT id FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+FOR UPDATE
 
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
@@ -103,7 +107,7 @@ FROM (
           AND (:skill_id::text IS NULL OR EXISTS (
                 SELECT FROM mcp.tool_skill_assignments a
                 JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
-                WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+                WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
         ORDER BY t.id
         LIMIT :limit::int OFFSET :offset::bigint
     ) page
@@ -124,7 +128,7 @@ WHERE (:type::text IS NULL OR t.type = :type::text)
   AND (:skill_id::text IS NULL OR EXISTS (
         SELECT FROM mcp.tool_skill_assignments a
         JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
-        WHERE a.tool_id = t.id AND c.id = :skill_id::text AND (c.org_id IS NULL OR c.org_id = t.org_id)))
+        WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
 
 -- name: item_counts
 SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text) WHERE is_active GROUP BY type ORDER BY type

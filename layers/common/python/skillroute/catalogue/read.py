@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from skillroute.catalogue.access import own_item, visible_item
+from skillroute.catalogue.access import locked_item, own_item, visible_item
 from skillroute.catalogue.model import Item, ItemFilter, ItemType
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.servers import ServersOfItems
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
-from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.versions import Expected
 
 
 class ReadItems:
@@ -57,7 +58,7 @@ class Catalogue(ReadItems):
         self._servers = servers
         self._after_commit = after_commit
 
-    def delete(self, item_id: int, caller: Caller) -> None:
+    def delete(self, item_id: int, caller: Caller, expected: Expected | None = None) -> None:
         """Delete an item of the caller's organisation.
 
         A server that offered it is found by the words that are left at once. By meaning it is found again once the
@@ -69,14 +70,18 @@ class Catalogue(ReadItems):
             No item has the id, or it is another organisation's.
         Forbidden
             It is global and the caller belongs to an organisation.
+        VersionConflict
+            It is not the version that is expected.
         """
-        self._database.transact(lambda session: self._delete(session, item_id, caller))
+        self._database.transact(lambda session: self._delete(session, item_id, caller, expected))
         self._after_commit()
 
-    def _delete(self, session: Session, item_id: int, caller: Caller) -> None:
+    def _delete(self, session: Session, item_id: int, caller: Caller, expected: Expected | None) -> None:
         """Delete an item, and derive again what a server that no longer offers it is found by."""
         server, type_, _ = own_item(session, item_id, caller).content.key
         servers = self._servers.lock(session, caller.org_id, [server]) if type_ == "tool" and server else []
+        if expected is not None:
+            locked_item(session, item_id, caller, expected)
         if not ItemRepository(session).delete(item_id, caller.org_id):
-            raise NotFound(f"no item with id {item_id}")  # somebody else was faster
+            raise not_found("item", item_id)  # somebody else was faster
         self._servers.refresh(session, servers)

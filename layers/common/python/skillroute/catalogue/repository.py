@@ -106,6 +106,10 @@ class ItemRepository:
         rows = self._run("get_item", id=item_id, org_id=org_id)
         return _to_item(rows[0]) if rows else None
 
+    def lock(self, item_id: int, org_id: str | None) -> None:
+        """Lock an item of exactly this organisation to the end of the transaction, if there is one."""
+        self._run("lock_item", id=item_id, org_id=org_id)
+
     def some(self, item_ids: Sequence[int], org_id: str | None) -> tuple[list[Item], list[int]]:
         """Return the active items of these ids, in their order, and the ids of those that had no room."""
         rows = self._run("get_items", ids=list(item_ids), org_id=org_id, max_bytes=PAGE_BYTES)

@@ -4,9 +4,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
+from pydantic import AfterValidator
 
-from skillroute.catalogue.answers import ItemOut, UpsertBody, UpsertResponse
-from skillroute.catalogue.model import ItemFilter, ItemType
+from skillroute.catalogue.answers import ItemBody, ItemOut, UpsertBody, UpsertResponse
+from skillroute.catalogue.model import Item, ItemFilter, ItemType
 from skillroute.catalogue.read import Catalogue
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import Caller, Scope
@@ -14,7 +15,20 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
+
+_LONGEST_ID = 64
+
+
+def _short_ids(skill_ids: str) -> str:
+    ids = [skill_id.strip() for skill_id in skill_ids.split(",")]
+    if any(len(skill_id) > _LONGEST_ID for skill_id in ids):
+        raise ValueError(f"no skill has an id of more than {_LONGEST_ID} characters")
+    return ",".join(filter(None, ids))
+
+
+SkillIds = Annotated[Text, AfterValidator(_short_ids)]
 
 
 def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> APIRouter:
@@ -39,21 +53,34 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> API
         server: Annotated[Text | None, Query(max_length=256)] = None,
         name: Annotated[Text | None, Query(max_length=256)] = None,
         tag: Annotated[Text | None, Query(max_length=64)] = None,
-        skill_id: Annotated[Text | None, Query(max_length=64)] = None,
+        skill_id: Annotated[
+            SkillIds | None,
+            Query(max_length=10_000, description="Comma-separated; an item of any of them is shown."),
+        ] = None,
     ) -> Response:
         """Return a page of items by id; all conditions must hold."""
         where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
         items, total = catalogue.page(where, caller, limit=page.limit, offset=page.offset)
         return page.response(map(ItemOut.of, items), total)
 
-    @router.get("/{item_id}", summary="Get an item", responses=NOT_FOUND)
-    def get_item(item_id: ItemId, caller: AsReader) -> ItemOut:
+    @router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
+    def get_item(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
         """Return an item with its schemas and skills."""
-        return ItemOut.of(catalogue.get(item_id, caller))
+        return _shown(catalogue.get(item_id, caller), response)
 
-    @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND)
-    def delete_item(item_id: ItemId, caller: AsWriter) -> None:
+    @router.put("/{item_id}", summary="Write an item over", responses=VERSIONED | NOT_FOUND | STALE)
+    def put_item(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
+        """Write an item over whole; its server, type and name stay. What it says already changes nothing."""
+        return _shown(sync.one(item_id, body, caller, expected), response)
+
+    @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
+    def delete_item(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete an item and its skill assignments; the next search no longer finds it."""
-        catalogue.delete(item_id, caller)
+        catalogue.delete(item_id, caller, expected)
 
     return router
+
+
+def _shown(item: Item, response: Response) -> ItemOut:
+    tell_version(response, item.version)
+    return ItemOut.of(item)

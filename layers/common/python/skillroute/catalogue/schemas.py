@@ -13,6 +13,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.core.errors import InvalidInput
 from skillroute.core.json_input import check_json, validated
+from skillroute.core.known_fields import KnownFields, names_of
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
@@ -67,8 +68,28 @@ class ItemInput(BaseModel):
         )
 
 
+ITEM_FIELDS = KnownFields(
+    taken=names_of(ItemInput),
+    shown=frozenset(
+        [
+            "id",
+            "org_id",
+            "is_active",
+            "is_embedded",
+            "skill_ids",
+            "primary_skill_id",
+            "content_hash",
+            "created_at",
+            "updated_at",
+        ]
+    ),
+    others=frozenset(["title", "icons", "uri", "uriTemplate", "mimeType", "size", "arguments", "execution", "_meta"]),
+)
+"""Of an item; the others are MCP's."""
+
+
 def read_item(raw: object) -> ItemContent:
-    """Check one item and return its content.
+    """Check one item and return its content. What only answers have of it is left aside.
 
     Raises
     ------
@@ -77,6 +98,7 @@ def read_item(raw: object) -> ItemContent:
     """
     if not isinstance(raw, Mapping):
         raise InvalidInput("item", "must be an object")
+    raw = ITEM_FIELDS.without_shown(raw)
     size = check_json(raw)
     if size > MAX_BYTES:
         raise InvalidInput("item", f"is {size} bytes as JSON; at most {MAX_BYTES} are allowed")

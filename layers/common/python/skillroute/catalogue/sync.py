@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Unpack
 
-from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.access import locked_item, own_item, visible_item
+from skillroute.catalogue.model import Item, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
-from skillroute.catalogue.schemas import read_item
+from skillroute.catalogue.schemas import ITEM_FIELDS, read_item
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.bulk_write import BulkWrite, Done, Writing
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
+from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.versions import Expected, OneWrite
 
 MAX_ITEMS = 500
 """Items of one call."""
@@ -60,6 +63,34 @@ class SyncTools(BulkWrite):
         """Create or change items of the caller's organisation, `MAX_ITEMS` at most; see `BulkWrite`."""
         return self._carry_out(_Items(self._writer, self._servers, caller), items)
 
+    def one(self, item_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None) -> Item:
+        """Write one item of the caller's organisation over, and return it as it was stored.
+
+        Parameters
+        ----------
+        raw : mapping
+            The item whole; without its server, type and name, which stay, or with the same.
+
+        Raises
+        ------
+        InvalidInput
+            A field's value is not allowed, or names another item.
+        NotFound, Forbidden
+            There is no such item, or it is not the caller's.
+        VersionConflict
+            It is not the version that is expected.
+        """
+        key = self._database.read(lambda session: own_item(session, item_id, caller)).content.key
+        named = {"server": key.server or None, "type": key.type, "name": key.name, **raw}
+        for field, of in zip(ItemKey._fields, read_item(named).key, strict=True):
+            if of != getattr(key, field):
+                raise InvalidInput(field, f"is that of another item than {item_id}, whose {field} stays as it is")
+        one: OneWrite[Item] = OneWrite(item_id, expected)
+        [outcome] = self._carry_out(_Items(self._writer, self._servers, caller, one), [named]).outcomes
+        if outcome.status == "failed" or one.written is None:
+            raise InvalidInput.of(outcome.problems)
+        return one.written
+
 
 @dataclass(frozen=True, slots=True)
 class _Incoming:
@@ -87,12 +118,18 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
     outcome_type = ItemOutcome
     metrics: ClassVar = (Metric.ITEMS_WRITTEN, Metric.ITEMS_FAILED)
 
-    def __init__(self, writer: ItemWriter, servers: ServersOfItems, caller: Caller) -> None:
+    def __init__(
+        self, writer: ItemWriter, servers: ServersOfItems, caller: Caller, one: OneWrite[Item] | None = None
+    ) -> None:
         self._writer = writer
         self._servers = servers
-        self._caller = caller
+        self.caller = caller
+        self._one = one
         self._states: States = {}
         self._embedded = EmbeddedItems((), {})
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return ITEM_FIELDS.warnings(raw)
 
     def read(self, index: int, raw: object) -> _Incoming:
         return _Incoming(index, IncomingItem.of(read_item(raw)))
@@ -102,19 +139,25 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
 
     def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
         items = [thing.item for thing in incoming]
-        self._states = self._writer.states(items, self._caller)
+        self._states = self._writer.states(items, self.caller)
         self._embedded = self._writer.embedded(items, self._states, deadline)
         return not self._embedded.embedding_unavailable
 
     def settled(self, thing: _Incoming) -> ItemOutcome | None:
+        if self._one is not None:
+            return None  # that it is the expected version shows in the transaction only
         state = self._states.get(thing.key)
         return _outcome(thing, state, None) if thing.item.is_unchanged(state) else None
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
-        org_id, rows, keys = self._caller.org_id, self._rows(some), [thing.key for thing in some]
+        org_id, rows, keys = self.caller.org_id, self._rows(some), [thing.key for thing in some]
         # Their state is that of all their items; what they are found by is said by their tools.
         servers = self._servers.lock(session, org_id, list({key.server for key in keys if key.server}))
-        written = self._writer.upsert(session, rows, self._caller)
+        if self._one is not None:
+            locked_item(session, self._one.id, self.caller, self._one.expected)
+        written = self._writer.upsert(session, rows, self.caller)
+        if self._one is not None:
+            self._one.written = visible_item(session, self._one.id, self.caller)
         if any(key.type == "tool" for key in written):
             self._servers.refresh(session, servers)
         unknown = [key for key in keys if key not in written and key not in self._states]
@@ -125,7 +168,7 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
 
     def attempt(self, session: Session, some: Sequence[_Incoming]) -> object:
         # What their servers are found by is left out: it took longer than the items.
-        return self._writer.upsert(session, self._rows(some), self._caller)
+        return self._writer.upsert(session, self._rows(some), self.caller)
 
     def is_news(self, done: _Done) -> bool:
         return bool(done.written)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, EmbeddingJob
 from skillroute.core.embedding.port import EMBEDDING_MODEL
-from skillroute.core.errors import InvalidInput, StatementRejected
+from skillroute.core.errors import FieldProblem, InvalidInput, StatementRejected
+from skillroute.core.known_fields import refuse_other_org
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
@@ -59,6 +61,8 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
         Makes an `Outcome`, of its fields and those that `named` returns.
     metrics : tuple of Metric
         Of what was written, and of what failed.
+    caller : Caller
+        Who writes.
     """
 
     noun: str
@@ -66,6 +70,11 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
     identity: tuple[str, str]
     outcome_type: Callable[..., OutT]
     metrics: ClassVar[tuple[Metric, Metric]]
+    caller: Caller
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        """Return what is questionable about one that is to be read."""
+        return ()
 
     @abstractmethod
     def read(self, index: int, raw: object) -> InT:
@@ -109,7 +118,7 @@ class Writing(ABC, Generic[InT, DoneT, OutT]):
     def failed(self, index: int, error: InvalidInput, thing: InT | None = None) -> OutT:
         """Return the outcome of one that failed; None could not be read."""
         names = {} if thing is None else self.named(thing)
-        return self.outcome_type(index, "failed", field=error.field, reason=error.message, **names)
+        return self.outcome_type(index, "failed", problems=tuple(error.problems), **names)
 
 
 class BulkWrite(EmbeddingJob):
@@ -137,7 +146,7 @@ class BulkWrite(EmbeddingJob):
             outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
         themselves, others = self._finish(writing, done, deadline if all_embedded else None)
         outcomes |= settled | ({} if done is None else _with_refusals(done.outcomes, themselves.refused))
-        in_order = [outcomes[index] for index in sorted(outcomes)]
+        in_order = [_with_warnings(outcomes[index], writing.warnings(things[index])) for index in sorted(outcomes)]
         report = Report(
             in_order,
             embedding_unavailable=not (all_embedded and themselves.complete and others.complete),
@@ -172,6 +181,10 @@ def _with_refusals(outcomes: Mapping[int, OutT], refused: Container[str]) -> dic
     }
 
 
+def _with_warnings(outcome: OutT, warnings: Sequence[FieldProblem]) -> OutT:
+    return replace(outcome, warnings=tuple(warnings)) if warnings else outcome
+
+
 def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> tuple[list[InT], dict[int, OutT]]:
     """Read what can be read; the rest has failed already."""
     incoming: list[InT] = []
@@ -181,6 +194,7 @@ def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> t
     for index, raw in enumerate(things):
         thing: InT | None = None
         try:
+            refuse_other_org(raw, writing.caller.org_id)
             thing = writing.read(index, raw)
             first = first_place.setdefault(thing.key, index)
             if first != index:

@@ -4,6 +4,7 @@ SkillrouteError
 ├── InvalidInput                  a value that the caller sent is wrong; names the field
 ├── NotFound                      no such item, or none that this caller may see
 ├── Conflict                      it exists already, or the state does not allow the change
+├── VersionConflict               it is not the version that the caller has read
 ├── Unauthenticated               nobody vouches for the caller
 ├── Forbidden                     the caller may see it but not change it, or lacks a scope
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
@@ -29,9 +30,50 @@ Each is raised where it is known and translated once at the edge: `core/http/err
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from skillroute.core.error_codes import ErrorCode
+
 
 class SkillrouteError(Exception):
-    """The root of the tree. `str(error)` is a sentence that callers may see, but for `DependencyUnavailable`."""
+    """The root of the tree. `str(error)` is a sentence that callers may see, but for `DependencyUnavailable`.
+
+    Attributes
+    ----------
+    code : ErrorCode
+        What programs go by.
+    """
+
+    code: ErrorCode = ErrorCode.INTERNAL_ERROR
+
+
+class _Coded(SkillrouteError):
+    """An error of which there are several kinds, each with a code of its own."""
+
+    def __init__(self, message: str, code: ErrorCode | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One thing that is wrong with what the caller sent, or questionable.
+
+    Attributes
+    ----------
+    field : str
+        Dotted, as the caller knows it: ``items.3.input_schema``.
+    message : str
+        What is wrong with it, and what is allowed.
+    type : str
+        What programs go by; pydantic's types of errors are among them.
+    """
+
+    field: str
+    message: str
+    type: str = "value_error"
 
 
 class InvalidInput(SkillrouteError):
@@ -43,28 +85,68 @@ class InvalidInput(SkillrouteError):
         The offending field as the caller knows it, dotted: ``items.3.input_schema``.
     message : str
         What is wrong with it, and what is allowed.
+    others : sequence of FieldProblem
+        What else is wrong.
     """
 
-    def __init__(self, field: str, message: str) -> None:
+    code = ErrorCode.INVALID_REQUEST
+
+    def __init__(self, field: str, message: str, *, others: Sequence[FieldProblem] = ()) -> None:
         super().__init__(f"{field}: {message}")
         self.field = field
         self.message = message
+        self.problems: Sequence[FieldProblem] = (FieldProblem(field, message), *others)
+
+    @classmethod
+    def of(cls, problems: Sequence[FieldProblem]) -> InvalidInput:
+        """Return the error for all that is wrong, of which there is at least one thing."""
+        error = cls(problems[0].field, problems[0].message)
+        error.problems = tuple(problems)
+        return error
+
+    def moved(self, place: Callable[[str], str]) -> InvalidInput:
+        """Return the same error with each field named as `place` says."""
+        return InvalidInput.of([replace(problem, field=place(problem.field)) for problem in self.problems])
 
 
-class NotFound(SkillrouteError):
+class NotFound(_Coded):
     """No such item, or none that this caller may see."""
 
+    code = ErrorCode.NOT_FOUND
 
-class Conflict(SkillrouteError):
+
+class Conflict(_Coded):
     """It exists already, or its state does not allow the change."""
+
+    code = ErrorCode.CONFLICT
+
+
+class VersionConflict(SkillrouteError):
+    """It is not the version that the caller has read.
+
+    Attributes
+    ----------
+    current : str or None
+        The version now; None where the thing is not there.
+    """
+
+    code = ErrorCode.VERSION_CONFLICT
+
+    def __init__(self, message: str, current: str | None) -> None:
+        super().__init__(message)
+        self.current = current
 
 
 class Unauthenticated(SkillrouteError):
     """Nobody vouches for the caller."""
 
+    code = ErrorCode.UNAUTHENTICATED
 
-class Forbidden(SkillrouteError):
+
+class Forbidden(_Coded):
     """The caller may see the item but not change it, or lacks the scope."""
+
+    code = ErrorCode.FORBIDDEN
 
 
 class StatementRejected(SkillrouteError):
@@ -105,24 +187,28 @@ class DependencyUnavailable(SkillrouteError):
         What callers are shown instead: a sentence that is the same whatever happened and wherever.
     """
 
+    code = ErrorCode.DEPENDENCY_UNAVAILABLE
     public_message: str = "something that this request needs is not available"
 
 
 class DatabaseUnavailable(DependencyUnavailable):
     """PostgreSQL cannot be reached."""
 
+    code = ErrorCode.DATABASE_UNAVAILABLE
     public_message = "PostgreSQL cannot be reached"
 
 
 class OutcomeUnknown(DatabaseUnavailable):
     """The connection was lost before PostgreSQL confirmed a change, and asking afterwards gave no answer."""
 
+    code = ErrorCode.OUTCOME_UNKNOWN
     public_message = "it is not known whether the change was stored: read before sending it again"
 
 
 class EmbeddingUnavailable(DependencyUnavailable):
     """The embedding model cannot be reached, failed, or took too long."""
 
+    code = ErrorCode.EMBEDDING_UNAVAILABLE
     public_message = "the embedding model is not available"
 
 
@@ -141,6 +227,7 @@ class TextRefused(EmbeddingUnavailable):
 class IndexUnavailable(DependencyUnavailable):
     """The vector index failed."""
 
+    code = ErrorCode.INDEX_UNAVAILABLE
     public_message = "the vector index is not available"
 
 
@@ -159,6 +246,7 @@ class IndexTimeout(IndexUnavailable):
 class ClassifierUnavailable(DependencyUnavailable):
     """The classifier, or the language model behind it, failed, was throttled, or took too long."""
 
+    code = ErrorCode.CLASSIFIER_UNAVAILABLE
     public_message = "the classifier is not available"
 
 
@@ -171,18 +259,21 @@ class ClassifierAnswerInvalid(ClassifierUnavailable):
 class RerankerUnavailable(DependencyUnavailable):
     """The reranker failed, was throttled, or took too long."""
 
+    code = ErrorCode.RERANKER_UNAVAILABLE
     public_message = "the reranker is not available"
 
 
 class QueueUnavailable(DependencyUnavailable):
     """The queue cannot be reached or does not take messages."""
 
+    code = ErrorCode.QUEUE_UNAVAILABLE
     public_message = "the queue is not available"
 
 
 class SecretUnavailable(DependencyUnavailable):
     """A password or key cannot be read where it is kept, or is not what it should be. Never quotes it."""
 
+    code = ErrorCode.SECRET_UNAVAILABLE
     public_message = "a password or key cannot be read"
 
 

@@ -10,10 +10,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.sentences import sentence_of
 
 MAX_DEPTH = 64
 """Levels of nesting in a schema, annotations or metadata. Real schemas stay below 20."""
+
+MOST_PROBLEMS = 20
+"""Wrong fields of one thing that are named."""
 
 _SHOWN = 64  # characters of a key in the name of a place
 # NUL as JSON writes it: behind an even number of backslashes.
@@ -34,13 +38,15 @@ def validated(model: type[Model], value: object, *, whole: str) -> Model:
     Raises
     ------
     InvalidInput
-        Names the first field that is wrong.
+        Names all fields that are wrong, `MOST_PROBLEMS` at most.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidInput(".".join(map(str, first["loc"])) or whole, first["msg"]) from None
+        found = error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
+        raise InvalidInput.of(
+            [FieldProblem(".".join(map(str, each["loc"])) or whole, sentence_of(each), each["type"]) for each in found]
+        ) from None
 
 
 def check_json(value: object, *, whole: str = "item") -> int:

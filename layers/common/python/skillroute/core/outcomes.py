@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from skillroute.core.errors import FieldProblem
+
 Status = Literal["created", "updated", "unchanged", "failed"]
 
 
@@ -20,8 +22,10 @@ class Outcome:
     status : str
     id : int or None
         None when it failed.
-    field, reason : str or None
+    problems : sequence of FieldProblem
         What was wrong with it, when it failed.
+    warnings : sequence of FieldProblem
+        What is questionable about it, whatever became of it.
     is_refused : bool
         Whether it is stored and the embedding model does not take its text: it is found by its words only.
     """
@@ -29,9 +33,19 @@ class Outcome:
     index: int
     status: Status
     id: int | None = None
-    field: str | None = None
-    reason: str | None = None
+    problems: Sequence[FieldProblem] = ()
+    warnings: Sequence[FieldProblem] = ()
     is_refused: bool = False
+
+    @property
+    def field(self) -> str | None:
+        """The first field that was wrong; None unless it failed."""
+        return self.problems[0].field if self.problems else None
+
+    @property
+    def reason(self) -> str | None:
+        """What was wrong with the first field; None unless it failed."""
+        return self.problems[0].message if self.problems else None
 
     @property
     def has_refusal(self) -> bool:

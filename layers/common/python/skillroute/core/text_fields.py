@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from skillroute.core.sentences import Spelling
+
 
 def without_nul(text: str) -> str:
     """Return a text without NUL. Raises `ValueError`."""
@@ -16,3 +18,11 @@ def without_nul(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(without_nul)]
 """Text that every part of the system can carry: NUL fits into neither PostgreSQL nor a model's vocabulary."""
+
+SnakeCase = Annotated[
+    str,
+    Spelling(
+        r"^[a-z][a-z0-9_]*$", "must begin with a small letter, then take small letters, digits and _ (as my_skill)"
+    ),
+]
+"""An id that is part of paths and of settings alike."""

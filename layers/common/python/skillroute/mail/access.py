@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Forbidden, InvalidInput
 from skillroute.core.postgres.database import Session
 from skillroute.mail.model import (
@@ -126,18 +127,27 @@ class WriterRights:
             return
         match stored:
             case StoredMessage(id=id_, content=message) if self.is_other(message.sender):
-                raise Forbidden(f"message {id_} is another agent's; only its sender deletes it, or scope admin")
+                raise Forbidden(
+                    f"message {id_} is another agent's; only its sender deletes it, or scope admin",
+                    ErrorCode.OTHER_AGENT,
+                )
             case StoredAgent(id=id_, content=agent) if self.is_other(agent.name):
-                raise Forbidden(f"agent {id_} is another's; it deletes itself, or scope admin does")
+                raise Forbidden(
+                    f"agent {id_} is another's; it deletes itself, or scope admin does", ErrorCode.OTHER_AGENT
+                )
             case StoredProject(id=id_, org_id=org_id) if MailRepository(session).has_other_members(
                 id_, self.agent, org_id
             ):
-                raise Forbidden(f"other agents belong to project {id_}: deleting it takes scope admin")
+                raise Forbidden(
+                    f"other agents belong to project {id_}: deleting it takes scope admin", ErrorCode.OTHER_AGENT
+                )
 
     def check_acknowledge(self, name: str) -> None:
         """Refuse an acknowledgement in another agent's name. Raises `Forbidden`."""
         if self.is_other(name):
-            raise Forbidden("an agent acknowledges for itself: the token names another one, or none")
+            raise Forbidden(
+                "an agent acknowledges for itself: the token names another one, or none", ErrorCode.OTHER_AGENT
+            )
 
 
 def agent_of(caller: Caller) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from skillroute.core.access import own
+from skillroute.core.access import not_found, own
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Conflict, InvalidInput, NotFound, StatementRejected
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import Conflict, InvalidInput, StatementRejected
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.access import WriterRights
 from skillroute.mail.model import (
@@ -124,14 +125,14 @@ class Mail:
             if hidden:
                 MailRepository(session).unlink_product(id_, hidden)
             elif not MailRepository(session).delete(kind, id_, caller.org_id):
-                raise NotFound(f"no {kind} with id {id_}")
+                raise not_found(kind, id_)
 
         try:
             self._database.transact(delete)
         except StatementRejected as error:
             if error.constraint not in _REFERRED_TO:
                 raise
-            raise Conflict(_REFERRED_TO[error.constraint].format(id_)) from error
+            raise Conflict(_REFERRED_TO[error.constraint].format(id_), ErrorCode.STILL_REFERRED_TO) from error
         self._after_commit()
 
     def acknowledge(self, message_id: int, agent: str, caller: Caller) -> StoredMessage:
@@ -162,7 +163,7 @@ class Mail:
 def _visible(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:
     for found in _BY_ID[kind](MailRepository(session), id_, caller.org_id, MailRepository(session).may_see(caller)):
         return found
-    raise NotFound(f"no {kind} with id {id_}")
+    raise not_found(kind, id_)
 
 
 def _own(session: Session, kind: MailKind, id_: int, caller: Caller) -> StoredMail:

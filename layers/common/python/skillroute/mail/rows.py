@@ -57,8 +57,8 @@ class IncomingMail:
 
     def outcome(self, status: Status, id_: int | None = None, error: InvalidInput | None = None) -> MailOutcome:
         """Return what became of it."""
-        field, reason = (error.field, error.message) if error else (None, None)
-        return MailOutcome(self.index, status, id_, field, reason, key=self.given.shown_key)
+        problems = tuple(error.problems) if error else ()
+        return MailOutcome(self.index, status, id_, problems, key=self.given.shown_key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.core.errors import InvalidInput
 from skillroute.core.json_input import check_json, validated
+from skillroute.core.known_fields import KnownFields, names_of
+from skillroute.core.sentences import Spelling
 from skillroute.mail.model import (
     MAX_TS,
     Importance,
@@ -52,8 +54,18 @@ def _agent_name(name: str) -> str:
     return name
 
 
-_Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=128)]
-_MessageKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/-]*$", max_length=128)]
+_Key = Annotated[
+    str,
+    StringConstraints(max_length=128),
+    Spelling(r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", "must begin with a letter or digit, then take letters, digits and ._/-"),
+]
+_MessageKey = Annotated[
+    str,
+    StringConstraints(max_length=128),
+    Spelling(
+        r"^[A-Za-z0-9][A-Za-z0-9._:/-]*$", "must begin with a letter or digit, then take letters, digits and ._:/-"
+    ),
+]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
 _Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=50_000)]
 _Projects = Annotated[list[_Key], Field(max_length=_MAX_PROJECTS)]
@@ -87,7 +99,8 @@ class MailGiven:
 
 
 class _Input(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    # What nobody knows is left out, with a warning (`MAIL_FIELDS`).
+    model_config = ConfigDict(extra="ignore", strict=True)
 
 
 class ProjectInput(_Input):
@@ -135,7 +148,9 @@ class MessageInput(_Input):
 
     key: _MessageKey = Field(description="The writer's own id of it: writing it twice changes nothing.")
     project: _Key = Field(description="The key of its project.")
-    sender: AgentName = Field(alias="from", description="An agent; one that is not known yet is made.")
+    sender: AgentName = Field(
+        validation_alias=AliasChoices("from", "sender"), description="An agent; one that is not known yet is made."
+    )
     to: Annotated[list[AgentName], Field(min_length=1, max_length=MAX_RECIPIENTS)]
     cc: Recipients | None = None
     bcc: Recipients | None = None
@@ -178,6 +193,22 @@ INPUTS: Mapping[MailKind, type[MailInput]] = {
     "product": ProductInput,
     "agent": MailAgentInput,
     "message": MessageInput,
+}
+
+
+_SHOWN = [
+    "id",
+    "org_id",
+    "created_at",
+    "updated_at",
+    "project_id",
+    "project_ids",
+    "project_count",
+    "is_embedded",
+    "acknowledged",
+]
+MAIL_FIELDS: Mapping[MailKind, KnownFields] = {
+    kind: KnownFields(names_of(model), frozenset(_SHOWN), keeps_others=False) for kind, model in INPUTS.items()
 }
 
 

@@ -15,6 +15,7 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder, message_embedder
+from skillroute.core.errors import FieldProblem
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
 from skillroute.mail.access import WriterRights
@@ -22,7 +23,7 @@ from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport
 from skillroute.mail.repository import MailRepository
 from skillroute.mail.rows import IncomingMail, MailWritten, Vectors
-from skillroute.mail.schemas import read_mail
+from skillroute.mail.schemas import MAIL_FIELDS, read_mail
 from skillroute.mail.write import write_mail
 
 MAIL_KINDS: Sequence[MailKind] = ("project", "product", "agent", "message")
@@ -72,9 +73,12 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
         self._kind: MailKind = kind
         self._database = database
         self._embedder = embedder
-        self._caller = caller
+        self.caller = caller
         self._now_ts = now_ts
         self._vectors = Vectors()
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return MAIL_FIELDS[self._kind].warnings(raw)
 
     def read(self, index: int, raw: object) -> IncomingMail:
         return IncomingMail.of(index, read_mail(self._kind, raw, now_ts=self._now_ts))
@@ -92,8 +96,8 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
         return len(vectors) == len(new)
 
     def store(self, session: Session, some: Sequence[IncomingMail]) -> MailWritten:
-        MailRepository(session).lock(self._caller.org_id)
-        return write_mail(session, self._kind, self._caller, some, self._vectors)
+        MailRepository(session).lock(self.caller.org_id)
+        return write_mail(session, self._kind, self.caller, some, self._vectors)
 
     def is_news(self, done: MailWritten) -> bool:
         return done.is_news
@@ -106,8 +110,8 @@ class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
     def _new_texts(self, session: Session, incoming: Sequence[IncomingMail]) -> dict[str, str]:
         """Return by their hashes the texts that are new."""
         # What the caller may not look at counts as new: that there is nothing to embed would reveal its text.
-        states = WriterRights.of(session, self._caller).seen(
-            MailRepository(session).states(self._kind, self._caller.org_id, [thing.key for thing in incoming])
+        states = WriterRights.of(session, self.caller).seen(
+            MailRepository(session).states(self._kind, self.caller.org_id, [thing.key for thing in incoming])
         )
         return {
             thing.document.text_hash: thing.document.text.embedded

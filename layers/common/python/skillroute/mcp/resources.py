@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import NotFound
 from skillroute.mcp.fit import Json
 from skillroute.mcp.pages import PAGE, next_cursor, offset_of
@@ -46,7 +47,7 @@ class SkillResources:
         known = _URI.fullmatch(uri)
         try:
             if known is None:
-                raise NotFound("no skill has such an id")
+                raise NotFound("no skill has such an id", ErrorCode.SKILL_NOT_FOUND)
             skill = self._skills.get(known[1], caller)
             tools, total = self._skills.tools(known[1], caller, limit=_MOST_TOOLS, offset=0)
         except NotFound:

@@ -13,7 +13,7 @@ from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
 from skillroute.registry.model import Entity
 from skillroute.registry.report import EntityOutcome
 from skillroute.registry.schemas import MAX_ENTITIES
-from skillroute.registry.shapes import AgentInput, ServerInput
+from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput
 
 
 def _servers_of(body: object) -> object:
@@ -48,6 +48,14 @@ class UpsertAgentsRequest(BaseModel):
 
 UpsertServersBody = Annotated[UpsertServersRequest, BeforeValidator(_servers_of)]
 UpsertAgentsBody = Annotated[UpsertAgentsRequest, bare_list_of("agents")]
+
+
+def _body_of(model: type[EntityInput], title: str) -> WithJsonSchema:
+    return WithJsonSchema({**model.model_json_schema(by_alias=False), "required": [], "title": title})
+
+
+ServerBody = Annotated[dict[str, Any], _body_of(ServerInput, "ServerOfId")]
+AgentBody = Annotated[dict[str, Any], _body_of(AgentInput, "AgentOfId")]
 
 
 class ToolCountsOut(BaseModel):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from skillroute.catalogue.model import JsonObject
+from skillroute.core.versions import version_of
 
 EntityKind = Literal["server", "agent"]
 
@@ -68,6 +69,11 @@ class Entity:
     tool_count: int
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def version(self) -> str:
+        """The version of what its owner wrote, and of whether it is enabled; a server's tools have their own."""
+        return version_of(self.updated_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ ON CONFLICT ON CONSTRAINT registry_entities_key DO UPDATE SET
     document = excluded.document,
     is_enabled = coalesce(:is_enabled::boolean, e.is_enabled),
     content_hash = excluded.content_hash,
-    updated_at = now()
+    updated_at = clock_timestamp()
 WHERE e.content_hash <> excluded.content_hash OR e.is_enabled <> coalesce(:is_enabled::boolean, e.is_enabled)
 RETURNING e.id, (e.xmax = 0)
 
@@ -98,7 +98,7 @@ RETURNING id
 
 -- name: set_entity_enabled
 UPDATE mcp.registry_entities
-SET updated_at = CASE WHEN is_enabled = :is_enabled::boolean THEN updated_at ELSE now() END,
+SET updated_at = CASE WHEN is_enabled = :is_enabled::boolean THEN updated_at ELSE clock_timestamp() END,
     is_enabled = :is_enabled::boolean
 WHERE id = :id::bigint AND kind = :kind AND org_id IS NOT DISTINCT FROM :org_id::text
 RETURNING id

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from skillroute.catalogue.repository import ItemRepository
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
-from skillroute.core.errors import NotFound
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.access import own_entity, visible_entity
+from skillroute.core.versions import Expected
+from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.repository import RegistryRepository
 
@@ -30,7 +31,7 @@ class Registry:
         """Return an entity. Raises `NotFound`, also when it is another organisation's."""
         return self._database.read(lambda session: visible_entity(session, kind, entity_id, caller))
 
-    def delete(self, kind: EntityKind, entity_id: int, caller: Caller) -> None:
+    def delete(self, kind: EntityKind, entity_id: int, caller: Caller, expected: Expected | None = None) -> None:
         """Delete an entity of the caller's organisation; a server's tools go with it.
 
         Raises
@@ -39,25 +40,31 @@ class Registry:
             No entity of the kind has the id, or it is another organisation's.
         Forbidden
             It is global and the caller belongs to an organisation.
+        VersionConflict
+            It is not the version that is expected.
         """
 
         def delete(session: Session) -> None:
-            entity = own_entity(session, kind, entity_id, caller)
+            entity = locked_entity(session, kind, entity_id, caller, expected)
             if kind == "server":
                 # Its tools go first: those of a disabled server would else be switched on before they are deleted.
-                RegistryRepository(session).lock([entity_id])
                 ItemRepository(session).delete_others(caller.org_id, entity.content.tools_server, [])
             if not RegistryRepository(session).delete(kind, entity_id, caller.org_id):
-                raise NotFound(f"no {kind} with id {entity_id}")  # somebody else was faster
+                raise not_found(kind, entity_id)  # somebody else was faster
 
         self._database.transact(delete)
         self._after_commit()
 
-    def set_enabled(self, kind: EntityKind, entity_id: int, caller: Caller, *, is_enabled: bool) -> Entity:
+    def set_enabled(
+        self, kind: EntityKind, entity_id: int, caller: Caller, *, is_enabled: bool, expected: Expected | None = None
+    ) -> Entity:
         """Enable or disable an entity of the caller's organisation, and return it. Raises as `delete` does."""
 
         def change(session: Session) -> Entity:
-            own_entity(session, kind, entity_id, caller)
+            if expected is None:
+                own_entity(session, kind, entity_id, caller)
+            else:
+                locked_entity(session, kind, entity_id, caller, expected)
             RegistryRepository(session).set_enabled(kind, entity_id, caller.org_id, is_enabled=is_enabled)
             return visible_entity(session, kind, entity_id, caller)
 

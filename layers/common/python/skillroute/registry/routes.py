@@ -10,16 +10,19 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
+    AgentBody,
     AgentOut,
+    ServerBody,
     ServerOut,
     UpsertAgentsBody,
     UpsertAgentsResponse,
     UpsertServersBody,
     UpsertServersResponse,
 )
-from skillroute.registry.model import EntityFilter, EntityKind
+from skillroute.registry.model import Entity, EntityFilter, EntityKind
 from skillroute.registry.read import Registry
 from skillroute.registry.sync import SyncRegistry
 
@@ -36,6 +39,10 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
     router = APIRouter(prefix="/api/v1/servers", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    def shown(entity: Entity, response: Response) -> ServerOut:
+        tell_version(response, entity.version)
+        return ServerOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 servers")
     def put_servers(body: UpsertServersBody, caller: AsWriter) -> UpsertServersResponse:
@@ -62,31 +69,45 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         servers, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
         return page.response(map(ServerOut.of, servers), total)
 
-    @router.get("/{server_id}", summary="Get a server", responses=NOT_FOUND)
-    def get_server(server_id: ServerId, caller: AsReader) -> ServerOut:
+    @router.get("/{server_id}", summary="Get a server", responses=VERSIONED | NOT_FOUND)
+    def get_server(server_id: ServerId, caller: AsReader, response: Response) -> ServerOut:
         """Return a server, enabled or not. Its tools are in `/api/v1/tools`, by `tools_server`."""
-        return ServerOut.of(registry.get("server", server_id, caller))
+        return shown(registry.get("server", server_id, caller), response)
 
-    @router.delete("/{server_id}", status_code=204, summary="Delete a server and its tools", responses=NOT_FOUND)
-    def delete_server(server_id: ServerId, caller: AsWriter) -> None:
+    @router.put("/{server_id}", summary="Write a server over", responses=VERSIONED | NOT_FOUND | STALE)
+    def put_server(
+        server_id: ServerId, body: ServerBody, caller: AsWriter, response: Response, expected: IfMatch
+    ) -> ServerOut:
+        """Write a server over; its path stays, and without `tools` its tools do.
+
+        What it says already changes nothing.
+        """
+        return shown(sync.one("server", server_id, body, caller, expected), response)
+
+    @router.delete(
+        "/{server_id}", status_code=204, summary="Delete a server and its tools", responses=NOT_FOUND | STALE
+    )
+    def delete_server(server_id: ServerId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete a server, and its tools from the catalogue. Disabling it instead keeps them.
 
         Prompts and resources of the same `server` stay: no server was given with them.
         """
-        registry.delete("server", server_id, caller)
+        registry.delete("server", server_id, caller, expected)
 
-    @router.post("/{server_id}/enable", summary="Enable a server", responses=NOT_FOUND)
-    def enable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
+    @router.post("/{server_id}/enable", summary="Enable a server", responses=VERSIONED | NOT_FOUND | STALE)
+    def enable_server(server_id: ServerId, caller: AsWriter, response: Response, expected: IfMatch) -> ServerOut:
         """Let searches find a server and its tools again; without effect on one that is enabled."""
-        return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=True))
+        entity = registry.set_enabled("server", server_id, caller, is_enabled=True, expected=expected)
+        return shown(entity, response)
 
-    @router.post("/{server_id}/disable", summary="Disable a server", responses=NOT_FOUND)
-    def disable_server(server_id: ServerId, caller: AsWriter) -> ServerOut:
+    @router.post("/{server_id}/disable", summary="Disable a server", responses=VERSIONED | NOT_FOUND | STALE)
+    def disable_server(server_id: ServerId, caller: AsWriter, response: Response, expected: IfMatch) -> ServerOut:
         """Leave a server and its tools, prompts and resources out of all searches; registry search shows it when asked.
 
         They stay in the catalogue, where its items show `is_active: false`.
         """
-        return ServerOut.of(registry.set_enabled("server", server_id, caller, is_enabled=False))
+        entity = registry.set_enabled("server", server_id, caller, is_enabled=False, expected=expected)
+        return shown(entity, response)
 
     return router
 
@@ -96,6 +117,10 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
     router = APIRouter(prefix="/api/v1/agents", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    def shown(entity: Entity, response: Response) -> AgentOut:
+        tell_version(response, entity.version)
+        return AgentOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 agents")
     def put_agents(body: UpsertAgentsBody, caller: AsWriter) -> UpsertAgentsResponse:
@@ -118,25 +143,34 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         agents, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
         return page.response(map(AgentOut.of, agents), total)
 
-    @router.get("/{agent_id}", summary="Get an agent", responses=NOT_FOUND)
-    def get_agent(agent_id: AgentId, caller: AsReader) -> AgentOut:
+    @router.get("/{agent_id}", summary="Get an agent", responses=VERSIONED | NOT_FOUND)
+    def get_agent(agent_id: AgentId, caller: AsReader, response: Response) -> AgentOut:
         """Return an agent with its card, enabled or not."""
-        return AgentOut.of(registry.get("agent", agent_id, caller))
+        return shown(registry.get("agent", agent_id, caller), response)
 
-    @router.delete("/{agent_id}", status_code=204, summary="Delete an agent", responses=NOT_FOUND)
-    def delete_agent(agent_id: AgentId, caller: AsWriter) -> None:
+    @router.put("/{agent_id}", summary="Write an agent over", responses=VERSIONED | NOT_FOUND | STALE)
+    def put_agent(
+        agent_id: AgentId, body: AgentBody, caller: AsWriter, response: Response, expected: IfMatch
+    ) -> AgentOut:
+        """Write an agent over by its card; its path stays. What it says already changes nothing."""
+        return shown(sync.one("agent", agent_id, body, caller, expected), response)
+
+    @router.delete("/{agent_id}", status_code=204, summary="Delete an agent", responses=NOT_FOUND | STALE)
+    def delete_agent(agent_id: AgentId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete an agent; the next search no longer finds it."""
-        registry.delete("agent", agent_id, caller)
+        registry.delete("agent", agent_id, caller, expected)
 
-    @router.post("/{agent_id}/enable", summary="Enable an agent", responses=NOT_FOUND)
-    def enable_agent(agent_id: AgentId, caller: AsWriter) -> AgentOut:
+    @router.post("/{agent_id}/enable", summary="Enable an agent", responses=VERSIONED | NOT_FOUND | STALE)
+    def enable_agent(agent_id: AgentId, caller: AsWriter, response: Response, expected: IfMatch) -> AgentOut:
         """Let registry search find an agent again; without effect on one that is enabled."""
-        return AgentOut.of(registry.set_enabled("agent", agent_id, caller, is_enabled=True))
+        entity = registry.set_enabled("agent", agent_id, caller, is_enabled=True, expected=expected)
+        return shown(entity, response)
 
-    @router.post("/{agent_id}/disable", summary="Disable an agent", responses=NOT_FOUND)
-    def disable_agent(agent_id: AgentId, caller: AsWriter) -> AgentOut:
+    @router.post("/{agent_id}/disable", summary="Disable an agent", responses=VERSIONED | NOT_FOUND | STALE)
+    def disable_agent(agent_id: AgentId, caller: AsWriter, response: Response, expected: IfMatch) -> AgentOut:
         """Leave an agent out of registry search, unless asked for."""
-        return AgentOut.of(registry.set_enabled("agent", agent_id, caller, is_enabled=False))
+        entity = registry.set_enabled("agent", agent_id, caller, is_enabled=False, expected=expected)
+        return shown(entity, response)
 
     return router
 

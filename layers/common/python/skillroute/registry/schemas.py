@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
-from skillroute.catalogue.schemas import MAX_BYTES, read_item
-from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json, validated
+from skillroute.catalogue.schemas import ITEM_FIELDS, MAX_BYTES, read_item
+from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.json_input import MOST_PROBLEMS, check_json, validated
+from skillroute.core.known_fields import MOST_WARNINGS, KnownFields, names_of
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
+from skillroute.registry.read_back import Parsed, read_back
 from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names
 
 MAX_ENTITIES = 100
@@ -49,7 +52,7 @@ def read_server(raw: object) -> EntityGiven:
     """Check one server and return it with its tools.
 
     The document kept of it is all of it but `tools`, which live in the catalogue, and `is_enabled`, which may change
-    without it.
+    without it. What the API answers of a server is taken as well (`read_back`).
 
     Raises
     ------
@@ -61,11 +64,11 @@ def read_server(raw: object) -> EntityGiven:
     if inner is None:
         return _server(outer, outer)
     ours = {key: outer[key] for key in ("path", "tags", "is_enabled", "tools") if key in outer}
+    at_top = {"server", *ours}
     try:
         return _server({**inner, **ours}, {**outer, "server": _without(inner, "tools", "is_enabled")})
     except InvalidInput as error:
-        at_top = error.field == "server" or error.field.split(".")[0] in ours
-        raise error if at_top else InvalidInput(f"server.{error.field}", error.message) from None
+        raise error.moved(lambda field: field if field.split(".")[0] in at_top else f"server.{field}") from None
 
 
 def _wrapped(outer: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -91,13 +94,15 @@ def _server(fields: Mapping[str, Any], document: Mapping[str, Any]) -> EntityGiv
 def read_agent(raw: object) -> EntityGiven:
     """Check one agent and return it, with the card but for `is_enabled`, which may change without it.
 
+    What the API answers of an agent is taken as well (`read_back`).
+
     Raises `InvalidInput`; `field` is relative to the agent, such as ``skills.0.name``.
     """
     card = _checked_object(raw, "agent")
     try:
         given = validated(AgentInput, card, whole="agent")
     except InvalidInput as error:
-        raise InvalidInput(_as_written(error.field, card), error.message) from None
+        raise error.moved(lambda field: _as_written(field, card)) from None
     content = EntityContent(
         kind="agent",
         path=_path(given),
@@ -109,6 +114,18 @@ def read_agent(raw: object) -> EntityGiven:
         document=_without(card, "is_enabled"),
     )
     return EntityGiven(content, given.is_enabled, None)
+
+
+def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
+    """Return what is questionable about the names of fields, those of a server's tools included."""
+    _, fields, _ = _READ_BACK[kind]
+    found = fields.warnings(raw)
+    tools = raw.get("tools") if kind == "server" and isinstance(raw, Mapping) else None
+    for place, tool in enumerate(tools if isinstance(tools, list) else ()):
+        if len(found) >= MOST_WARNINGS:
+            break
+        found += ITEM_FIELDS.warnings(tool, f"tools.{place}.")
+    return found[:MOST_WARNINGS]
 
 
 def _as_written(field: str, card: Mapping[str, Any]) -> str:
@@ -124,11 +141,13 @@ def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
     """Return what can be stored of it; tools are checked one by one, each with a limit of its own."""
     if not isinstance(raw, Mapping):
         raise InvalidInput(kind, "must be an object")
-    without_tools = raw
+    within, fields, parsed = _READ_BACK[kind]
+    raw = fields.without_shown(read_back(raw, within, fields, parsed))
+    without_tools: Mapping[str, Any] = raw
     if kind == "server":
         without_tools, inner = _without(raw, "tools"), _wrapped(raw)
         if inner is not None:
-            without_tools["server"] = _without(inner, "tools")
+            without_tools = {**without_tools, "server": _without(inner, "tools")}
     size = check_json(without_tools, whole=kind)
     if size > MAX_BYTES:
         raise InvalidInput(kind, f"is {size} bytes as JSON without its tools; at most {MAX_BYTES} are allowed")
@@ -173,6 +192,7 @@ def _without(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 def _tools(raw: list[Any], server: EntityContent) -> tuple[ItemContent, ...]:
     tools: list[ItemContent] = []
+    problems: list[FieldProblem] = []
     places: dict[str, int] = {}
     for place, raw_tool in enumerate(raw):
         try:
@@ -180,11 +200,19 @@ def _tools(raw: list[Any], server: EntityContent) -> tuple[ItemContent, ...]:
             if tool.key.name in places:
                 raise InvalidInput("name", f"the same name as tool {places[tool.key.name]} of this server")
         except InvalidInput as error:
-            field = f"tools.{place}" if error.field == "item" else f"tools.{place}.{error.field}"
-            raise InvalidInput(field, error.message) from None
-        places[tool.key.name] = place
-        tools.append(tool)
+            problems += error.moved(partial(_in_tool, place)).problems
+            if len(problems) >= MOST_PROBLEMS:
+                break
+        else:
+            places[tool.key.name] = place
+            tools.append(tool)
+    if problems:
+        raise InvalidInput.of(problems[:MOST_PROBLEMS])
     return tuple(tools)
+
+
+def _in_tool(place: int, field: str) -> str:
+    return f"tools.{place}" if field == "item" else f"tools.{place}.{field}"
 
 
 def _tool(raw: object, server: EntityContent) -> ItemContent:
@@ -194,3 +222,33 @@ def _tool(raw: object, server: EntityContent) -> ItemContent:
     if tool.key.server not in {"", server.tools_server, server.path}:
         raise InvalidInput("server", f"must be {server.tools_server}, or absent")
     return replace(tool, key=ItemKey(server.tools_server, "tool", tool.key.name))
+
+
+_SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
+_SERVER_FIELDS = KnownFields(
+    taken=names_of(ServerInput),
+    shown=frozenset([*_SHOWN_OF_BOTH, "tool_count", "tools_server"]),
+    others=frozenset(
+        [
+            "server",
+            "version",
+            "packages",
+            "remotes",
+            "repository",
+            "status",
+            "websiteUrl",
+            "icons",
+            "_meta",
+            "server_json",
+        ]
+    ),
+)
+_AGENT_FIELDS = KnownFields(
+    taken=names_of(AgentInput),
+    shown=frozenset(_SHOWN_OF_BOTH),
+    others=frozenset(["url", "version", "provider", "iconUrl", "signatures", "agent_card"]),
+)
+_READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
+    "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),
+    "agent": ("agent_card", _AGENT_FIELDS, lambda card: read_agent(card).content),
+}

@@ -15,16 +15,18 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.embedding.port import Embedder
-from skillroute.core.errors import InvalidInput
+from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.hashing import content_hash
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
-from skillroute.registry.model import EntityKind
+from skillroute.core.versions import Expected, OneWrite
+from skillroute.registry.access import locked_entity, own_entity, visible_entity
+from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh
 from skillroute.registry.report import EntityOutcome, RegistryReport, ToolCounts
 from skillroute.registry.repository import EntityWritten, RegistryRepository
-from skillroute.registry.schemas import MAX_ENTITIES, EntityGiven, read_agent, read_server
+from skillroute.registry.schemas import MAX_ENTITIES, EntityGiven, read_agent, read_server, registry_warnings
 
 MAX_TOOLS_OF_CALL = 2000
 """Tools of all servers of one call: more of them are not embedded while somebody waits for the answer."""
@@ -42,6 +44,35 @@ class SyncRegistry(BulkWrite):
         is the same keeps its id, its skills and its vector.
         """
         return self._carry_out(_Entities(kind, self._database, self._embedder, caller), entities)
+
+    def one(
+        self, kind: EntityKind, entity_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None
+    ) -> Entity:
+        """Write one server or agent of the caller's organisation over, and return it as it was stored.
+
+        Parameters
+        ----------
+        raw : mapping
+            It whole; without its path, which stays, or with the same.
+
+        Raises
+        ------
+        InvalidInput
+            A field's value is not allowed, or the path is another one's.
+        NotFound, Forbidden
+            There is none, or it is not the caller's.
+        VersionConflict
+            It is not the version that is expected.
+        """
+        path = self._database.read(lambda session: own_entity(session, kind, entity_id, caller)).content.path
+        given = _READ[kind](raw).content.path
+        if given != path:
+            raise InvalidInput("path", f"is {given}, and that of {kind} {entity_id} stays {path}: name it")
+        one: OneWrite[Entity] = OneWrite(entity_id, expected)
+        [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
+        if outcome.status == "failed" or one.written is None:
+            raise InvalidInput.of(outcome.problems)
+        return one.written
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +100,26 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
     outcome_type = EntityOutcome
     metrics: ClassVar = (Metric.ENTITIES_WRITTEN, Metric.ENTITIES_FAILED)
 
-    def __init__(self, kind: EntityKind, database: Database, embedder: Embedder, caller: Caller) -> None:
+    def __init__(
+        self,
+        kind: EntityKind,
+        database: Database,
+        embedder: Embedder,
+        caller: Caller,
+        one: OneWrite[Entity] | None = None,
+    ) -> None:
         self.noun = kind
+        self._kind = kind
+        self._one = one
         self._read = _READ[kind]
         self._writer = ItemWriter(database, embedder)
         self._embed_entities = EmbedEntities(database, embedder)
-        self._caller = caller
+        self.caller = caller
         self._embedded = EmbeddedItems((), {})
         self._tool_count = 0
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return registry_warnings(self._kind, raw)
 
     def read(self, index: int, raw: object) -> _Incoming:
         given = self._read(raw)
@@ -93,16 +136,16 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
 
     def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
         tools = _tools(incoming)
-        self._embedded = self._writer.embedded(tools, self._writer.states(tools, self._caller), deadline)
+        self._embedded = self._writer.embedded(tools, self._writer.states(tools, self.caller), deadline)
         return not self._embedded.embedding_unavailable
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
-        org_id, tools, items = self._caller.org_id, _tools(some), ItemRepository(session)
-        entities = _upsert(session, some, self._caller)
+        org_id, tools, items = self.caller.org_id, _tools(some), ItemRepository(session)
+        entities = _upsert(session, some, self.caller, self._check)
         # Read again now that the servers are locked: nobody writes their tools between this look and the commit.
         states = items.states(org_id, [tool.key for tool in tools]) if tools else {}
         rows = replace(self._embedded, items=tools).rows(states)
-        done = _Done(rows=rows, written=self._writer.upsert(session, rows, self._caller))
+        done = _Done(rows=rows, written=self._writer.upsert(session, rows, self.caller))
         for thing in some:
             counts = None
             if thing.given.tools is not None:
@@ -116,7 +159,13 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
         refresh(
             session, [entities[index].id for index, outcome in done.outcomes.items() if outcome.status != "unchanged"]
         )
+        if self._one is not None:
+            self._one.written = visible_entity(session, self._kind, self._one.id, self.caller)
         return done
+
+    def _check(self, session: Session) -> None:
+        if self._one is not None:
+            locked_entity(session, self._kind, self._one.id, self.caller, self._one.expected)
 
     def is_news(self, done: _Done) -> bool:
         return bool(done.written) or any(outcome.status != "unchanged" for outcome in done.outcomes.values())
@@ -133,11 +182,17 @@ def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
     return [tool for thing in incoming for tool in thing.tools]
 
 
-def _upsert(session: Session, incoming: Sequence[_Incoming], caller: Caller) -> dict[int, EntityWritten]:
-    """Write the entities, by index, and lock them before anything is done to their tools."""
+def _upsert(
+    session: Session, incoming: Sequence[_Incoming], caller: Caller, check: Callable[[Session], None]
+) -> dict[int, EntityWritten]:
+    """Write the entities, by index, and lock them before anything is done to their tools.
+
+    `check` is called once the servers are locked, and may refuse the call.
+    """
     servers = [thing.given.content.tools_server for thing in incoming if thing.given.content.kind == "server"]
     # All that are there at once, as every writer of tools does; the new ones then in an order of their own.
     RegistryRepository(session).lock_servers(caller.org_id, servers, to_register=True)
+    check(session)
     return {
         thing.index: RegistryRepository(session).upsert(
             caller.org_id, thing.given.content, content_hash(thing.given.content), is_enabled=thing.given.is_enabled

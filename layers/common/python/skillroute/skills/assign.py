@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from skillroute.catalogue.access import own_item, visible_item
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.error_codes import ErrorCode, Kind
+from skillroute.core.errors import Conflict, InvalidInput
 from skillroute.core.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.assignment_repository import AssignmentRepository
@@ -109,7 +111,9 @@ def assign(
     room = assignments.room(keys.values(), list(ranked), caller.org_id)
     full = [skill_id for skill_id, number in wanted.items() if number > room[keys[skill_id]]]
     if full:
-        raise Conflict(f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools")
+        raise Conflict(
+            f"{', '.join(sorted(full))}: a skill has at most {MAX_TOOLS_PER_SKILL} tools", ErrorCode.SKILL_FULL
+        )
     tools = ClassificationRepository(session).tools(list(ranked), None)
     changed: set[SkillKey] = set()
     for chosen, items in _by_source(ranked, source, {id_: seen.decided_by for id_, seen in tools.items()}).items():
@@ -141,7 +145,7 @@ def _check(item_id: int, given: Sequence[Assignment]) -> None:
         check_json({"reasoning": assignment.reasoning})
 
 
-def _require(wanted: set[int] | set[str], existing: set[int] | set[str], what: str) -> None:
+def _require(wanted: set[int] | set[str], existing: set[int] | set[str], kind: Kind) -> None:
     missing = sorted(map(str, wanted - existing))
     if missing:
-        raise NotFound(f"no {what} with id {', '.join(missing)}")
+        raise not_found(kind, ", ".join(missing))

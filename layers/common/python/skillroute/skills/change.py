@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
 from skillroute.core.json_input import validated
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 from skillroute.core.retry import Retry
+from skillroute.core.versions import Expected, check_version
 from skillroute.skills.access import own_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, SkillWriter
@@ -25,6 +28,8 @@ _OVERTAKEN = Retry(attempts=5, base_s=0.0)
 
 class _Overtaken(Conflict):
     """Somebody else changed the skill after it was read."""
+
+    code = ErrorCode.CHANGED_MEANWHILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +54,22 @@ class ChangeSkill(SkillWriter):
         changes: Mapping[str, Any],
         caller: Caller,
         *,
-        together_with: Callable[[Session], object] = lambda session: None,
+        expected: Expected | None = None,
+        tells_deleted: bool = True,
+        together_with: Callable[[Session], object] | None = None,
     ) -> Skill:
         """Write over the fields given, `is_active` among them, and leave the others.
 
-        The index follows at once: an inactive skill is gone from the next search, its assignments are kept.
+        The index follows at once: an inactive skill is gone from the next search, its assignments are kept. Fields that
+        say what the skill says already write nothing.
 
         Parameters
         ----------
-        together_with : callable
+        expected : Expected, optional
+            The version that the caller has read.
+        tells_deleted : bool
+            Whether the state of a deleted skill is refused with `Conflict`, rather than the skill with `NotFound`.
+        together_with : callable, optional
             Done in the same transaction; what it raises undoes the change.
 
         Raises
@@ -70,16 +82,22 @@ class ChangeSkill(SkillWriter):
             It is global and the caller belongs to an organisation.
         Conflict
             It is deleted and was to be made active or inactive; or others change it again and again.
+        VersionConflict
+            It is not the version that is expected.
         """
 
         def attempt() -> Skill:
-            before = self._of_caller(skill_id, caller, wants_state="is_active" in changes)
+            before = self._of_caller(skill_id, caller, wants_state=tells_deleted and "is_active" in changes)
+            check_version(expected, before.version, f"skill {skill_id}")
             fields, is_active = _merged(before, changes)
+            if together_with is None and (fields, is_active) == (_fields(before), before.is_active):
+                return before
             change = _Change(self._prepared(before, fields), is_active, before)
 
             def write(session: Session) -> Skill:
                 after = _write(session, change, caller)
-                together_with(session)
+                if together_with is not None:
+                    together_with(session)
                 return after
 
             return self._database.transact(write)
@@ -88,11 +106,11 @@ class ChangeSkill(SkillWriter):
         self._after_commit()
         return after
 
-    def delete(self, skill_id: str, caller: Caller) -> None:
+    def delete(self, skill_id: str, caller: Caller, expected: Expected | None = None) -> None:
         """Delete a skill: it is gone from everything, and its tools lose it.
 
         A tool with other skills left gets the most confident of them as its primary; one without is classified again.
-        Raises `NotFound` and `Forbidden`.
+        Raises `NotFound` and `Forbidden`, and `VersionConflict` where it is not the version that is expected.
         """
         key = self._of_caller(skill_id, caller).key
 
@@ -101,6 +119,8 @@ class ChangeSkill(SkillWriter):
             # Deletes come one after the other: each makes another skill of its tools primary, maybe the next one's.
             SkillRepository(session).lock_skills_of(caller.org_id)
             AssignmentRepository(session).lock_all_memberships(key)
+            if expected is not None and SkillRepository(session).lock(key):
+                expected.check(own_skill(session, skill_id, caller).version, f"skill {skill_id}")
             if not SkillRepository(session).delete(key):
                 return False
             SuggestionRepository(session).drop_description_of(key)
@@ -109,7 +129,7 @@ class ChangeSkill(SkillWriter):
             return True
 
         if not self._database.transact(delete):
-            raise NotFound(f"no skill with id {skill_id}")
+            raise not_found("skill", skill_id)
         self._after_commit()
 
     def _of_caller(self, skill_id: str, caller: Caller, *, wants_state: bool = False) -> Skill:
@@ -119,7 +139,8 @@ class ChangeSkill(SkillWriter):
             except NotFound:
                 if wants_state and SkillRepository(session).is_deleted(skill_id, caller.org_id):
                     raise Conflict(
-                        f"skill {skill_id} is deleted: deleted skills become neither active nor inactive"
+                        f"skill {skill_id} is deleted: deleted skills become neither active nor inactive",
+                        ErrorCode.SKILL_DELETED,
                     ) from None
                 raise
 
@@ -132,12 +153,20 @@ class ChangeSkill(SkillWriter):
 
 
 def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, bool]:
-    current = {name: getattr(before, name) for name in SkillFields.model_fields}
     changes = dict(changes)
     is_active = changes.pop("is_active", before.is_active)
     if not isinstance(is_active, bool):
         raise InvalidInput("is_active", "must be true or false")
-    return validated(SkillFields, current | changes, whole="body"), is_active
+    return validated(SkillFields, _current(before) | changes, whole="body"), is_active
+
+
+def _current(skill: Skill) -> dict[str, Any]:
+    return {name: getattr(skill, name) for name in SkillFields.model_fields}
+
+
+def _fields(skill: Skill) -> SkillFields:
+    # Without checks: a rule of today may be younger than the skill.
+    return SkillFields.model_construct(**_current(skill))
 
 
 def _write(session: Session, change: _Change, caller: Caller) -> Skill:

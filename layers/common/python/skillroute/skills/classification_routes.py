@@ -4,12 +4,12 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import SkillId
 from skillroute.skills.answers import ClassifyResponse, SuggestionOut
 from skillroute.skills.classify import ClassifyTools
@@ -29,10 +29,15 @@ def classification_router(classify: ClassifyTools, describe: DescribeSkill, acce
         return ClassifyResponse.of(outcome, datetime.now(UTC))
 
     @router.post(
-        "/{skill_id}/describe", status_code=201, summary="Suggest a description", responses=NOT_FOUND | CONFLICT
+        "/{skill_id}/describe",
+        status_code=201,
+        summary="Suggest a description",
+        responses=CREATED | NOT_FOUND | CONFLICT,
     )
-    def describe_skill(skill_id: SkillId, caller: AsWriter) -> SuggestionOut:
+    def describe_skill(skill_id: SkillId, caller: AsWriter, response: Response) -> SuggestionOut:
         """Let the language model describe a skill from its tools, as a suggestion to be approved or rejected."""
-        return SuggestionOut.of(describe(skill_id, caller))
+        suggestion = describe(skill_id, caller)
+        response.headers["Location"] = f"/api/v1/skills/suggestions/{suggestion.id}"
+        return SuggestionOut.of(suggestion)
 
     return router

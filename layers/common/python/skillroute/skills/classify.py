@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from skillroute.catalogue.access import own_item
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import ClassifierUnavailable, Conflict, InvalidInput, NotFound
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import ClassifierUnavailable, Conflict, InvalidInput
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.queue.outbox import OutboxRepository
@@ -126,9 +128,9 @@ class ClassifyTools:
         if isinstance(outcome, ClassifierUnavailable):
             raise outcome
         if outcome.decision is Decision.GONE:
-            raise NotFound(f"no item with id {tool_id}")
+            raise not_found("item", tool_id)
         if outcome.decision is Decision.OVERTAKEN:
-            raise Conflict(f"tool {tool_id} is being changed: try again")
+            raise Conflict(f"tool {tool_id} is being changed: try again", ErrorCode.CHANGED_MEANWHILE)
         return outcome
 
     def _skip(self, seen: ToClassify, force: bool) -> Decision | None:

@@ -13,6 +13,7 @@ from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.views import Refusal
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict
 from skillroute.core.hashing import text_hash
 from skillroute.core.json_input import check_json
@@ -75,7 +76,7 @@ class SkillWriter:
 class CreateSkill(SkillWriter):
     """Stores a new skill with an embedding of its description."""
 
-    def __call__(self, new: NewSkill, caller: Caller) -> Skill:
+    def __call__(self, new: NewSkill, caller: Caller, *, is_active: bool = True) -> Skill:
         """Create a skill of the caller's organisation.
 
         While the embedding model is away the skill is stored without a vector and gets it later. The id of a deleted
@@ -91,12 +92,12 @@ class CreateSkill(SkillWriter):
             Nothing was written.
         """
         prepared = self._prepare(new.model_copy(update={"org_id": caller.org_id}))
-        skill = self._database.transact(lambda session: store(session, prepared))
+        skill = self._database.transact(lambda session: store(session, prepared, is_active=is_active))
         self._after_commit()
         return skill
 
 
-def store(session: Session, prepared: PreparedSkill) -> Skill:
+def store(session: Session, prepared: PreparedSkill, *, is_active: bool = True) -> Skill:
     """Store a prepared skill within a transaction. Raises `Conflict`.
 
     A global skill is stored whichever organisations have one of its id: these go on seeing their own, and nobody learns
@@ -107,11 +108,14 @@ def store(session: Session, prepared: PreparedSkill) -> Skill:
     seen = SkillRepository(session).get(new.id, new.org_id)
     # Asked first: with both wrong, that the id is taken is what helps.
     if seen is not None and seen.org_id != new.org_id:
-        raise Conflict(f"Skill already exists: {new.id} is global, and every organisation sees it; choose another id")
+        raise Conflict(
+            f"Skill already exists: {new.id} is global, and every organisation sees it; choose another id",
+            ErrorCode.SKILL_EXISTS,
+        )
     if seen is None and SkillRepository(session).count_of(new.org_id) >= MAX_SKILLS:
-        raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed")
-    if not SkillRepository(session).create(new, prepared.text, prepared.model, prepared.vector):
-        raise Conflict(f"Skill already exists: {new.id}")
+        raise Conflict(f"there are {MAX_SKILLS} skills; no more are allowed", ErrorCode.TOO_MANY_SKILLS)
+    if not SkillRepository(session).create(new, prepared.text, prepared.model, prepared.vector, is_active=is_active):
+        raise Conflict(f"Skill already exists: {new.id}", ErrorCode.SKILL_EXISTS)
     skill = SkillRepository(session).get(new.id, new.org_id)
     assert skill is not None  # noqa: S101 (stored two statements ago, in this transaction)
     return skill

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
 from skillroute.core.chat.port import ChatModel
-from skillroute.core.errors import ClassifierAnswerInvalid, Conflict, NotFound
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import ClassifierAnswerInvalid, Conflict
 from skillroute.core.json_schema import STRING, object_of
 from skillroute.core.notification.port import Notifier
 from skillroute.core.postgres.database import Database, Session
@@ -57,7 +59,10 @@ class DescribeSkill:
             The language model did not answer, or not with a description.
         """
         if self._chat is None:
-            raise Conflict("no language model is configured to describe skills: set SKILLROUTE_CHAT_PROVIDER")
+            raise Conflict(
+                "no language model is configured to describe skills: set SKILLROUTE_CHAT_PROVIDER",
+                ErrorCode.NO_LANGUAGE_MODEL,
+            )
         skill, members = self._database.read(lambda session: _read(session, skill_id, caller))
         answer = self._chat.answer(_INSTRUCTIONS, _question(skill, members), schema=_SCHEMA, timeout_s=self._timeout_s)
         description = answer.get("description")
@@ -68,7 +73,7 @@ class DescribeSkill:
 
         def suggest(session: Session) -> Suggestion:
             if not SkillRepository(session).lock(skill.key):
-                raise NotFound(f"no skill with id {skill_id}")  # deleted while the model thought
+                raise not_found("skill", skill_id)  # deleted while the model thought
             id_ = SuggestionRepository(session).add_description(skill, text, reasoning)
             suggestion = SuggestionRepository(session).get(id_, caller.org_id)
             assert suggestion is not None  # noqa: S101 (stored a statement ago, in this transaction)

@@ -10,6 +10,10 @@ from typing import Annotated, NewType
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from skillroute.core.sentences import Spelling
+from skillroute.core.text_fields import SnakeCase
+from skillroute.core.versions import version_of
+
 MAX_SKILLS_PER_TOOL = 5
 """skill-contract, Resource Limits."""
 
@@ -107,6 +111,11 @@ class Skill:
         """The key that names it wherever skills of several organisations are."""
         return skill_key(self.id, self.org_id)
 
+    @property
+    def version(self) -> str:
+        """The version of what people write of it; its tools do not count."""
+        return version_of(self.updated_at)
+
 
 def _lower_case(keyword: str) -> str:
     # The pattern is for readers of the API's document; in any script lower case is what has no other.
@@ -116,7 +125,10 @@ def _lower_case(keyword: str) -> str:
 
 
 Keyword = Annotated[
-    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^A-Z]*$"), AfterValidator(_lower_case)
+    str,
+    StringConstraints(min_length=1, max_length=64),
+    Spelling(r"^[^A-Z]*$", "must be lower case"),
+    AfterValidator(_lower_case),
 ]
 Example = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -136,7 +148,7 @@ class SkillFields(BaseModel):
 class IdentifiedSkill(SkillFields):
     """The fields with the id that the skill is to have."""
 
-    id: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+    id: Annotated[SnakeCase, StringConstraints(max_length=64)]
 
     @field_validator("id")
     @classmethod

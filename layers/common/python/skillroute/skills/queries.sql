@@ -2,11 +2,12 @@
 
 -- name: insert_skill
 -- A deleted id can be created again; whatever it was is written over (decision 13).
-INSERT INTO mcp.skill_categories AS c (id, org_id, name, description, keywords, examples, parent_domain)
-VALUES (:id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text)
+INSERT INTO mcp.skill_categories AS c (id, org_id, name, description, keywords, examples, parent_domain, is_active)
+VALUES (:id, :org_id::text, :name, :description, :keywords::text[], :examples::text[], :parent_domain::text,
+        :is_active::boolean)
 ON CONFLICT ON CONSTRAINT skill_categories_pkey DO UPDATE SET
     name = excluded.name, description = excluded.description, keywords = excluded.keywords,
-    examples = excluded.examples, parent_domain = excluded.parent_domain, is_active = true, deleted_at = NULL,
+    examples = excluded.examples, parent_domain = excluded.parent_domain, is_active = excluded.is_active, deleted_at = NULL,
     created_at = now(), updated_at = now()
 WHERE c.deleted_at IS NOT NULL
 RETURNING key

@@ -43,13 +43,19 @@ class SkillRepository:
         return count
 
     def create(
-        self, skill: NewSkill, text: IndexedText, model: EmbeddingModel | None, embedding: Vector | Refusal | None
+        self,
+        skill: NewSkill,
+        text: IndexedText,
+        model: EmbeddingModel | None,
+        embedding: Vector | Refusal | None,
+        *,
+        is_active: bool = True,
     ) -> bool:
         """Store a skill; False when its organisation has one of that id.
 
         `model` is that of the embedding or the refusal; None when there is neither.
         """
-        created = self._run("insert_skill", id=skill.id, org_id=skill.org_id, **_columns(skill))
+        created = self._run("insert_skill", id=skill.id, org_id=skill.org_id, is_active=is_active, **_columns(skill))
         if created:
             self._documents.put([DocumentText(skill.key, text, embedding)], model)
         return bool(created)

@@ -8,6 +8,7 @@ from typing import Any
 
 from skillroute.core.access import visible
 from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, Forbidden, InvalidInput
 from skillroute.core.json_input import check_json, validated
 from skillroute.core.postgres.database import Database, Session
@@ -73,6 +74,10 @@ class ReviewSuggestions:
             lambda session: SuggestionRepository(session).page(status, caller.org_id, limit=limit, offset=offset)
         )
 
+    def get(self, suggestion_id: int, caller: Caller) -> Suggestion:
+        """Return a suggestion, decided or not. Raises `NotFound`, also when it is another organisation's."""
+        return self._database.read(lambda session: _found(session, suggestion_id, caller))
+
     def approve(self, suggestion_id: int, edits: Mapping[str, Any], caller: Caller) -> Reviewed:
         """Create the skill and assign the tool; for a description, make it the skill's.
 
@@ -103,7 +108,9 @@ class ReviewSuggestions:
                 suggestion.suggested_name,
                 suggestion.suggested_description,
             ):
-                raise Conflict(f"suggestion {suggestion_id} has just changed: look at it again")
+                raise Conflict(
+                    f"suggestion {suggestion_id} has just changed: look at it again", ErrorCode.CHANGED_MEANWHILE
+                )
             skill = store(session, prepared)
             return _resolve(session, locked, skill, SuggestionStatus.APPROVED, caller)
 
@@ -113,7 +120,9 @@ class ReviewSuggestions:
         """Assign the tool to a skill that is there. Raises as `approve` does; `NotFound` for the skill too."""
         suggestion = self._pending(suggestion_id, caller)
         if suggestion.kind is SuggestionKind.DESCRIPTION:
-            raise Conflict(f"suggestion {suggestion_id} is a description: approve or reject it")
+            raise Conflict(
+                f"suggestion {suggestion_id} is a description: approve or reject it", ErrorCode.NOT_A_NEW_SKILL
+            )
         tools = self._tools(suggestion)
 
         def merge(session: Session) -> Reviewed:
@@ -159,9 +168,11 @@ class ReviewSuggestions:
     def _pending(self, suggestion_id: int, caller: Caller) -> Suggestion:
         suggestion = self._database.read(lambda session: _found(session, suggestion_id, caller))
         if suggestion.org_id != caller.org_id:
-            raise Forbidden(f"suggestion {suggestion_id} is global; organisations decide only on their own")
+            raise Forbidden(
+                f"suggestion {suggestion_id} is global; organisations decide only on their own", ErrorCode.GLOBAL_ITEM
+            )
         if suggestion.status is not SuggestionStatus.PENDING:
-            raise Conflict(f"suggestion {suggestion_id} is {suggestion.status.value} already")
+            raise _decided(suggestion_id, suggestion.status)
         return suggestion
 
     def _tools(self, suggestion: Suggestion) -> list[int]:
@@ -194,8 +205,12 @@ def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Sugge
     """
     status = visible(SuggestionRepository(session).lock(suggestion_id), "suggestion", suggestion_id)
     if status is not SuggestionStatus.PENDING:
-        raise Conflict(f"suggestion {suggestion_id} is {status.value} already")
+        raise _decided(suggestion_id, status)
     return _found(session, suggestion_id, caller)
+
+
+def _decided(suggestion_id: int, status: SuggestionStatus) -> Conflict:
+    return Conflict(f"suggestion {suggestion_id} is {status.value} already", ErrorCode.ALREADY_DECIDED)
 
 
 def _skill_of(suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) -> NewSkill:

@@ -1,37 +1,45 @@
 """`/api/v1/skills`: skills and their tools (skill-contract, API Contracts)."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillOut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill
-from skillroute.skills.model import NewSkill, SkillFilter
+from skillroute.skills.model import NewSkill, Skill, SkillFilter
+from skillroute.skills.put import PutSkill
 from skillroute.skills.read import ReadSkills
 from skillroute.skills.schemas import SkillCreate, SkillPatch, SkillPut
 
 IsActive = Literal["true", "false", "all"]
 _IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
 
+CREATED_SKILL: dict[int | str, dict[str, Any]] = {201: {"model": SkillOut, **CREATED[201]}}
 
-def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, access: Access) -> APIRouter:
+
+def skill_router(
+    create: CreateSkill, change: ChangeSkill, put: PutSkill, read: ReadSkills, access: Access
+) -> APIRouter:
     """Return the routes over skills."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.post("", status_code=201, summary="Create a skill", responses=CONFLICT)
-    def create_skill(body: SkillCreate, caller: AsWriter) -> SkillOut:
+    @router.post("", status_code=201, summary="Create a skill", responses=CREATED | CONFLICT)
+    def create_skill(body: SkillCreate, caller: AsWriter, response: Response) -> SkillOut:
         """Create a skill; until it has tools it is found by its description. Deleted ids can be used again."""
-        return SkillOut.of(create(NewSkill(**body.model_dump()), caller))
+        skill = create(NewSkill(**body.model_dump()), caller)
+        response.headers["Location"] = _place_of(skill)
+        return _shown(skill, response)
 
     @router.get("", response_model=list[SkillOut], summary="List skills", responses=PAGE_DOC)
     def list_skills(
@@ -45,28 +53,38 @@ def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, acc
         skills, total = read.page(where, caller, limit=page.limit, offset=page.offset)
         return page.response(map(SkillOut.of, skills), total)
 
-    @router.get("/{skill_id}", summary="Get a skill", responses=NOT_FOUND)
-    def get_skill(skill_id: SkillId, caller: AsReader) -> SkillOut:
+    @router.get("/{skill_id}", summary="Get a skill", responses=VERSIONED | NOT_FOUND)
+    def get_skill(skill_id: SkillId, caller: AsReader, response: Response) -> SkillOut:
         """Return a skill, active or not."""
-        return SkillOut.of(read.get(skill_id, caller))
+        return _shown(read.get(skill_id, caller), response)
 
-    @router.put("/{skill_id}", summary="Write a skill over", responses=NOT_FOUND | CONFLICT)
-    def put_skill(skill_id: SkillId, body: SkillPut, caller: AsWriter) -> SkillOut:
-        """Write a skill over whole; its tools stay."""
-        changes = body.model_dump()
-        if changes["is_active"] is None:
-            del changes["is_active"]
-        return SkillOut.of(change(skill_id, changes, caller))
+    @router.put(
+        "/{skill_id}",
+        response_model=SkillOut,
+        summary="Write a skill whole",
+        responses=VERSIONED | CREATED_SKILL | CONFLICT | STALE,
+    )
+    def put_skill(
+        skill_id: SkillId, body: SkillPut, caller: AsWriter, response: Response, expected: IfMatch
+    ) -> SkillOut:
+        """Write a skill over whole, where its tools stay, or create it (201). What it says already changes nothing."""
+        outcome = put(skill_id, body.content(skill_id, caller.org_id), body.is_active, caller, expected)
+        if outcome.is_new:
+            response.status_code = 201
+            response.headers["Location"] = _place_of(outcome.skill)
+        return _shown(outcome.skill, response)
 
-    @router.patch("/{skill_id}", summary="Change a skill", responses=NOT_FOUND | CONFLICT)
-    def patch_skill(skill_id: SkillId, body: SkillPatch, caller: AsWriter) -> SkillOut:
+    @router.patch("/{skill_id}", summary="Change a skill", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
+    def patch_skill(
+        skill_id: SkillId, body: SkillPatch, caller: AsWriter, response: Response, expected: IfMatch
+    ) -> SkillOut:
         """Change the fields given. An inactive skill is gone from the next search; its assignments are kept."""
-        return SkillOut.of(change(skill_id, body.model_dump(exclude_unset=True), caller))
+        return _shown(change(skill_id, body.model_dump(exclude_unset=True), caller, expected=expected), response)
 
-    @router.delete("/{skill_id}", status_code=204, summary="Delete a skill", responses=NOT_FOUND)
-    def delete_skill(skill_id: SkillId, caller: AsWriter) -> None:
+    @router.delete("/{skill_id}", status_code=204, summary="Delete a skill", responses=NOT_FOUND | STALE)
+    def delete_skill(skill_id: SkillId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete a skill; its tools lose it, and those left without any are classified again."""
-        change.delete(skill_id, caller)
+        change.delete(skill_id, caller, expected)
 
     @router.get(
         "/{skill_id}/tools",
@@ -80,3 +98,12 @@ def skill_router(create: CreateSkill, change: ChangeSkill, read: ReadSkills, acc
         return page.response(map(SkillToolOut.of, members), total)
 
     return router
+
+
+def _shown(skill: Skill, response: Response) -> SkillOut:
+    tell_version(response, skill.version)
+    return SkillOut.of(skill)
+
+
+def _place_of(skill: Skill) -> str:
+    return f"/api/v1/skills/{skill.id}"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skillroute.core.errors import InvalidInput
+from skillroute.core.known_fields import refuse_other_org
+from skillroute.core.text_fields import SnakeCase
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
+
+_SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
+"""Of a skill, what only answers have beside its id and organisation."""
 
 
 class SkillCreate(IdentifiedSkill):
@@ -17,6 +23,22 @@ class SkillPut(SkillFields):
     """A skill written over whole: what is left out is emptied. Without `is_active` its state stays."""
 
     is_active: bool | None = None
+    id: str | None = Field(None, description="That of the path, or left out.")
+    org_id: str | None = Field(None, description="That of the token, or left out.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_shown(cls, raw: object) -> object:
+        """Leave aside what only answers have, so that what was read can be written back."""
+        return {name: value for name, value in raw.items() if name not in _SHOWN} if isinstance(raw, dict) else raw
+
+    def content(self, skill_id: str, org_id: str | None) -> dict[str, Any]:
+        """Return the fields that people write. Raises `InvalidInput` where it is another skill than the path's."""
+        if self.id not in {None, skill_id}:
+            raise InvalidInput("id", f"is not {skill_id}, the skill that the path names")
+        if "org_id" in self.model_fields_set:
+            refuse_other_org({"org_id": self.org_id}, org_id)
+        return self.model_dump(include=set(SkillFields.model_fields))
 
 
 class SkillPatch(BaseModel):
@@ -37,7 +59,7 @@ class ManualAssignment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+    skill_id: Annotated[SnakeCase, Field(max_length=64)]
     confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
     reasoning: Annotated[str, Field(max_length=1000)] | None = None
 
@@ -91,4 +113,4 @@ class Merge(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    skill_id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+    skill_id: Annotated[SnakeCase, Field(max_length=64)]

@@ -35,6 +35,11 @@ def suggestion_router(review: ReviewSuggestions, access: Access) -> APIRouter:
         suggestions, total = review.page(status, caller, limit=page.limit, offset=page.offset)
         return page.response(map(SuggestionOut.of, suggestions), total)
 
+    @router.get("/{suggestion_id}", summary="Get a suggestion", responses=NOT_FOUND)
+    def get_suggestion(suggestion_id: SuggestionId, caller: AsReviewer) -> SuggestionOut:
+        """Return a suggestion, decided or not."""
+        return SuggestionOut.of(review.get(suggestion_id, caller))
+
     @router.post("/{suggestion_id}/approve", summary="Approve a suggestion", responses=NOT_FOUND | CONFLICT)
     def approve(suggestion_id: SuggestionId, caller: AsReviewer, body: SuggestionEdits | None = None) -> ReviewResponse:
         """Create the skill and assign the tool. Other open suggestions of the name are merged into it."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillroute.skills.classify import ClassifyTools
     from skillroute.skills.create import CreateSkill, PrepareSkill
     from skillroute.skills.describe import DescribeSkill
+    from skillroute.skills.put import PutSkill
     from skillroute.skills.read import ReadSkills
     from skillroute.skills.review import ReviewSuggestions
     from skillroute.skills.suggest import SuggestSkills
@@ -42,6 +43,12 @@ class SkillParts(CoreParts):
         from skillroute.skills.change import ChangeSkill
 
         return ChangeSkill(self.database, self.prepare_skill, after_commit=self.after_commit)
+
+    @cached_property
+    def put_skill(self) -> PutSkill:
+        from skillroute.skills.put import PutSkill
+
+        return PutSkill(self.create_skill, self.change_skill)
 
     @cached_property
     def read_skills(self) -> ReadSkills:
@@ -106,6 +113,6 @@ class SkillParts(CoreParts):
             # Before the skills: /skills/suggestions is no skill.
             suggestion_router(self.review_suggestions, access),
             classification_router(self.classify_tools, self.describe_skill, access),
-            skill_router(self.create_skill, self.change_skill, self.read_skills, access),
+            skill_router(self.create_skill, self.change_skill, self.put_skill, self.read_skills, access),
             tool_skill_router(self.assign_skills, access),
         ]

@@ -10,6 +10,9 @@ from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.errors import add_error_handlers
+from skillroute.core.http.head import HeadAsGet
+from skillroute.core.http.methods import PathMethods
+from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
 from skillroute.core.http.validation_errors import add_validation_errors
 
@@ -45,7 +48,11 @@ def create_app(
     )
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
-    add_error_handlers(app, access.anyone() if access else None)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(RequestIds)
+    add_error_handlers(
+        app, PathMethods([route for router in routers for route in router.routes]), access.anyone() if access else None
+    )
     add_validation_errors(app)
     for router in routers:
         app.include_router(router)

@@ -15,6 +15,7 @@ from typing import Any
 from starlette.requests import Request
 
 from skillroute.core.caller import LAPTOP, Caller, Scope
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Forbidden, Unauthenticated
 from skillroute.core.http.challenge import Challenge, InsufficientScope, InvalidToken, NoIdentity
 from skillroute.core.http.claims import TokenRules
@@ -77,7 +78,7 @@ class RoleGuard(Guard):
     """A guard of callers that have no tokens to ask scopes of."""
 
     def refusal(self, scope: Scope) -> Forbidden:
-        return Forbidden("this identity may only search")
+        return Forbidden("this identity may only search", ErrorCode.INSUFFICIENT_SCOPE)
 
 
 class Access:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from skillroute.core.http.auth import Guard
 from skillroute.core.http.body_limit import MAX_BODY_BYTES
 from skillroute.core.http.errors import problem
 from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
+from skillroute.core.http.query_names import QueryNames, query_names_of
 
 MAX_FIELDS = 1000
 """Fields of a body's outermost object: each that is unknown is named in the answer."""
@@ -53,11 +55,9 @@ class SafeJsonRequest(Request):
 
         Raises
         ------
-        json.JSONDecodeError
-            Malformed JSON; FastAPI answers 422.
         HTTPException
             413: it is larger than the route takes. 422: it has more values than that, or more fields than any object
-            that is asked for; is not UTF-8, nested too deeply, or holds an integer of thousands of digits.
+            that is asked for; is no JSON, not UTF-8, nested too deeply, or holds an integer of thousands of digits.
         """
         body = await self.body()
         if len(body) > self.limits.max_bytes:
@@ -66,6 +66,8 @@ class SafeJsonRequest(Request):
             value = read_json(body, self.limits.max_values)
         except TooManyValues as error:
             raise _refusal(str(error)) from None
+        except json.JSONDecodeError as error:
+            raise _refusal(_reason(error), "json_invalid", error.pos) from None
         except UnreadableJson as error:
             raise _refusal(str(error), "json_invalid") from None
         if isinstance(value, dict) and len(value) > MAX_FIELDS:
@@ -73,15 +75,21 @@ class SafeJsonRequest(Request):
         return value
 
 
-def _refusal(message: str, kind: str = "value_error") -> HTTPException:
-    return HTTPException(422, [problem(["body"], message, kind)])
+def _refusal(message: str, kind: str = "value_error", position: int | None = None) -> HTTPException:
+    place: list[str | int] = ["body"] if position is None else ["body", position]
+    return HTTPException(422, [problem(place, message, kind)])
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    return f"is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
 
 
 class SafeJsonRoute(APIRoute):
-    """A route that asks who calls before it reads the body, and reads it as `SafeJsonRequest` does.
+    """A route that asks who calls before it reads anything, and reads the body as `SafeJsonRequest` does.
 
     FastAPI reads and parses the body before it asks any dependency: strangers could make it parse megabytes, and would
-    get 422 where they should get 401.
+    get 422 where they should get 401. Query parameters that the route does not have are 422 (`QueryNames`); a body that
+    is not said to be JSON is 415.
     """
 
     limits: ClassVar[BodyLimits] = ONE
@@ -89,15 +97,28 @@ class SafeJsonRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
         guards = [dependency.call for dependency in self.dependant.dependencies if isinstance(dependency.call, Guard)]
+        query = QueryNames(query_names_of(self.dependant))
 
         async def safe(request: Request) -> Response:
             for guard in guards:
                 await guard(request)
-            measured = SafeJsonRequest(request.scope, request.receive)
+            scope = request.scope
+            if scope["query_string"]:
+                scope = {**scope, "query_string": query.settle(request.query_params)}
+            measured = SafeJsonRequest(scope, request.receive)
             measured.limits = self.limits
+            if self.body_field is not None and not _is_json(request) and await measured.body():
+                raise HTTPException(
+                    415, "the body must be JSON: send it with the header Content-Type: application/json"
+                )
             return await handler(measured)
 
         return safe
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 
 class BulkJsonRoute(SafeJsonRoute):

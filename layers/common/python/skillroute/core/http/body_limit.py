@@ -7,6 +7,10 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.http.errors import error_body
+from skillroute.core.http.request_id import request_id_of
+
 MAX_BODY_BYTES = 6 * 1024 * 1024
 """The most that Lambda takes as the payload of one invocation."""
 
@@ -17,7 +21,7 @@ MOST_READ_BYTES = 64 * 1024 * 1024
 class BodyLimit:
     """ASGI middleware that answers 413 once a body is larger than allowed, without holding it in memory.
 
-    `answers` has the bodies of that answer, as JSON, of the paths where it is not ``{"detail": ...}``.
+    `answers` has the bodies of that answer, as JSON, of the paths where it is not that of all errors.
     """
 
     def __init__(
@@ -58,8 +62,9 @@ class BodyLimit:
         await self._app(scope, counted, unless_refused)
 
     async def _refuse(self, scope: Scope, send: Send) -> None:
-        detail = {"detail": f"the body is larger than {self._max_bytes} bytes"}
-        body = self._answers.get(scope["path"]) or json.dumps(detail).encode()
+        detail = f"the body is larger than {self._max_bytes} bytes"
+        refusal = error_body(detail, ErrorCode.BODY_TOO_LARGE, request_id_of(scope))
+        body = self._answers.get(scope["path"]) or json.dumps(refusal).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})

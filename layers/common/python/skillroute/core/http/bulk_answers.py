@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from skillroute.core.errors import TextRefused
+from skillroute.core.errors import FieldProblem, TextRefused
 from skillroute.core.http.errors import shortened
 from skillroute.core.outcomes import Outcome, Report, Status
 
@@ -22,10 +22,17 @@ class ItemProblem(BaseModel):
     field: str
     message: str
 
+
+class ItemNote(ItemProblem):
+    """One thing that is wrong with an item, or questionable."""
+
+    type: str = Field(description="What programs go by: `missing`, `value_error`, `unknown_field`, ...")
+
     @classmethod
-    def of(cls, field: str, message: str) -> ItemProblem:
-        """Return what the API says is wrong; a field's name comes from the caller and may not even be encodable."""
-        return cls(field=shortened(field), message=shortened(message))
+    def of(cls, problem: FieldProblem, whole: str) -> ItemNote:
+        """Return what the API says; a field's name comes from the caller and may not even be encodable."""
+        field = shortened(problem.field or whole)
+        return cls(field=field, message=shortened(problem.message), type=problem.type)
 
 
 class Result(BaseModel):
@@ -34,7 +41,11 @@ class Result(BaseModel):
     index: int = Field(description="Its place in the request, from 0.")
     status: Status
     id: int | None
-    error: ItemProblem | None
+    error: ItemProblem | None = Field(description="The first of `errors`.")
+    errors: list[ItemNote] = Field(description="All that is wrong with it; empty unless it failed.")
+    warnings: list[ItemNote] = Field(
+        description="Fields that nobody knows, where something else was probably meant, or that were left out."
+    )
     refusal: str | None = Field(
         description="Why it is stored and has no vector for good: the embedding model does not take its text."
     )
@@ -42,11 +53,14 @@ class Result(BaseModel):
     @staticmethod
     def shared(outcome: Outcome, kind: str) -> dict[str, Any]:
         """Return what the API says of any outcome; where nothing else is named, `kind` is what is wrong."""
+        errors = [ItemNote.of(problem, kind) for problem in outcome.problems]
         return {
             "index": outcome.index,
             "status": outcome.status,
             "id": outcome.id,
-            "error": None if outcome.reason is None else ItemProblem.of(outcome.field or kind, outcome.reason),
+            "error": ItemProblem(field=errors[0].field, message=errors[0].message) if errors else None,
+            "errors": errors,
+            "warnings": [ItemNote.of(warning, kind) for warning in outcome.warnings],
             "refusal": TextRefused.public_message if outcome.is_refused else None,
         }
 

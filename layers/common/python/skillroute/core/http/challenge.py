@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Forbidden, SkillrouteError, Unauthenticated
 
 
@@ -26,6 +27,7 @@ class NoIdentity(Unauthenticated, Challenge):
 class InvalidToken(Unauthenticated, Challenge):
     """There is a token, and it is malformed, forged, expired or meant for others."""
 
+    code = ErrorCode.INVALID_TOKEN
     challenge = 'Bearer error="invalid_token"'
 
 
@@ -41,5 +43,5 @@ class InsufficientScope(Forbidden, Challenge):
     """
 
     def __init__(self, scope: str, spelling: str) -> None:
-        super().__init__(f"the token lacks the scope {scope!r}")
+        super().__init__(f"the token lacks the scope {scope!r}", ErrorCode.INSUFFICIENT_SCOPE)
         self.challenge = f'Bearer error="insufficient_scope", scope="{spelling}"'

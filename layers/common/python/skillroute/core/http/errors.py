@@ -1,11 +1,13 @@
-"""The one place where errors become HTTP answers. Bodies are ``{"detail": ...}``: a list for 422, else a sentence.
+"""The one place where errors become HTTP answers (docs/adr/0049).
 
-What is down is reported by a sentence of our own; hosts, secrets and the other side's answer stand in the log.
+Bodies are ``{"detail": ..., "code": ..., "request_id": ...}``. `detail` is a list for 422, else a sentence; `code` is
+one of `core/error_codes.py`. What is down is reported by a sentence of our own; hosts, secrets and the other side's
+answer stand in the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, cast
 
 from starlette.applications import Starlette
@@ -15,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from skillroute.core import outage
 from skillroute.core.encodable import encodable
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import (
     Conflict,
     DependencyUnavailable,
@@ -24,8 +27,11 @@ from skillroute.core.errors import (
     OutcomeUnknown,
     SkillrouteError,
     Unauthenticated,
+    VersionConflict,
 )
 from skillroute.core.http.challenge import Challenge
+from skillroute.core.http.methods import PathMethods
+from skillroute.core.http.request_id import REQUEST_ID_HEADER, request_id_of
 from skillroute.core.observability import logger
 
 # From the most particular to the most general; the first that fits decides.
@@ -35,35 +41,58 @@ STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
     (Forbidden, 403),
     (NotFound, 404),
     (Conflict, 409),
+    (VersionConflict, 412),
     (DependencyUnavailable, 503),
 )
 
+_CODE_OF: Mapping[int, ErrorCode] = {
+    404: ErrorCode.ROUTE_NOT_FOUND,
+    405: ErrorCode.METHOD_NOT_ALLOWED,
+    413: ErrorCode.BODY_TOO_LARGE,
+    415: ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+    422: ErrorCode.INVALID_REQUEST,
+}
+"""Codes of what is refused before any use case is asked."""
+
+_NO_JSON = "json_invalid"
+"""The type of the problem of a body that is no JSON."""
+
+MOST_PROBLEMS = 100
+"""Wrong fields that a 422 names."""
 
 MAX_MESSAGE_LENGTH = 2000
 """Characters of a field's name, or of a message, that an answer holds."""
 
 
-def add_error_handlers(app: Starlette, identified: Callable[[Request], Awaitable[object]] | None = None) -> None:
+def add_error_handlers(
+    app: Starlette, methods: PathMethods, identified: Callable[[Request], Awaitable[object]] | None = None
+) -> None:
     """Teach an app the error table.
 
     Parameters
     ----------
     app : Starlette
         FastAPI's apps are.
+    methods : PathMethods
+        The methods that a 405 names.
     identified : callable, optional
         Raises `Unauthenticated` for a caller without an identity: they are not shown which paths there are.
     """
 
-    async def no_such_route(request: Request, error: Exception) -> Response:
-        refused = cast(HTTPException, error)
-        if identified is not None and refused.status_code in {404, 405}:
+    async def refused(request: Request, error: Exception) -> Response:
+        refusal = cast(HTTPException, error)
+        if identified is not None and refusal.status_code in {404, 405}:
             try:
                 await identified(request)
             except SkillrouteError as stranger:
                 return _skillroute_error(request, stranger)
-        return JSONResponse({"detail": refused.detail}, refused.status_code, refused.headers)
+        headers = dict(refusal.headers or {})
+        if refusal.status_code == 405:
+            headers["Allow"] = methods.allow(request.url.path)
+        code = _CODE_OF.get(refusal.status_code, ErrorCode.BAD_REQUEST)
+        return answer_error(request, refusal.status_code, refusal.detail, code, headers=headers)
 
-    app.add_exception_handler(HTTPException, no_such_route)
+    app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(SkillrouteError, _skillroute_error)
     app.add_exception_handler(Exception, _unexpected)
 
@@ -73,26 +102,62 @@ def problem(location: Sequence[str | int], message: str, kind: str = "value_erro
     return {"type": kind, "loc": [_encodable(part) for part in location], "msg": _encodable(message)}
 
 
+def error_body(detail: object, code: ErrorCode, request_id: str, **more: object) -> dict[str, object]:
+    """Return the body of an error."""
+    return {"detail": detail, "code": code.value, **more, "request_id": request_id}
+
+
+def answer_error(
+    request: Request,
+    status: int,
+    detail: Any,
+    code: ErrorCode,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: object,
+) -> JSONResponse:
+    if code is ErrorCode.INVALID_REQUEST and any(found["type"] == _NO_JSON for found in detail):
+        code = ErrorCode.INVALID_JSON
+    body = error_body(detail, code, request_id_of(request.scope), **more)
+    return JSONResponse(body, status, headers=dict(headers or {}))
+
+
 def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
     status = next((status for type_, status in STATUS_OF if isinstance(error, type_)), 500)
+    if not isinstance(error, SkillrouteError) or status == 500:
+        return _unexpected(request, error)
     if isinstance(error, InvalidInput):
         place = "query" if request.method in {"GET", "DELETE"} else "body"
-        return JSONResponse({"detail": [problem([place, *error.field.split(".")], error.message)]}, status)
+        detail = [problem([place, *found.field.split(".")], found.message, found.type) for found in error.problems]
+        return answer_error(request, status, first_problems(detail), error.code)
+    if isinstance(error, VersionConflict):
+        current = None if error.current is None else f'"{error.current}"'
+        known = {} if current is None else {"ETag": current}
+        return answer_error(request, status, _encodable(str(error)), error.code, headers=known, current=current)
     if isinstance(error, DependencyUnavailable):
         outage.note(error)
         # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
-        return JSONResponse({"detail": error.public_message}, status, headers=again)
-    if status == 500:
-        logger.exception("unexpected error", exc_info=error)
-        return JSONResponse({"detail": "Internal Server Error"}, status)
+        return answer_error(request, status, error.public_message, error.code, headers=again)
     headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
-    return JSONResponse({"detail": _encodable(str(error))}, status, headers=headers)
+    return answer_error(request, status, _encodable(str(error)), error.code, headers=headers)
 
 
-def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    logger.exception("unexpected error", exc_info=error)
-    return JSONResponse({"detail": "Internal Server Error"}, 500)
+def first_problems(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return as many problems as an answer names, and how many are left out."""
+    if len(problems) <= MOST_PROBLEMS:
+        return problems
+    left_out = f"{len(problems) - MOST_PROBLEMS} more problems are not named"
+    return [*problems[:MOST_PROBLEMS], problem(["body"], left_out, "too_many")]
+
+
+def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    request_id = request_id_of(request.scope)
+    logger.exception("unexpected error", exc_info=error, extra={"request_id": request_id})
+    # Starlette answers outside of all middleware then, so the header is not there yet.
+    return answer_error(
+        request, 500, "Internal Server Error", ErrorCode.INTERNAL_ERROR, headers={REQUEST_ID_HEADER: request_id}
+    )
 
 
 def _encodable(part: Any) -> Any:

@@ -11,6 +11,7 @@ from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel
 
 from skillroute.core.answer_size import PAGE_BYTES, on_the_way
+from skillroute.core.text_fields import SnakeCase
 
 TOTAL_HEADER = "X-Total-Count"
 CUT_HEADER = "X-Page-Truncated"
@@ -37,7 +38,7 @@ PAGE_DOC: dict[int | str, dict[str, Any]] = {
 Limit = Annotated[int, Query(ge=1, le=1000, description="Rows of a page at most; it has fewer where they are large.")]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 ItemId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The item's id, `db_id` in search results.")]
-SkillId = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_]*$", max_length=64, description="The skill's id.")]
+SkillId = Annotated[SnakeCase, Path(max_length=64, description="The skill's id.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from starlette.routing import Route
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.errors import add_error_handlers
+from skillroute.core.http.head import HeadAsGet
+from skillroute.core.http.methods import PathMethods
+from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
 
 
@@ -27,7 +30,13 @@ def create_plain_app(
     too_large : mapping of str to bytes, optional
         What paths with a protocol of their own answer to a body that is too large, as JSON.
     """
-    app = Starlette(routes=list(routes), middleware=[Middleware(TimeLimit), Middleware(BodyLimit, answers=too_large)])
+    middleware = [
+        Middleware(RequestIds),
+        Middleware(HeadAsGet),
+        Middleware(TimeLimit),
+        Middleware(BodyLimit, answers=too_large),
+    ]
+    app = Starlette(routes=list(routes), middleware=middleware)
     app.router.redirect_slashes = False  # to a host that the request names, and before anybody is asked who they are
-    add_error_handlers(app, access.anyone() if access else None)
+    add_error_handlers(app, PathMethods(routes), access.anyone() if access else None)
     return app

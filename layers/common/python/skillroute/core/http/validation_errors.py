@@ -8,10 +8,9 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from skillroute.core.http.errors import problem
-
-MOST_PROBLEMS = 100
-"""Wrong fields that a 422 names."""
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.http.errors import answer_error, first_problems, problem
+from skillroute.core.sentences import sentence_of
 
 
 def add_validation_errors(app: FastAPI) -> None:
@@ -19,9 +18,7 @@ def add_validation_errors(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation_error)
 
 
-def _validation_error(_: Request, error: Exception) -> JSONResponse:
+def _validation_error(request: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    detail = [problem(found["loc"], found["msg"], found["type"]) for found in problems[:MOST_PROBLEMS]]
-    if len(problems) > MOST_PROBLEMS:
-        detail.append(problem(["body"], f"{len(problems) - MOST_PROBLEMS} more problems are not named", "too_many"))
-    return JSONResponse({"detail": detail}, 422)
+    detail = [problem(found["loc"], sentence_of(found), found["type"]) for found in problems]
+    return answer_error(request, 422, first_problems(detail), ErrorCode.INVALID_REQUEST)

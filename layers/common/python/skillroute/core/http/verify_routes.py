@@ -10,8 +10,10 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.checks import MOST_FINDINGS
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.verify import Verify
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Forbidden
 from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
 
 
@@ -36,14 +38,14 @@ VerifyResponse = create_model(
 
 def verify_router(verify: Verify, access: Access) -> APIRouter:
     """Return the route of the check."""
-    router = APIRouter(prefix="/api/v1/verify", tags=["operation"], responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/verify", tags=["operation"], route_class=SafeJsonRoute, responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("", response_model=VerifyResponse, summary="Check everything")
     def check(caller: AsAdmin) -> BaseModel:
         """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
         if not caller.runs_deployment:
-            raise Forbidden("the check sees every organisation: it needs a token of none")
+            raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)
         report = verify()
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
         checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}

@@ -1,0 +1,94 @@
+"""Servers and agents as the API answers them, put back: the document within is what is written, with what was changed.
+
+An answer has a document as it came, and beside it what is searched of it. Put back as it was read, it must be the same
+document again, not one that holds itself; and what was changed beside it must be in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from skillroute.core.errors import InvalidInput
+from skillroute.core.known_fields import KnownFields
+from skillroute.registry.model import EntityContent
+
+Parsed = Callable[[Mapping[str, Any]], EntityContent]
+"""Reads a document. Raises `InvalidInput`."""
+
+
+def read_back(raw: Mapping[str, Any], within: str, fields: KnownFields, parsed: Parsed) -> Mapping[str, Any]:
+    """Return what an answer stands for, as its owner would write it; anything but an answer as it is.
+
+    Parameters
+    ----------
+    within : str
+        The field of the answer that holds the document: ``server_json``, ``agent_card``.
+
+    Raises
+    ------
+    InvalidInput
+        What should be the document is none.
+    """
+    if within not in raw:
+        return raw
+    document = raw[within]
+    if not isinstance(document, Mapping):
+        raise InvalidInput(within, "must be an object")
+    given = fields.without_shown({name: value for name, value in raw.items() if name != within})
+    try:
+        shown = _shown(parsed(document))
+    except InvalidInput as error:
+        raise error.moved(lambda field: f"{within}.{field}") from None
+    changed = {name: value for name, value in given.items() if name not in shown or not _same(value, shown[name])}
+    return _with_changes(document, changed)
+
+
+def _shown(content: EntityContent) -> dict[str, Any]:
+    """Return what an answer has beside the document, as `ServerOut` and `AgentOut` do."""
+    shown: dict[str, Any] = {
+        "path": content.path,
+        "name": content.name,
+        "description": content.description,
+        "tags": list(content.tags),
+    }
+    if content.kind == "agent":
+        shown["capabilities"] = list(content.capabilities)
+        shown["skills"] = [skill._asdict() for skill in content.skills]
+    return shown
+
+
+def _same(given: object, shown: object) -> bool:
+    # Null stands for what is empty, as everywhere.
+    return given == shown or (given is None and not shown)
+
+
+def _with_changes(document: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with what was changed beside it, each where the document has it."""
+    inner = document.get("server")
+    if isinstance(inner, Mapping) and "name" not in document:  # as registries list it
+        own = {name: value for name, value in changed.items() if name in {"name", "description"}}
+        rest = {name: value for name, value in changed.items() if name not in own}
+        return {**document, **rest, "server": {**inner, **_titled(inner, own)}}
+    return {**document, **_titled(document, _with_skills(document, changed))}
+
+
+def _titled(document: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes in which a name is the title where that is what is shown."""
+    shows_title = "name" in changed and document.get("title") is not None
+    return {("title" if shows_title and name == "name" else name): value for name, value in changed.items()}
+
+
+def _with_skills(card: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes whose skills have all that the card says of the skills of these names: ids, tags, examples."""
+    skills = changed.get("skills")
+    if not isinstance(skills, list):
+        return dict(changed)
+    stored = {skill["name"].strip(): skill for skill in card.get("skills") or ()}
+    return {**changed, "skills": [_whole(skill, stored) for skill in skills]}
+
+
+def _whole(skill: object, stored: Mapping[str, Mapping[str, Any]]) -> object:
+    if not isinstance(skill, Mapping) or not isinstance(skill.get("name"), str):
+        return skill  # refused later, by its place
+    return {**stored.get(skill["name"].strip(), {}), **skill}

@@ -1,0 +1,86 @@
+"""Writing a skill whole: over the one that is there, or as a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import Conflict, NotFound
+from skillroute.core.json_input import validated
+from skillroute.core.versions import Expected, check_version
+from skillroute.skills.change import ChangeSkill
+from skillroute.skills.create import CreateSkill
+from skillroute.skills.model import NewSkill, Skill
+
+
+@dataclass(frozen=True, slots=True)
+class PutOutcome:
+    """The skill as it is now, and whether it was not there before."""
+
+    skill: Skill
+    is_new: bool
+
+
+class PutSkill:
+    """`PUT /api/v1/skills/{id}`.
+
+    Parameters
+    ----------
+    create : CreateSkill
+    change : ChangeSkill
+    """
+
+    def __init__(self, create: CreateSkill, change: ChangeSkill) -> None:
+        self._create = create
+        self._change = change
+
+    def __call__(
+        self,
+        skill_id: str,
+        fields: Mapping[str, Any],
+        is_active: bool | None,
+        caller: Caller,
+        expected: Expected | None = None,
+    ) -> PutOutcome:
+        """Write a skill over whole, or create it: one that was deleted starts anew, without tools.
+
+        Parameters
+        ----------
+        fields : mapping
+            Those of `SkillFields`.
+        is_active : bool or None
+            None leaves the state of a skill that is there, and makes a new one active.
+        expected : Expected, optional
+            The version that the caller has read: then nothing is created.
+
+        Raises
+        ------
+        InvalidInput
+            A field's value is not allowed, or no skill can have the id.
+        Forbidden
+            It is global and the caller belongs to an organisation.
+        Conflict
+            There are as many skills as there may be, or others change it again and again.
+        VersionConflict
+            It is not the version that is expected, or not there.
+        """
+        state = {} if is_active is None else {"is_active": is_active}
+
+        def changed() -> PutOutcome:
+            skill = self._change(skill_id, {**fields, **state}, caller, expected=expected, tells_deleted=False)
+            return PutOutcome(skill, is_new=False)
+
+        try:
+            return changed()
+        except NotFound:
+            check_version(expected, None, f"skill {skill_id}")
+            new = validated(NewSkill, {**fields, "id": skill_id}, whole="body")
+        try:
+            return PutOutcome(self._create(new, caller, is_active=is_active is not False), is_new=True)
+        except Conflict as refused:
+            try:  # somebody else created it meanwhile
+                return changed()
+            except NotFound:
+                raise refused from None  # for another reason

@@ -1,0 +1,182 @@
+"""ETag and If-Match: of two people who change the same thing, nobody writes over what they have not read."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.api.routes import fill
+from tests.builders import System
+from tests.soak import SOAK
+
+ROUNDS = 1000 if SOAK else 25
+WHAT = ("skills", "tools", "servers", "agents")
+PLACES = {"skills": "skill", "tools": "item", "servers": "server", "agents": "agent"}
+
+
+@pytest.fixture
+def ids(client: TestClient, system: System) -> dict[str, Any]:
+    return fill(system)
+
+
+def path_of(what: str, ids: dict[str, Any]) -> str:
+    return f"/api/v1/{what}/{ids[PLACES[what]]}"
+
+
+def read(client: TestClient, path: str) -> tuple[dict[str, Any], str]:
+    response = client.get(path)
+    assert response.status_code == 200, response.text
+    return response.json(), response.headers["etag"]
+
+
+def put(client: TestClient, path: str, body: dict[str, Any], version: str | None = None) -> Any:
+    return client.put(path, json=body, headers={} if version is None else {"If-Match": version})
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_the_version_changes_with_what_is_written_and_only_then(
+    client: TestClient, ids: dict[str, Any], what: str
+) -> None:
+    path = path_of(what, ids)
+    before, version = read(client, path)
+    same = put(client, path, before, version)
+    assert (same.status_code, same.json(), same.headers["etag"]) == (200, before, version)
+    changed = put(client, path, before | {"description": "Something else."}, version)
+    assert (changed.status_code, changed.json()["description"]) == (200, "Something else.")
+    assert changed.headers["etag"] != version
+    assert read(client, path)[1] == changed.headers["etag"]
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_a_change_from_an_old_version_is_412_with_the_one_now(
+    client: TestClient, ids: dict[str, Any], what: str
+) -> None:
+    path = path_of(what, ids)
+    before, version = read(client, path)
+    now = put(client, path, before | {"description": "Theirs, and first."}, version).headers["etag"]
+    attempts = [
+        put(client, path, before | {"description": "Mine, and second."}, version),
+        put(client, path, before, version),  # what it said then
+        client.delete(path, headers={"If-Match": version}),
+    ]
+    if what == "skills":
+        attempts.append(client.patch(path, json={"name": "Mine"}, headers={"If-Match": version}))
+    if what in {"servers", "agents"}:
+        attempts.append(client.post(f"{path}/disable", headers={"If-Match": version}))
+    for refused in attempts:
+        assert (refused.status_code, refused.headers["etag"]) == (412, now)
+        answer = refused.json()
+        assert (answer["code"], answer["current"]) == ("version_conflict", now)
+        assert "read it again" in answer["detail"]
+    after, current = read(client, path)
+    assert (after["description"], current) == ("Theirs, and first.", now)
+
+
+@pytest.mark.parametrize("what", WHAT)
+@pytest.mark.parametrize("spelt", [None, "*", "{}", "W/{}", '"other", {}', "bare"])
+def test_a_change_goes_through_without_a_version_or_with_the_right_one(
+    client: TestClient, ids: dict[str, Any], what: str, spelt: str | None
+) -> None:
+    path = path_of(what, ids)
+    before, version = read(client, path)
+    given = version.strip('"') if spelt == "bare" else spelt and spelt.format(version)
+    assert put(client, path, before | {"description": "Something else."}, given).status_code == 200
+    given = read(client, path)[1] if given not in {None, "*"} else given
+    assert client.delete(path, headers={} if given is None else {"If-Match": given}).status_code == 204
+
+
+@pytest.mark.parametrize("what", WHAT)
+@pytest.mark.parametrize("version", ["", '"', '""', ",", "W/", '"a" "b', "ä", "a" * 1000])
+def test_what_is_no_version_is_none_that_is_there(
+    client: TestClient, ids: dict[str, Any], what: str, version: str
+) -> None:
+    path = path_of(what, ids)
+    before, _ = read(client, path)
+    response = client.put(path, json=before, headers=[(b"If-Match", version.encode("latin-1"))])
+    assert response.status_code == 412
+
+
+def test_a_version_of_thousands_of_characters_is_422(client: TestClient, ids: dict[str, Any]) -> None:
+    response = client.delete("/api/v1/skills/garden", headers={"If-Match": "a" * 1001})
+    assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", "If-Match"])
+
+
+def test_a_skill_that_is_not_there_is_not_created_from_a_version(client: TestClient) -> None:
+    body = {"name": "Mail", "description": "Reading and writing mail."}
+    for version in ("*", '"63c9"'):
+        response = put(client, "/api/v1/skills/mail", body, version)
+        assert (response.status_code, response.json()["current"], "etag" in response.headers) == (412, None, False)
+    assert client.get("/api/v1/skills/mail").status_code == 404
+
+
+def test_the_version_of_a_skill_does_not_depend_on_its_tools(client: TestClient, system: System) -> None:
+    system.create("mail")
+    _, version = read(client, "/api/v1/skills/mail")
+    system.assign(*system.put("t"), mail=1.0)
+    after, same = read(client, "/api/v1/skills/mail")
+    assert (after["tool_count"], same) == (1, version)
+
+
+def test_what_was_created_tells_its_version(client: TestClient) -> None:
+    created = client.post("/api/v1/skills", json={"id": "mail", "name": "Mail", "description": "All about mail."})
+    assert created.headers["etag"] == read(client, "/api/v1/skills/mail")[1]
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "field"),
+    [
+        ("tools", {"name": "other"}, "name"),
+        ("tools", {"type": "prompt"}, "type"),
+        ("tools", {"server": "elsewhere"}, "server"),
+        ("servers", {"name": "other"}, "path"),
+        ("agents", {"name": "a", "path": "/other"}, "path"),
+    ],
+)
+def test_an_id_is_not_written_over_with_another_thing(
+    client: TestClient, ids: dict[str, Any], what: str, body: dict[str, Any], field: str
+) -> None:
+    path = path_of(what, ids)
+    before, version = read(client, path)
+    response = put(client, path, body)
+    assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["body", field])
+    assert read(client, path) == (before, version)
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "fields"),
+    [
+        ("tools", {"description": 3, "tags": [""]}, ["description", "tags"]),
+        ("servers", {"name": "garden", "tools": [{"name": ""}]}, ["tools"]),
+        ("agents", {"name": "garden", "skills": 3}, ["skills"]),
+    ],
+)
+def test_one_that_is_wrong_names_all_that_is(
+    client: TestClient, ids: dict[str, Any], what: str, body: dict[str, Any], fields: list[str]
+) -> None:
+    response = put(client, path_of(what, ids), body)
+    assert (response.status_code, [found["loc"][1] for found in response.json()["detail"]]) == (422, fields)
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_of_two_writers_neither_loses_what_the_other_wrote(client: TestClient, ids: dict[str, Any], what: str) -> None:
+    """Both count up the number that they have read: a write that is lost is one that is not counted."""
+    path = path_of(what, ids)
+    before, _ = read(client, path)
+    put(client, path, before | {"description": "The count is 0"})
+
+    def count_up(_: int) -> None:
+        for _ in range(ROUNDS):
+            while True:
+                found, version = read(client, path)
+                number = int(found["description"].rpartition(" ")[2])
+                response = put(client, path, found | {"description": f"The count is {number + 1}"}, version)
+                if response.status_code == 200:
+                    break
+                assert response.status_code == 412, response.text
+
+    with ThreadPoolExecutor(2) as both:
+        list(both.map(count_up, range(2)))
+    assert read(client, path)[0]["description"] == f"The count is {2 * ROUNDS}"
