@@ -78,12 +78,24 @@ def test_anothers_ids_are_404_on_every_route_and_nothing_changes(
 ) -> None:
     before = stored(system)
     for route in with_ids(app):
+        if route == ("PUT", "/api/v1/skills/{skill_id}"):
+            continue  # it creates a skill of one's own, whoever else has the id
         refused = ask(client, route, org, ids_of["globex"])
         assert (route, refused.status_code) == (route, 404)
         # Not even that it is there can be told from the answer.
         assert reason(refused, ids_of["globex"]) == reason(ask(client, route, org, NOBODYS), NOBODYS)
     assert stored(system) == before
     assert system.chat.asked == []
+
+
+def test_a_skill_is_put_as_ones_own_whoever_else_has_its_id(
+    system: System, client: TestClient, ids_of: dict[str | None, Ids]
+) -> None:
+    route = ("PUT", "/api/v1/skills/{skill_id}")
+    theirs = ask(client, ("GET", route[1]), "globex", ids_of["globex"]).json()
+    answers = [ask(client, route, "acme", ids) for ids in (ids_of["globex"], NOBODYS)]
+    assert [(each.status_code, each.json()["org_id"]) for each in answers] == [(201, "acme")] * 2
+    assert ask(client, ("GET", route[1]), "globex", ids_of["globex"]).json() == theirs
 
 
 def test_anothers_ids_in_bodies_are_refused_and_nothing_changes(
@@ -132,7 +144,7 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
     visible = {each or "global" for each in (None, org) if each in ids_of}
 
     def seen(method: str, path: str, within: str, pick: str) -> set[str]:
-        query = "&query=water" if method == "GET" else ""
+        query = "&query=water" if path.startswith("/api/v1/search/") else ""
         route = (method, f"{path}?limit=50{query}" if method == "GET" else path)
         body = BODIES_OF_LISTS.get((method, path))
         answer = client.request(*route, headers=bearer(OURS.sign(claims("admin", org))), json=body)
@@ -207,7 +219,7 @@ def test_an_organisation_named_in_a_body_counts_for_nothing(
     for kind in ("project", "product", "agent", "message"):
         route = ("PUT", f"/api/v1/mail/{kind}s")
         [thing] = BODIES[route][f"{kind}s"]
-        [refused] = ask(client, route, "acme", own, {f"{kind}s": [thing | saying]}).json()["results"]
+        [refused] = ask(client, route, "acme", own, {f"{kind}s": [thing | {"id": 1} | saying]}).json()["results"]
         assert (refused["status"], refused["error"]["field"]) == ("failed", "org_id"), route
     skill = "/api/v1/skills/{skill_id}"
     registry = ("POST", "/api/v1/search/registry")

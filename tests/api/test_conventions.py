@@ -164,3 +164,36 @@ def test_patch_with_what_a_skill_says_already_changes_nothing(client: TestClient
     response = client.patch("/api/v1/skills/mail", json=body)
     assert (response.status_code, response.json()) == (200, created)
     assert client.get("/api/v1/skills/mail").json() == created
+
+
+# Headers of searches and of mail
+
+SEARCHES = ("/api/v1/search", "/api/v1/search/registry", "/api/v1/search/messages")
+
+
+@pytest.mark.parametrize("path", SEARCHES)
+def test_a_search_says_how_it_was_answered_in_headers_too(client: TestClient, system: System, path: str) -> None:
+    fill(system)
+    body = BODIES["POST", path]
+    response = client.post(path, json=body)
+    assert (response.status_code, "x-degraded" in response.headers) == (200, False)
+    answer = response.json()
+    assert response.headers["x-search-mode"] == answer.get("search_mode", answer.get("mode", "semantic"))
+    # AND without the model
+    system.embedder.away = True
+    asked = {"text": "rain", "mode": "semantic"} if path.endswith("messages") else {"query": "rain"}
+    response = client.post(path, json=asked)
+    assert response.status_code == 200
+    assert response.headers["x-search-mode"].startswith("lexical")
+    assert response.headers["x-degraded"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), sorted(route for route in SCOPES if "mail" in route[1] or "messages" in route[1])
+)
+def test_no_answer_with_mail_may_be_kept_on_the_way(client: TestClient, system: System, method: str, path: str) -> None:
+    fill(system)
+    response = client.request(method, filled(path), json=BODIES.get((method, path)))
+    assert response.status_code in {200, 204, 409}, response.text
+    if response.status_code != 409:
+        assert response.headers["cache-control"] == "private, no-store"

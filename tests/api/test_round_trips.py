@@ -240,10 +240,12 @@ def test_a_field_beside_the_one_that_it_is_like_is_no_misspelling(client: TestCl
 
 
 @pytest.mark.parametrize("kind", NAMED)
-def test_a_thing_of_another_organisation_is_refused(client: TestClient, kind: str) -> None:
-    result = put(client, kind, {**NAMED[kind], "org_id": "acme"})
+def test_what_was_read_of_another_organisation_is_refused(client: TestClient, kind: str) -> None:
+    result = put(client, kind, {**NAMED[kind], "id": 1, "org_id": "acme"})
     assert (result["status"], result["error"]["field"]) == ("failed", "org_id")
-    assert put(client, kind, {**NAMED[kind], "org_id": None})["status"] == "created"
+    # AND what was not read names no organisation that counts
+    written = put(client, kind, {**NAMED[kind], "org_id": "acme"})
+    assert (written["status"], stored(client, kind, written["id"])["org_id"]) == ("created", None)
 
 
 def test_a_thousand_unknown_fields_are_few_warnings(client: TestClient) -> None:

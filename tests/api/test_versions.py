@@ -131,7 +131,7 @@ def test_what_was_created_tells_its_version(client: TestClient) -> None:
         ("tools", {"name": "other"}, "name"),
         ("tools", {"type": "prompt"}, "type"),
         ("tools", {"server": "elsewhere"}, "server"),
-        ("servers", {"name": "other"}, "path"),
+        ("servers", {"name": "garden", "path": "/other"}, "path"),
         ("agents", {"name": "a", "path": "/other"}, "path"),
     ],
 )
@@ -143,6 +143,16 @@ def test_an_id_is_not_written_over_with_another_thing(
     response = put(client, path, body)
     assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["body", field])
     assert read(client, path) == (before, version)
+
+
+@pytest.mark.parametrize("what", ["servers", "agents"])
+def test_another_name_leaves_the_path(client: TestClient, ids: dict[str, Any], what: str) -> None:
+    path = path_of(what, ids)
+    before, _ = read(client, path)
+    for body in ({"name": "Orchard"}, before | {"name": "Park"}):
+        after = put(client, path, body).json()
+        assert (after["name"], after["path"], after["id"]) == (body["name"], before["path"], before["id"])
+        assert put(client, path, after).json() == after
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skillroute.core.errors import InvalidInput
 from skillroute.mail.model import MAX_TS, MailAgent, MailKind, Message, Product, Project, agent_key
-from skillroute.mail.schemas import MailGiven, read_mail
+from skillroute.mail.schemas import MAIL_FIELDS, MailGiven, read_mail
 
 NOW = 1_767_604_320_000_000
 MESSAGE: dict[str, Any] = {"key": "m", "project": "p", "from": "BlueLake", "to": ["GreenHill"], "subject": "S"}
@@ -98,9 +98,9 @@ def test_what_is_no_object_is_refused(kind: MailKind, raw: object) -> None:
 
 
 @EVERY
-def test_what_is_not_known_is_refused_by_its_name(kind: MailKind) -> None:
-    assert refusal(kind, org_id="acme")[0] == "org_id"
-    assert refusal(kind, threadid="t")[0] == "threadid"
+def test_what_is_not_known_is_left_out(kind: MailKind) -> None:
+    assert read(kind, org_id="acme", threadid="t") == read(kind)
+    assert [warning.field for warning in MAIL_FIELDS[kind].warnings({**LEAST[kind], "threadid": "t"})] == ["threadid"]
 
 
 @EVERY

@@ -16,7 +16,7 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, EmbeddingJob
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.errors import FieldProblem, InvalidInput, StatementRejected
-from skillroute.core.known_fields import refuse_other_org
+from skillroute.core.known_fields import refuse_of_others
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
@@ -194,7 +194,7 @@ def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> t
     for index, raw in enumerate(things):
         thing: InT | None = None
         try:
-            refuse_other_org(raw, writing.caller.org_id)
+            refuse_of_others(raw, writing.caller.org_id)
             thing = writing.read(index, raw)
             first = first_place.setdefault(thing.key, index)
             if first != index:

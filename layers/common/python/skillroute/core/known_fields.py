@@ -93,16 +93,18 @@ def names_of(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(names)
 
 
-def refuse_other_org(raw: object, org_id: str | None) -> None:
-    """Refuse a thing that says it is of another organisation than its writer's; the token says which one that is.
+def refuse_of_others(raw: object, org_id: str | None) -> None:
+    """Refuse what was read of another organisation, or is global: written back, it would be a copy of one's own.
+
+    Only the token says whose a thing is: without the number that answers have as `id`, `org_id` counts for nothing.
 
     Raises
     ------
     InvalidInput
     """
-    if isinstance(raw, Mapping) and raw.get("org_id", org_id) != org_id:
-        whose = "global" if raw["org_id"] is None else "of another organisation"
-        raise InvalidInput("org_id", f"is {whose}, and the token's organisation writes only its own: leave it out")
+    if isinstance(raw, Mapping) and isinstance(raw.get("id"), int) and raw.get("org_id", org_id) != org_id:
+        whose = "global" if raw["org_id"] is None else "another organisation's"
+        raise InvalidInput("org_id", f"is {whose}: leave out id and org_id to write a copy of your own")
 
 
 @lru_cache(maxsize=4096)

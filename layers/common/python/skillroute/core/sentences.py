@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic import StringConstraints
 
 _SENTENCES: Mapping[str, str] = {
     "dict_type": "must be an object",
@@ -16,6 +13,7 @@ _SENTENCES: Mapping[str, str] = {
     "model_type": "must be an object",
     "extra_forbidden": "is no field that is known here",
 }
+_OF_PATTERN: dict[str, str] = {}
 _VALUE_ERROR = "Value error, "
 
 
@@ -35,32 +33,18 @@ def sentence_of(found: Mapping[str, Any]) -> str:
     message: str = found["msg"]
     if found["type"] == "json_invalid":
         return f"is no JSON: {found['ctx']['error']}" if found.get("ctx") else message
+    if found["type"] == "string_pattern_mismatch":
+        return _OF_PATTERN.get(found["ctx"]["pattern"], message)
     return _SENTENCES.get(found["type"], message.removeprefix(_VALUE_ERROR))
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a text must be spelt: the pattern for the OpenAPI document, a sentence for people.
+def spelt(pattern: str, sentence: str) -> StringConstraints:
+    """Return how a text must be spelt: the pattern for the OpenAPI document, the sentence for people.
 
     Examples
     --------
     >>> from typing import Annotated
-    >>> Code = Annotated[str, Spelling("^[a-z]+$", "must consist of small letters")]
+    >>> Code = Annotated[str, spelt("^[a-z]+$", "must consist of small letters")]
     """
-
-    pattern: str
-    sentence: str
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._checked, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return {**handler(schema), "pattern": self.pattern}
-
-    def _checked(self, text: str) -> str:
-        # `$` of Python would take a line break at the end.
-        if not re.search(f"{self.pattern.removesuffix('$')}\\Z", text):
-            raise PydanticCustomError("string_pattern_mismatch", "{sentence}", {"sentence": self.sentence})
-        return text
+    _OF_PATTERN[pattern] = sentence
+    return StringConstraints(pattern=pattern)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from skillroute.core.sentences import Spelling
+from skillroute.core.sentences import spelt
 
 
 def without_nul(text: str) -> str:
@@ -21,8 +21,6 @@ Text = Annotated[str, AfterValidator(without_nul)]
 
 SnakeCase = Annotated[
     str,
-    Spelling(
-        r"^[a-z][a-z0-9_]*$", "must begin with a small letter, then take small letters, digits and _ (as my_skill)"
-    ),
+    spelt(r"^[a-z][a-z0-9_]*$", "must begin with a small letter, then take small letters, digits and _ (as my_skill)"),
 ]
 """An id that is part of paths and of settings alike."""

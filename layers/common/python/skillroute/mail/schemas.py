@@ -15,7 +15,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from skillroute.core.errors import InvalidInput
 from skillroute.core.json_input import check_json, validated
 from skillroute.core.known_fields import KnownFields, names_of
-from skillroute.core.sentences import Spelling
+from skillroute.core.sentences import spelt
 from skillroute.mail.model import (
     MAX_TS,
     Importance,
@@ -57,14 +57,12 @@ def _agent_name(name: str) -> str:
 _Key = Annotated[
     str,
     StringConstraints(max_length=128),
-    Spelling(r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", "must begin with a letter or digit, then take letters, digits and ._/-"),
+    spelt(r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", "must begin with a letter or digit, then take letters, digits and ._/-"),
 ]
 _MessageKey = Annotated[
     str,
     StringConstraints(max_length=128),
-    Spelling(
-        r"^[A-Za-z0-9][A-Za-z0-9._:/-]*$", "must begin with a letter or digit, then take letters, digits and ._:/-"
-    ),
+    spelt(r"^[A-Za-z0-9][A-Za-z0-9._:/-]*$", "must begin with a letter or digit, then take letters, digits and ._:/-"),
 ]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
 _Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=50_000)]

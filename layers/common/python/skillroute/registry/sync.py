@@ -65,9 +65,10 @@ class SyncRegistry(BulkWrite):
             It is not the version that is expected.
         """
         path = self._database.read(lambda session: own_entity(session, kind, entity_id, caller)).content.path
-        given = _READ[kind](raw).content.path
-        if given != path:
-            raise InvalidInput("path", f"is {given}, and that of {kind} {entity_id} stays {path}: name it")
+        if _READ[kind](raw).content.path != path:
+            if "path" in raw:
+                raise InvalidInput("path", f"must be {path}, which stays that of {kind} {entity_id}, or be left out")
+            raw = {**raw, "path": path}
         one: OneWrite[Entity] = OneWrite(entity_id, expected)
         [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
         if outcome.status == "failed" or one.written is None:

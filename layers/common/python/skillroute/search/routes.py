@@ -11,6 +11,7 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.text_fields import Text
 from skillroute.search.explained import DetailedSearchResponse
 from skillroute.search.model import (
@@ -25,23 +26,13 @@ from skillroute.search.model import (
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.search import ToolSearch
 
-MODE_HEADER = "X-Search-Mode"
-DEGRADED_HEADER = "X-Degraded"
 CUT_HEADER = "X-Descriptions-Cut"
 CONFIDENCE_HEADER = "X-Confidence"
 NO_MATCH_HEADER = "X-No-Match"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
-            MODE_HEADER: {
-                "description": "How the results were ranked: semantic, lexical, hybrid, or lexical-only while the "
-                "embedding model is away.",
-                "schema": {"type": "string"},
-            },
-            DEGRADED_HEADER: {
-                "description": "What failed on the way, comma-separated; absent when nothing did.",
-                "schema": {"type": "string"},
-            },
+            **SEARCHED[200]["headers"],
             CUT_HEADER: {
                 "description": "`true` where the longest descriptions were cut for room; they end in `…`.",
                 "schema": {"type": "string"},
@@ -72,13 +63,17 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
-        "", response_model=SearchResponse | DetailedSearchResponse, summary="Find the tools that fit a request"
+        "",
+        response_model=SearchResponse | DetailedSearchResponse,
+        summary="Find the tools that fit a request",
+        responses=SEARCHED,
     )
     def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:
         """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
         # Already checked and typed: FastAPI would validate it once more.
         answer = search.search(request, caller)
-        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json")
+        headers = search_headers(answer.metadata.search_mode, answer.metadata.degraded)
+        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json", headers=headers)
 
     @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
     def search_skills(
@@ -131,9 +126,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
 
 
 def _tell(response: Response, run: ToolSearchRun) -> None:
-    response.headers[MODE_HEADER] = run.search_mode
-    if run.degraded:
-        response.headers[DEGRADED_HEADER] = ", ".join(run.degraded)
+    response.headers.update(search_headers(run.search_mode, run.degraded))
     if run.descriptions_cut:
         response.headers[CUT_HEADER] = "true"
     if run.confidence is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, NewType
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from skillroute.core.sentences import Spelling
+from skillroute.core.sentences import spelt
 from skillroute.core.text_fields import SnakeCase
 from skillroute.core.versions import version_of
 
@@ -127,7 +127,7 @@ def _lower_case(keyword: str) -> str:
 Keyword = Annotated[
     str,
     StringConstraints(min_length=1, max_length=64),
-    Spelling(r"^[^A-Z]*$", "must be lower case"),
+    spelt(r"^[^A-Z]*$", "must be lower case"),
     AfterValidator(_lower_case),
 ]
 Example = Annotated[str, StringConstraints(min_length=1, max_length=256)]

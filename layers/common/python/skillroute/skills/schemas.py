@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from skillroute.core.errors import InvalidInput
-from skillroute.core.known_fields import refuse_other_org
 from skillroute.core.text_fields import SnakeCase
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
 
@@ -36,8 +35,8 @@ class SkillPut(SkillFields):
         """Return the fields that people write. Raises `InvalidInput` where it is another skill than the path's."""
         if self.id not in {None, skill_id}:
             raise InvalidInput("id", f"is not {skill_id}, the skill that the path names")
-        if "org_id" in self.model_fields_set:
-            refuse_other_org({"org_id": self.org_id}, org_id)
+        if "org_id" in self.model_fields_set and self.org_id != org_id:
+            raise InvalidInput("org_id", "is that of another skill: organisations change only their own")
         return self.model_dump(include=set(SkillFields.model_fields))
 
 

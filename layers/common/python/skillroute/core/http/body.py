@@ -93,6 +93,8 @@ class SafeJsonRoute(APIRoute):
     """
 
     limits: ClassVar[BodyLimits] = ONE
+    headers: ClassVar[Mapping[str, str]] = {}
+    """Of every answer."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
@@ -111,7 +113,9 @@ class SafeJsonRoute(APIRoute):
                 raise HTTPException(
                     415, "the body must be JSON: send it with the header Content-Type: application/json"
                 )
-            return await handler(measured)
+            response = await handler(measured)
+            response.headers.update(self.headers)
+            return response
 
         return safe
 
@@ -127,7 +131,16 @@ class BulkJsonRoute(SafeJsonRoute):
     limits = MANY
 
 
-class BulkTextsRoute(SafeJsonRoute):
-    """A route that writes many things whose texts are read to the last letter."""
+_PRIVATE = {"Cache-Control": "private, no-store"}
+
+
+class PrivateJsonRoute(SafeJsonRoute):
+    """A route whose answers are letters: nothing on the way may keep them."""
+
+    headers = _PRIVATE
+
+
+class BulkTextsRoute(PrivateJsonRoute):
+    """A route that writes many things whose texts are read to the last letter; its answers are letters too."""
 
     limits = TEXTS

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Response
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
-from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.body import PrivateJsonRoute
 from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.search import MessageSearch
@@ -16,7 +17,7 @@ from skillroute.mail.search.search import MessageSearch
 
 def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
     """Return the route over a message search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=PrivateJsonRoute, responses=ERRORS)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
@@ -24,6 +25,7 @@ def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
         response_model=MessageSearchResponse,
         response_model_exclude_none=True,
         summary="Find messages, agents and projects",
+        responses=SEARCHED,
     )
     def search_messages(request: MessageSearchRequest, caller: AsCaller, budget: InvocationBudget) -> Response:
         """Search by words, by meaning, or by both, within filters, page by page.
@@ -34,6 +36,8 @@ def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
         """
         # Already checked and typed: FastAPI would validate it once more.
         answer = search.search(request, caller, budget=budget)
-        return Response(answer.response.to_json(), media_type="application/json")
+        degraded = [answer.reason] if answer.is_degraded and answer.reason is not None else []
+        headers = search_headers(answer.actual, degraded)
+        return Response(answer.response.to_json(), media_type="application/json", headers=headers)
 
     return router

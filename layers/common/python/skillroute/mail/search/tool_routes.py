@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
-from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.body import PrivateJsonRoute
 from skillroute.core.http.docs import ERRORS
 from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool
@@ -24,7 +24,7 @@ Arguments = Annotated[dict[str, Any], Body()]
 
 def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:
     """Return the routes over the two tools."""
-    router = APIRouter(prefix="/api/v1/tools", tags=["messages"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/tools", tags=["messages"], route_class=PrivateJsonRoute, responses=ERRORS)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post("/search_messages", **_documented(SEARCH_MESSAGES, SEARCH_MESSAGES_ANSWER))

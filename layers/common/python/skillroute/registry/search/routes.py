@@ -9,6 +9,7 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.search import RegistrySearch
 
@@ -18,7 +19,12 @@ def registry_search_router(search: RegistrySearch, access: Access) -> APIRouter:
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.post("/registry", response_model=RegistrySearchResponse, summary="Find servers, their tools, and agents")
+    @router.post(
+        "/registry",
+        response_model=RegistrySearchResponse,
+        summary="Find servers, their tools, and agents",
+        responses=SEARCHED,
+    )
     def search_registry(request: RegistrySearchRequest, caller: AsCaller) -> Response:
         """Search by meaning and by keywords, and return the best of each type.
 
@@ -26,6 +32,7 @@ def registry_search_router(search: RegistrySearch, access: Access) -> APIRouter:
         """
         # Already checked and typed: FastAPI would validate it once more.
         answer = search(request, caller)
-        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json")
+        headers = search_headers(answer.search_mode, answer.metadata.degraded)
+        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json", headers=headers)
 
     return router
