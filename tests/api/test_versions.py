@@ -104,6 +104,12 @@ def test_a_version_of_thousands_of_characters_is_422(client: TestClient, ids: di
     assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", "If-Match"])
 
 
+@pytest.mark.parametrize("kind", ["tools", "servers", "agents", "mail/projects", "mail/messages"])
+def test_in_bulk_a_version_is_refused_as_nobody_compares_it(client: TestClient, kind: str) -> None:
+    response = put(client, f"/api/v1/{kind}", [{"name": "n", "key": "n"}], '"63c9"')  # type: ignore[arg-type]
+    assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", "If-Match"])
+
+
 def test_a_skill_that_is_not_there_is_not_created_from_a_version(client: TestClient) -> None:
     body = {"name": "Mail", "description": "Reading and writing mail."}
     for version in ("*", '"63c9"'):

@@ -15,7 +15,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
-from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
 
 _LONGEST_ID = 64
@@ -37,7 +37,7 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> API
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.put("", summary="Create or change up to 500 items")
+    @router.put("", summary="Create or change up to 500 items", dependencies=[MANY_AT_ONCE])
     def put_items(body: UpsertBody, caller: AsWriter) -> UpsertResponse:
         """Write items; each is judged on its own, and the answer says what became of it.
 

@@ -13,6 +13,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.http.versions import MANY_AT_ONCE
 from skillroute.core.text_fields import Text
 from skillroute.mail.answers import (
     AcknowledgeRequest,
@@ -60,7 +61,7 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("project")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 projects")
+    @router.put("", summary="Create or change up to 100 projects", dependencies=[MANY_AT_ONCE])
     def put_projects(body: PutProjectsBody, caller: Caller = writer) -> PutMailResponse:
         """Write projects; each is judged on its own, and the answer says what became of it.
 
@@ -83,7 +84,7 @@ def _product_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("product")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 products")
+    @router.put("", summary="Create or change up to 100 products", dependencies=[MANY_AT_ONCE])
     def put_products(body: PutProductsBody, caller: Caller = writer) -> PutMailResponse:
         """Write products with the keys of their projects, of the organisation or global; each is judged on its own.
 
@@ -105,7 +106,7 @@ def _agent_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("agent")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 mail agents")
+    @router.put("", summary="Create or change up to 100 mail agents", dependencies=[MANY_AT_ONCE])
     def put_mail_agents(body: PutMailAgentsBody, caller: Caller = writer) -> PutMailResponse:
         """Write agents with the keys of their projects, of the organisation or global; each is judged on its own.
 
@@ -135,7 +136,7 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     writer, reader = _callers(access)
     one = _id_of("message")
 
-    @router.put("", summary="Create or change up to 500 messages")
+    @router.put("", summary="Create or change up to 500 messages", dependencies=[MANY_AT_ONCE])
     def put_messages(body: PutMessagesBody, caller: Caller = writer) -> PutMailResponse:
         """Write messages into projects of the organisation that the caller may see; each is judged on its own.
 

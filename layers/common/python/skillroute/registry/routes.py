@@ -10,7 +10,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
-from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
     AgentBody,
@@ -44,7 +44,7 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         tell_version(response, entity.version)
         return ServerOut.of(entity)
 
-    @router.put("", summary="Create or change up to 100 servers")
+    @router.put("", summary="Create or change up to 100 servers", dependencies=[MANY_AT_ONCE])
     def put_servers(body: UpsertServersBody, caller: AsWriter) -> UpsertServersResponse:
         """Write servers with their tools; each is judged on its own, whole, and the answer says what became of it.
 
@@ -122,7 +122,7 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         tell_version(response, entity.version)
         return AgentOut.of(entity)
 
-    @router.put("", summary="Create or change up to 100 agents")
+    @router.put("", summary="Create or change up to 100 agents", dependencies=[MANY_AT_ONCE])
     def put_agents(body: UpsertAgentsBody, caller: AsWriter) -> UpsertAgentsResponse:
         """Write agents by their cards; each is judged on its own, and the answer says what became of it.
 

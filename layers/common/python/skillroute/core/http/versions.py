@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Response
+from fastapi import Depends, Header, HTTPException, Request, Response
 
 from skillroute.core.http.docs import Problem
+from skillroute.core.http.errors import problem
 from skillroute.core.versions import Expected
 
 ETAG_HEADER = "ETag"
@@ -79,3 +80,13 @@ def expected_of(
 
 
 IfMatch = Annotated[Expected | None, Depends(expected_of)]
+
+
+def _refuse_version(request: Request) -> None:
+    if "if-match" in request.headers:
+        what = "is of one thing, and this route writes many: write that one at its own path"
+        raise HTTPException(422, [problem(["header", "If-Match"], what)])
+
+
+MANY_AT_ONCE = Depends(_refuse_version)
+"""Of a bulk route: a version that nobody compares must not look as if it had been."""
