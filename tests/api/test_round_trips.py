@@ -133,6 +133,25 @@ def test_the_fields_of_a_document_follow_what_was_changed_beside_it(client: Test
     assert (after["name"], after["path"], after["tool_count"]) == ("Timepiece", before["path"], 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "thing"),
+    [
+        ("servers", {"name": "clock"}),
+        ("servers", SERVER),
+        ("servers", LISTED),
+        ("agents", CARD | {"title": "A card has none."}),
+        ("agents", PLACED),
+    ],
+)
+def test_another_name_makes_no_other_thing(client: TestClient, kind: str, thing: dict[str, Any]) -> None:
+    before = stored(client, kind, put(client, kind, thing)["id"])
+    result = put(client, kind, before | {"name": "Timepiece"})
+    assert (result["status"], result["id"]) == ("updated", before["id"])
+    after = stored(client, kind, before["id"])
+    assert (after["name"], after["path"]) == ("Timepiece", before["path"])
+    assert put(client, kind, after)["status"] == "unchanged"
+
+
 def test_a_document_as_registries_list_it_is_changed_within(client: TestClient) -> None:
     before = stored(client, "servers", put(client, "servers", LISTED)["id"])
     put(client, "servers", before | {"description": "Another.", "tags": ["new"]})
@@ -161,6 +180,19 @@ def test_a_document_that_is_none_is_refused_by_its_place(client: TestClient, kin
     assert put(client, kind, {"name": "a", within: bad})["error"] == {"field": within, "message": "must be an object"}
     assert put(client, kind, {"name": "a", within: {"name": ""}})["error"]["field"] == f"{within}.name"
     assert put(client, kind, {"name": 3, within: {"name": "a"}})["error"]["field"] == "name"
+
+
+@pytest.mark.parametrize(("kind", "within"), [("servers", "server_json"), ("agents", "agent_card")])
+def test_a_document_that_holds_itself_is_unwrapped_and_never_endlessly(
+    client: TestClient, kind: str, within: str
+) -> None:
+    nested: dict[str, Any] = {"name": "clock", "colour": "red"}
+    for _ in range(2):
+        nested = {"name": "clock", within: nested}
+    assert stored(client, kind, put(client, kind, nested)["id"])[within] == {"name": "clock", "colour": "red"}
+    for _ in range(300):
+        nested = {"name": "clock", within: nested}
+    assert put(client, kind, nested)["error"]["field"] == within
 
 
 @pytest.mark.parametrize("skills", [[{"name": []}], [{"name": {}}], ["x"], "x", 3, [None]])

@@ -21,7 +21,7 @@ from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected, OneWrite
+from skillroute.core.versions import Expected, OneWrite, as_answered
 
 MAX_ITEMS = 500
 """Items of one call."""
@@ -89,7 +89,9 @@ class SyncTools(BulkWrite):
         [outcome] = self._carry_out(_Items(self._writer, self._servers, caller, one), [named]).outcomes
         if outcome.status == "failed" or one.written is None:
             raise InvalidInput.of(outcome.problems)
-        return one.written
+        return as_answered(
+            one.written, lambda: self._database.read(lambda session: visible_item(session, item_id, caller))
+        )
 
 
 @dataclass(frozen=True, slots=True)

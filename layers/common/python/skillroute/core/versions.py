@@ -5,11 +5,12 @@ docs/adr/0049 says what counts as a version.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from skillroute.core.errors import VersionConflict
+from skillroute.core.errors import NotFound, VersionConflict
 
 T = TypeVar("T")
 
@@ -81,3 +82,28 @@ class OneWrite(Generic[T]):
     id: int
     expected: Expected | None
     written: T | None = None
+
+
+class Versioned(Protocol):
+    """Something that has a version."""
+
+    @property
+    def version(self) -> str: ...
+
+
+VersionedT = TypeVar("VersionedT", bound=Versioned)
+
+
+def as_answered(written: VersionedT, look: Callable[[], VersionedT]) -> VersionedT:
+    """Return what is there now where it is what was written still: it may have a vector since the commit.
+
+    Parameters
+    ----------
+    look : callable
+        Reads it once more. Raises `NotFound`.
+    """
+    try:
+        now = look()
+    except NotFound:
+        return written
+    return now if now.version == written.version else written

@@ -13,6 +13,9 @@ from skillroute.core.errors import InvalidInput
 from skillroute.core.known_fields import KnownFields
 from skillroute.registry.model import EntityContent
 
+_MOST_NESTED = 5
+"""Documents within each other; those that were once written back as they were read hold themselves."""
+
 Parsed = Callable[[Mapping[str, Any]], EntityContent]
 """Reads a document. Raises `InvalidInput`."""
 
@@ -35,13 +38,29 @@ def read_back(raw: Mapping[str, Any], within: str, fields: KnownFields, parsed: 
     document = raw[within]
     if not isinstance(document, Mapping):
         raise InvalidInput(within, "must be an object")
+    if within in document:
+        _refuse_nests(document, within)
+        document = read_back(fields.without_shown(document), within, fields, parsed)
     given = fields.without_shown({name: value for name, value in raw.items() if name != within})
     try:
         shown = _shown(parsed(document))
     except InvalidInput as error:
         raise error.moved(lambda field: f"{within}.{field}") from None
     changed = {name: value for name, value in given.items() if name not in shown or not _same(value, shown[name])}
-    return _with_changes(document, changed)
+    # Of a server the title is shown as its name, if it has one.
+    name_field = "title" if within == "server_json" and (_inner(document) or document).get("title") else "name"
+    if name_field == "name" and "name" in changed and "path" in given:
+        changed["path"] = given["path"]  # which the name made, and the new one would make another
+    return _with_changes(document, changed, name_field)
+
+
+def _refuse_nests(document: Mapping[str, Any], within: str) -> None:
+    """Refuse a document that holds itself again and again: each is read within the other."""
+    inner, depth = document, 0
+    while isinstance(inner.get(within), Mapping):
+        inner, depth = inner[within], depth + 1
+        if depth > _MOST_NESTED:
+            raise InvalidInput(within, f"holds another {within} more than {_MOST_NESTED} times over")
 
 
 def _shown(content: EntityContent) -> dict[str, Any]:
@@ -63,20 +82,24 @@ def _same(given: object, shown: object) -> bool:
     return given == shown or (given is None and not shown)
 
 
-def _with_changes(document: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+def _with_changes(document: Mapping[str, Any], changed: Mapping[str, Any], name_field: str) -> dict[str, Any]:
     """Return a document with what was changed beside it, each where the document has it."""
-    inner = document.get("server")
-    if isinstance(inner, Mapping) and "name" not in document:  # as registries list it
+    inner = _inner(document)
+    if inner is not None:
         own = {name: value for name, value in changed.items() if name in {"name", "description"}}
         rest = {name: value for name, value in changed.items() if name not in own}
-        return {**document, **rest, "server": {**inner, **_titled(inner, own)}}
-    return {**document, **_titled(document, _with_skills(document, changed))}
+        return {**document, **rest, "server": {**inner, **_named(own, name_field)}}
+    return {**document, **_named(_with_skills(document, changed), name_field)}
 
 
-def _titled(document: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes in which a name is the title where that is what is shown."""
-    shows_title = "name" in changed and document.get("title") is not None
-    return {("title" if shows_title and name == "name" else name): value for name, value in changed.items()}
+def _inner(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the server within what a registry lists; None for a plain document."""
+    inner = document.get("server")
+    return inner if isinstance(inner, Mapping) and "name" not in document else None
+
+
+def _named(changed: Mapping[str, Any], name_field: str) -> dict[str, Any]:
+    return {(name_field if name == "name" else name): value for name, value in changed.items()}
 
 
 def _with_skills(card: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:

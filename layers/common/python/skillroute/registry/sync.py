@@ -20,7 +20,7 @@ from skillroute.core.hashing import content_hash
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.versions import Expected, OneWrite
+from skillroute.core.versions import Expected, OneWrite, as_answered
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh
@@ -73,7 +73,9 @@ class SyncRegistry(BulkWrite):
         [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
         if outcome.status == "failed" or one.written is None:
             raise InvalidInput.of(outcome.problems)
-        return one.written
+        return as_answered(
+            one.written, lambda: self._database.read(lambda session: visible_entity(session, kind, entity_id, caller))
+        )
 
 
 @dataclass(frozen=True, slots=True)
