@@ -19,7 +19,8 @@ from harness import fresh_database, print_table, progress
 from message_corpus import agents, generate, products, projects
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.model import EmbeddingModel, Vector
-from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.packaged import default_model
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.migrate import migrate
 from skillroute.core.settings import SearchSettings
@@ -78,7 +79,7 @@ def filled(args: Any) -> Iterator[str]:
         return
     with EmbeddedPostgres(args.directory, durable=False) as server:
         migrate(server.url)  # refuses a folder that was filled before a migration was edited
-        done = args.directory / f"filled-{args.messages}-{args.seed}"
+        done = args.directory / f"filled-{args.messages}-{args.seed}-{default_model()}"
         if not done.exists():
             fill(server.url, args.messages, args.seed)
             done.touch()
@@ -90,7 +91,7 @@ def fill(url: str, messages: int, seed: int) -> None:
     parts = Parts(SearchSettings(database_url=url))
     started = time.perf_counter()
     try:
-        embedder = NoisyEmbedder(parts.embedder, embedded=EMBEDDED, seed=seed)
+        embedder = NoisyEmbedder(message_embedder(parts.embedder), embedded=EMBEDDED, seed=seed)
         sync = SyncMail(parts.database, embedder, timeout_s=_TIMEOUT_S)
         for kind, things in (("project", projects()), ("product", products()), ("agent", agents())):
             write(sync, kind, things)

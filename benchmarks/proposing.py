@@ -16,17 +16,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from harness import ROOT, console
+from harness import console
 from judged import load
 from rich.table import Table
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir
 from skillroute.core.embedding.views import embed_views
 from skillroute_local.proposing.clusters import NONE, cluster, damped
 from skillroute_local.proposing.k_means import Matrix, k_means
 
-_MODEL = ROOT / "layers" / "inference" / "models" / "all-minilm-l6-v2"
+_MODEL = models_dir() / DEFAULT_MODEL
 
 
 def measures(truth: Sequence[str], labels: Sequence[int]) -> dict[str, float]:

@@ -26,7 +26,6 @@ from typing import Any
 from app_process import add_server_options, server_options
 from harness import (
     HERE,
-    ROOT,
     SEARCH,
     Server,
     arguments,
@@ -43,6 +42,7 @@ from harness import (
     write_requests,
 )
 from registry_corpus import add_corpus_options, filled, read_lines
+from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir
 from skillroute.registry.search.query import STOP_WORDS
 from skillroute_local.loopback import free_port
 
@@ -50,7 +50,7 @@ _STAGES = ("query_embedding", "vector_search", "keyword_search", "tool_search", 
 _MAX_WORDS = 12
 _MADE = 600  # of each kind that is made up; more than one run sends
 _REPEATED = 50
-_MODEL = ROOT / "layers/inference/models/all-minilm-l6-v2/model.json"
+_MODEL = models_dir() / DEFAULT_MODEL / "model.json"
 _READY_WITHIN_S = 120.0
 
 _REGEX = (

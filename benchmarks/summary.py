@@ -134,7 +134,7 @@ FIGURES = (
             "The similarity classifier",
             "Held out by set",
             [
-                (f"{name} ", {"set": set_, "encoder": "all-minilm-l6-v2", "skills have": "all"}, name)
+                (f"{name} ", {"set": set_, "encoder": "tool-minilm-l6", "skills have": "all"}, name)
                 for name in ("precision", "found")
             ],
         )

@@ -257,7 +257,7 @@ def fitted(samples: Samples) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
+    parser.add_argument("--model", default="tool-minilm-l6", help="a packaged model")
     parser.add_argument("--cache", type=Path, default=ROOT / ".bench" / "confidence", help="where evidence is kept")
     parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
     arguments = parser.parse_args()

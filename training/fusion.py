@@ -235,7 +235,7 @@ def fitted(parts: Mapping[str, Part]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="all-minilm-l6-v2", help="a packaged model")
+    parser.add_argument("--model", default="tool-minilm-l6", help="a packaged model")
     parser.add_argument(
         "--cache",
         type=Path,

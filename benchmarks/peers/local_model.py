@@ -26,6 +26,7 @@ class LocalModel:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options)
+        self._has_types = len(self._session.get_inputs()) > 2
         self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
@@ -34,5 +35,7 @@ class LocalModel:
     def _embed(self, text: str) -> list[float]:
         encoding = self._tokenizer.encode(text)
         inputs = {"input_ids": encoding.ids, "attention_mask": encoding.attention_mask}
+        if self._has_types:
+            inputs["token_type_ids"] = [1] * len(encoding.ids)  # tools and requests for them (docs/adr/0048)
         output = self._session.run(["embedding"], {name: np.array([row], "int64") for name, row in inputs.items()})
         return [float(number) for number in output[0][0]]

@@ -3,7 +3,7 @@
     python -m venv /tmp/build && /tmp/build/bin/pip install -r requirements-build.txt
     /tmp/build/bin/python build_model.py                      # writes models/all-minilm-l6-v2
     /tmp/build/bin/python build_model.py --fp32 /tmp/fp32.onnx  # and keeps the reference for measure_model.py
-    python build_model.py --weights tuned.safetensors --model tool-minilm-l6 --version 1   # weights of training/
+    python build_model.py --weights tuned.safetensors --model tool-minilm-l6 --version 3   # weights of training/
 
 The graph is written node by node instead of traced: six identical layers take less code than the clean-up of a trace,
 each token can have a scale of its own, which onnxruntime's quantize_dynamic cannot give it, and the same input gives

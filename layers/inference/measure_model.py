@@ -45,6 +45,8 @@ class Embedder:
                 "input_ids": np.array([encodings[row].ids[:length] for row in rows], np.int64),
                 "attention_mask": np.array([encodings[row].attention_mask[:length] for row in rows], np.int64),
             }
+            if len(self._session.get_inputs()) > len(feed):
+                feed["token_type_ids"] = np.ones_like(feed["input_ids"])  # tools and requests for them (docs/adr/0048)
             vectors[rows] = self._session.run(["embedding"], feed)[0]
         return vectors
 

@@ -45,9 +45,16 @@ def plain(system: System) -> TestClient:
 
 
 def answers(clients: Clients, *args: Any, **kwargs: Any) -> list[Any]:
-    """Return what both apps answer to one request: status, the headers that matter, body."""
+    """Return what both apps answer to one request: status, the headers that matter, body but for the request's id."""
     sent = [client.request(*args, **kwargs) for client in clients]
-    return [(each.status_code, {k: each.headers.get(k) for k in COMPARED}, each.content) for each in sent]
+    return [
+        (
+            answer.status_code,
+            {name: answer.headers.get(name) for name in COMPARED},
+            answer.content.replace(answer.headers["x-request-id"].encode(), b"..."),
+        )
+        for answer in sent
+    ]
 
 
 def token(scope: str) -> dict[str, str]:
@@ -91,6 +98,10 @@ def test_noise_is_answered_the_same(clients: Clients) -> None:
         ("GET", "/.well-known/oauth-protected-resource/mcp", {}, 200),
         ("GET", "/.well-known/oauth-protected-resource", {}, 200),
         ("POST", "/.well-known/oauth-protected-resource", {}, 401),
+        ("POST", "/.well-known/oauth-protected-resource", token("search"), 405),
+        ("OPTIONS", "/.well-known/oauth-protected-resource/mcp", token("search"), 405),
+        ("HEAD", "/.well-known/oauth-protected-resource", {}, 200),
+        ("HEAD", "/mcp", token("search"), 405),
         ("POST", "/mcp", token("search") | {"content-length": str(MAX_BODY_BYTES + 1)}, 413),
     ],
 )
@@ -112,4 +123,5 @@ def test_a_failure_that_nobody_foresaw_says_nothing(system: System, monkeypatch:
     both = (TestClient(app_over(system), raise_server_exceptions=False), plain(system))
     everything, function = answers(both, "POST", "/mcp", json=request("server/discover"))
     assert function == everything
-    assert (function[0], json.loads(function[2])) == (500, {"detail": "Internal Server Error"})
+    said_nothing = {"detail": "Internal Server Error", "code": "internal_error", "request_id": "..."}
+    assert (function[0], json.loads(function[2])) == (500, said_nothing)

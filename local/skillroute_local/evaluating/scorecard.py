@@ -31,7 +31,8 @@ class Answer:
     Attributes
     ----------
     is_no_match : bool
-        Whether the answer says that nothing fits: nothing came, or the nearest alternatives came with ``no_match``.
+        Whether the answer says that nothing fits: nothing was found, though nothing failed, or the nearest alternatives
+        came with ``no_match``.
     """
 
     question: Question
@@ -46,6 +47,11 @@ class Answer:
     def is_answerable(self) -> bool:
         """Whether any tool serves the request."""
         return bool(self.question.needs)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a right tool came, and the answer says that nothing fits."""
+        return self.is_no_match and recall(self.ids, self.question.needs, TOP) > 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ MEASURES = (
     Measure("ndcg@5", "the same, more for higher places", True, lambda a: ndcg(a.ids, a.question.needs, 5)),
     Measure("comp@5", "requests with every need served", True, lambda a: comp(a.ids, a.question.needs, 5)),
     Measure("empty", "requests that a tool serves and nothing came for", True, lambda a: float(not a.ids)),
-    Measure("refused", "requests that a tool serves, answered with no_match", True, lambda a: a.is_no_match),
+    Measure("refused", "requests answered among the first five, yet with no_match", True, lambda a: a.is_refused),
     Measure("no_match", "requests that nothing serves, answered so", False, lambda a: a.is_no_match),
 )
 
@@ -143,7 +149,7 @@ def ask(
                 elapsed_ms=elapsed_ms,
                 search_mode=response.metadata.search_mode,
                 degraded=tuple(response.metadata.degraded),
-                is_no_match=response.metadata.no_match or not found,
+                is_no_match=response.metadata.no_match,
             )
         )
         step()
@@ -176,7 +182,7 @@ def by_server(answers: Iterable[Answer], tools: Iterable[Tool]) -> list[ServerRo
 
 def worst(answers: Iterable[Answer], most: int) -> list[Answer]:
     """Return the answers that served least, at most so many: those that lack something, then those with too much."""
-    lacking = [answer for answer in answers if answer.is_answerable and recall_5(answer) < 1.0]
+    lacking = [answer for answer in answers if answer.is_answerable and (recall_5(answer) < 1.0 or answer.is_refused)]
     lacking.sort(key=lambda answer: (recall_5(answer), _NDCG_5.value(answer)))
     too_much = [answer for answer in answers if not answer.is_answerable and not answer.is_no_match]
     return [*lacking, *too_much][:most]
@@ -255,6 +261,7 @@ def _answer(answer: Answer, title_of: Mapping[str, str]) -> dict[str, Any]:
         "query": answer.question.query,
         "needs": [sorted({title_of[id_] for id_ in need}) for need in answer.question.needs],
         "came": list(answer.titles),
+        "no_match": answer.is_no_match,
         **values,
         "elapsed_ms": round(answer.elapsed_ms, 1),
     }

@@ -91,7 +91,7 @@ class TestScorecard:
             "ndcg@5": 0.75,
             "comp@5": 0.75,
             "empty": 0.25,
-            "refused": 0.25,
+            "refused": 0.0,
             "no_match": 1.0,
         }
         assert (report["requests"], report["answerable"], report["tools"]) == (5, 4, 5)

@@ -63,7 +63,7 @@ class World:
             skill_ids_used=None,
             fallback_reason=None,
             degraded=self.degraded,
-            no_match=request.query in self.no_match,
+            no_match=request.query in self.no_match or not (tools or self.degraded),
             schemas_omitted=[],
             descriptions_cut=False,
             stage1_skill_count=0,
@@ -109,9 +109,17 @@ def test_an_answer_that_says_that_nothing_fits_counts_as_none_whatever_came_with
     card = ask(world.search, QUESTIONS, {})
     means = card.means()
     assert means["no_match"] == pytest.approx(2 / 2)
-    assert means["refused"] == pytest.approx(2 / 4), "one of them came empty"
+    assert means["refused"] == pytest.approx(1 / 4)
     assert means["recall@5"] == pytest.approx((1 + 1 + 0.5 + 0) / 4), "what came is looked at all the same"
-    assert "none but found" not in [answer.question.query for answer in worst(card.answers, 10)]
+    shown = [answer.question.query for answer in worst(card.answers, 10)]
+    assert "none but found" not in shown
+    assert "first" in shown, "a right answer that is refused is one of the worst"
+
+
+def test_an_empty_answer_of_a_search_that_failed_in_part_refuses_nothing() -> None:
+    world = World(FOUND, degraded=["index_unavailable"])
+    means = ask(world.search, QUESTIONS, {}).means()
+    assert (means["no_match"], means["refused"], means["empty"]) == (0.0, 0.0, 1 / 4)
 
 
 def test_a_measure_that_no_request_is_about_has_no_mean() -> None:
@@ -199,6 +207,7 @@ def test_the_report_can_be_written_and_is_a_baseline(tmp_path: Path) -> None:
         "query": "half",
         "needs": [["s/a"], ["t/c"]],
         "came": ["t/c"],
+        "no_match": False,
         "recall@1": 0.5,
         "recall@5": 0.5,
         "ndcg@5": pytest.approx(0.6131, abs=1e-4),

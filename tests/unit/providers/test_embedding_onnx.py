@@ -18,6 +18,7 @@ import pytest
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.packaged import models_dir, packaged_models
+from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors import EmbeddingUnavailable
 
 USE_NOTHING = """
@@ -52,7 +53,7 @@ def edit_json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     overwrite(path, json.dumps(value).encode())
 
 
-def embed(embedder: OnnxEmbedder, *texts: str) -> list[Vector]:
+def embed(embedder: Embedder, *texts: str) -> list[Vector]:
     return embedder.embed(texts, timeout_s=30)
 
 
@@ -93,6 +94,13 @@ def test_messages_are_embedded_as_the_published_model_does_and_tools_otherwise()
     assert tuned.for_messages().model == tuned.model
     assert cosine(as_message, as_published) > 0.97
     assert cosine(as_tool, as_message) < 0.95
+
+
+def test_an_embedder_of_messages_is_made_without_the_model(tmp_path: Path) -> None:
+    of_messages = message_embedder(OnnxEmbedder(tmp_path))
+
+    with pytest.raises(EmbeddingUnavailable, match="is missing"):
+        embed(of_messages, "send mail")
 
 
 def test_a_model_that_knows_one_type_of_text_embeds_messages_as_all_others() -> None:

@@ -12,6 +12,7 @@ from skillroute.core.documents.replica_port import ChangeFeed
 
 _MOST_ORGANISATIONS = 1000
 _MOST_CHARS = 1_000_000
+_MOST_CHANGES = 1000
 _COUNTED = frozenset({Collection.TOOLS, Collection.SKILLS})
 
 
@@ -44,6 +45,9 @@ class RememberedSummary:
     def __call__(self, caller: Caller) -> str:
         """Return the summary. Raises `DatabaseUnavailable`, and what the summary raises."""
         known = self._known.get(caller.org_id)
+        # Changes are read to the last one: after an import of a million messages a count takes less.
+        if known is not None and self._feed.lag(known.position) > _MOST_CHANGES:
+            known = None
         # The look comes before the count: what changes between them is seen by the next look, and counted once more.
         seen = self._feed.poll(known.position if known else HEAD)
         is_same = known is not None and seen.is_complete and seen.epoch == known.epoch

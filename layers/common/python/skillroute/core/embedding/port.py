@@ -35,8 +35,8 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class TypedEmbedder(Embedder, Protocol):
-    """An embedder that embeds messages in another way than tools and requests for them (docs/adr/0048)."""
+class HasMessages(Protocol):
+    """Of embedders that embed messages in another way than tools and requests for them (docs/adr/0048)."""
 
     def for_messages(self) -> Embedder:
         """Return the embedder of messages and of queries for them, of the same model."""
@@ -44,5 +44,8 @@ class TypedEmbedder(Embedder, Protocol):
 
 
 def message_embedder(embedder: Embedder) -> Embedder:
-    """Return the embedder of messages: the same, where the model knows one kind of text only."""
-    return embedder.for_messages() if isinstance(embedder, TypedEmbedder) else embedder
+    """Return the embedder of messages: the same, where the model knows one kind of text only.
+
+    No file of the model is read for it.
+    """
+    return embedder.for_messages() if isinstance(embedder, HasMessages) else embedder

@@ -57,23 +57,17 @@ class QueryEmbedder:
         self._retry_after_s = retry_after_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._cache_size = cache_size
-        self._cache = _cache_of(cache_size)
+        # By the query's hash: a query may be 40 KB itself.
+        self._cache: BoundedCache[tuple[EmbeddingModel, bool, bytes], Vector] = BoundedCache(
+            max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
+        )
         self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
+        self._is_for_messages = False
 
     def for_messages(self) -> QueryEmbedder:
-        """Return what embeds queries for messages: the same models, with a cache of its own.
-
-        A failure of a model is remembered for both.
-        """
-        other, embedder_of = copy(self), self._embedder_of
-
-        def message_embedder_of(model: EmbeddingModel) -> Embedder | None:
-            embedder = embedder_of(model)
-            return None if embedder is None else message_embedder(embedder)
-
-        other._embedder, other._embedder_of, other._others = message_embedder(self._embedder), message_embedder_of, {}
-        other._cache = _cache_of(self._cache_size)
+        """Return what embeds queries for messages: with the same models, cache and memory of failures."""
+        other = copy(self)
+        other._is_for_messages = True
         return other
 
     def model(self) -> EmbeddingModel | None:
@@ -115,7 +109,7 @@ class QueryEmbedder:
         Takes and raises what `embed` does; `TextRefused` when the model does not take one of them.
         """
         given_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
-        key_of = {text: (model, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()) for text in texts}
+        key_of = {text: self._key(text, model) for text in texts}
         known = {text: vector for text, key in key_of.items() if (vector := self._cache.get(key)) is not None}
         new = [text for text in key_of if text not in known]
         if new:
@@ -134,6 +128,7 @@ class QueryEmbedder:
             raise EmbeddingUnavailable("no time is left for the embedding model")
         begun = self._clock()
         try:
+            embedder = message_embedder(embedder) if self._is_for_messages else embedder
             vectors = _asked(embedder, texts, Deadline(given_s, self._clock, callee=EMBEDDING_MODEL))
         except TextRefused as error:
             # Of this query alone: the next one has another text.
@@ -159,6 +154,9 @@ class QueryEmbedder:
         with self._lock:
             return self._cooldowns.setdefault(model, Cooldown(self._retry_after_s, self._clock))
 
+    def _key(self, text: str, model: EmbeddingModel) -> tuple[EmbeddingModel, bool, bytes]:
+        return model, self._is_for_messages, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
     def _of(self, model: EmbeddingModel) -> Embedder | None:
         # An embedder that cannot say which it is, is asked: it says why.
         if self.model() in (None, model):
@@ -167,11 +165,6 @@ class QueryEmbedder:
             if model not in self._others:
                 self._others[model] = self._embedder_of(model)
             return self._others[model]
-
-
-def _cache_of(size: int) -> BoundedCache[tuple[EmbeddingModel, bytes], Vector]:
-    """Return a cache of vectors by model and the query's hash: a query may be 40 KB itself."""
-    return BoundedCache(max_entries=size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector))
 
 
 def _asked(embedder: Embedder, texts: Sequence[str], deadline: Deadline) -> list[Vector]:
