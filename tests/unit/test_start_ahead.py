@@ -67,7 +67,7 @@ def test_a_model_that_fails_does_not_keep_the_environment_from_starting(environm
 def test_the_search_function_starts_ahead_with_the_real_model_and_no_database(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
     app = search_app()
-    assert app.state.parts.embedder._engine is not None
+    assert app.state.parts.embedder._loader._engine is not None
 
 
 @pytest.mark.parametrize(("initialization_type", "is_made"), [("snap-start", True), ("on-demand", False)])
