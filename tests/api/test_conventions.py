@@ -129,6 +129,16 @@ def test_a_method_that_a_path_does_not_have_names_all_that_it_has(shared_client:
 # What was made, and what is the same
 
 
+def test_a_method_that_a_page_of_the_document_does_not_have_names_those_that_it_has(shared_client: TestClient) -> None:
+    response = shared_client.post("/openapi.json")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_the_parameters_of_a_signed_url_are_the_gateways(shared_client: TestClient) -> None:
+    signed = {"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Signature": "1", "limit": "1"}
+    assert shared_client.get("/api/v1/tools", params=signed).status_code == 200
+
+
 def test_what_was_created_is_where_location_says(client: TestClient, system: System) -> None:
     created = client.post("/api/v1/skills", json={"id": "mail", **MAIL})
     assert (created.status_code, created.headers["location"]) == (201, "/api/v1/skills/mail")

@@ -243,6 +243,16 @@ def test_a_field_that_was_probably_meant_otherwise_comes_back_as_a_warning(clien
     assert warning["message"].endswith(f": did you mean {meant}?")
 
 
+@pytest.mark.parametrize("kind", ["tools", "servers", "agents"])
+def test_written_alone_a_thing_is_not_emptied_for_a_misspelling(client: TestClient, kind: str) -> None:
+    id_ = put(client, kind, {**NAMED[kind], "description": "Something."})["id"]
+    response = client.put(f"/api/v1/{kind}/{id_}", json={**NAMED[kind], "descripton": "Something else."})
+    assert response.status_code == 422
+    [problem] = response.json()["detail"]
+    assert (problem["loc"], problem["msg"]) == (["body", "descripton"], "is unknown: did you mean description?")
+    assert stored(client, kind, id_)["description"] == "Something."
+
+
 @pytest.mark.parametrize("kind", NAMED)
 def test_a_field_that_is_like_no_other_is_kept_or_else_named(client: TestClient, kind: str) -> None:
     result = put(client, kind, {**NAMED[kind], "colour": "red"})

@@ -85,6 +85,7 @@ class SyncTools(BulkWrite):
         for field, of in zip(ItemKey._fields, read_item(named).key, strict=True):
             if of != getattr(key, field):
                 raise InvalidInput(field, f"is that of another item than {item_id}, whose {field} stays as it is")
+        ITEM_FIELDS.refuse_misspelt(raw)
         one: OneWrite[Item] = OneWrite(item_id, expected)
         [outcome] = self._carry_out(_Items(self._writer, self._servers, caller, one), [named]).outcomes
         if outcome.status == "failed" or one.written is None:

@@ -70,18 +70,36 @@ class KnownFields:
         found = (self._warning(name, raw, place) for name in islice(unknown, MOST_WARNINGS))
         return [warning for warning in found if warning is not None]
 
+    def refuse_misspelt(self, raw: Mapping[str, Any]) -> None:
+        """Refuse a thing with names that were probably meant for a field, where its answer has no place for warnings.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        meant = {name: self._meant(name, raw) for name in raw if name not in self.taken and name not in self.others}
+        found = [
+            FieldProblem(name, f"is unknown: did you mean {field}?", UNKNOWN_FIELD)
+            for name, field in meant.items()
+            if field is not None and not self._is_shown(name, raw[name])
+        ]
+        if found:
+            raise InvalidInput.of(found[:MOST_WARNINGS])
+
     def _is_shown(self, name: str, value: object) -> bool:
         return name in self.shown and (name != "id" or (isinstance(value, int) and not isinstance(value, bool)))
 
     def _warning(self, name: str, raw: Mapping[str, Any], place: str) -> FieldProblem | None:
-        meant = _nearest(name, self.taken) if len(name) <= _LONGEST else None
-        if meant in raw:
-            meant = None
+        meant = self._meant(name, raw)
         if meant is None and self.keeps_others:
             return None
         fate = "kept as it came" if self.keeps_others else "left out"
         question = "" if meant is None else f": did you mean {meant}?"
         return FieldProblem(f"{place}{name}", f"is unknown and was {fate}{question}", UNKNOWN_FIELD)
+
+    def _meant(self, name: str, raw: Mapping[str, Any]) -> str | None:
+        meant = _nearest(name, self.taken) if len(name) <= _LONGEST else None
+        return None if meant in raw else meant
 
 
 def names_of(model: type[BaseModel]) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from skillroute.core.errors import NotFound, VersionConflict
+from skillroute.core.errors import DependencyUnavailable, NotFound, VersionConflict
 
 T = TypeVar("T")
 
@@ -100,10 +100,11 @@ def as_answered(written: VersionedT, look: Callable[[], VersionedT]) -> Versione
     Parameters
     ----------
     look : callable
-        Reads it once more. Raises `NotFound`.
+        Reads it once more. Raises `NotFound`, or `DependencyUnavailable`: what was written is stored all the same, and
+        an answer that asks for another try would be met by its own version.
     """
     try:
         now = look()
-    except NotFound:
+    except (NotFound, DependencyUnavailable):
         return written
     return now if now.version == written.version else written

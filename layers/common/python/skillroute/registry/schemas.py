@@ -128,6 +128,12 @@ def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
     return found[:MOST_WARNINGS]
 
 
+def refuse_misspelt(kind: EntityKind, raw: Mapping[str, Any]) -> None:
+    """Refuse names of fields that were probably meant for others. Raises `InvalidInput`."""
+    _, fields, _ = _READ_BACK[kind]
+    fields.refuse_misspelt(raw)
+
+
 def _as_written(field: str, card: Mapping[str, Any]) -> str:
     """Return a place in a card, which by now has a list of capabilities, as it is called in the card as it came."""
     name, _, place = field.partition(".")

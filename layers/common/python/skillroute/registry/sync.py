@@ -26,7 +26,14 @@ from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh
 from skillroute.registry.report import EntityOutcome, RegistryReport, ToolCounts
 from skillroute.registry.repository import EntityWritten, RegistryRepository
-from skillroute.registry.schemas import MAX_ENTITIES, EntityGiven, read_agent, read_server, registry_warnings
+from skillroute.registry.schemas import (
+    MAX_ENTITIES,
+    EntityGiven,
+    read_agent,
+    read_server,
+    refuse_misspelt,
+    registry_warnings,
+)
 
 MAX_TOOLS_OF_CALL = 2000
 """Tools of all servers of one call: more of them are not embedded while somebody waits for the answer."""
@@ -69,6 +76,9 @@ class SyncRegistry(BulkWrite):
             if "path" in raw:
                 raise InvalidInput("path", f"must be {path}, which stays that of {kind} {entity_id}, or be left out")
             raw = {**raw, "path": path}
+        refuse_misspelt(kind, raw)
+        if expected is not None and kind == "server" and raw.get("tools") is not None:
+            raise InvalidInput("tools", "have versions of their own: with If-Match write them by their ids")
         one: OneWrite[Entity] = OneWrite(entity_id, expected)
         [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
         if outcome.status == "failed" or one.written is None:

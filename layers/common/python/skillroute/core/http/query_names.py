@@ -43,7 +43,11 @@ class QueryNames:
         HTTPException
             422: a parameter is unknown, or given twice; names the parameters that are allowed.
         """
-        named = [(self._name_of.get(name, name), value) for name, value in given.multi_items()]
+        named = [
+            (self._name_of.get(name, name), value)
+            for name, value in given.multi_items()
+            if not name.lower().startswith(_SIGNATURE)
+        ]
         problems = [
             problem(["query", name], f"is no parameter of this route; {self._allowed()}", "extra_forbidden")
             for name in dict(named)
@@ -65,6 +69,9 @@ class QueryNames:
             return f"is given twice: {synonym} means the same"
         return "is given more than once"
 
+
+_SIGNATURE = "x-amz-"
+"""Parameters of a signed URL (SigV4), which the gateway reads."""
 
 _MOST = 20
 """Unknown parameters that an answer names."""
