@@ -37,16 +37,14 @@ setup: $(VENV)/.dev ## Install everything for development into .venv
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
 	@PORT=$(PORT) $(BIN)/skillroute up
 
-# Side by side, file by file, a database server each: one more than there are processors, for tests wait as well (for
-# servers that are silent, killed or not there yet); four at most, for each process takes up to 2 GB. In the order of
+# Side by side, file by file, a database server each; four at most, for each process takes up to 2 GB. In the order of
 # their names, so that the small unit tests come last and no process waits for another one.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, 1 + (os.cpu_count() or 1)))')
 # With bytecode kept even where the environment says otherwise: the tests start some hundred processes, and each would
 # compile anew what it imports, 2 s of a processor.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test
-test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account (WORKERS=2: in two processes)
+test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
 	@$(PYTEST)
 
 .PHONY: test-all
