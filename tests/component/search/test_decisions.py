@@ -554,7 +554,7 @@ def test_decision_26_the_organisation_never_comes_from_the_body(system: System) 
     written = report.outcomes[0].id
     assert written is not None
     stored = system.parts.catalogue.get(written, ORG_A)
-    assert (stored.org_id, stored.content.metadata) == ("a", {"org_id": "b"})
+    assert (stored.org_id, stored.content.metadata) == ("a", {})
     assert listed(system, ORG_B) == []
 
 
