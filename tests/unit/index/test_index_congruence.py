@@ -143,5 +143,7 @@ def test_what_does_not_pass_the_filter_changes_nothing(
     index = make()
     index.upsert(Collection.TOOLS, [record for record in {r.key: r for r in stored}.values() if record.key in passing])
 
-    # THEN it answers the same
-    assert answers(index) == found
+    # THEN it answers the same, but for how the sixth digit of a sum is rounded
+    for alone, among_all in zip(answers(index), found, strict=True):
+        assert len(alone) == len(among_all)
+        assert_alike(alone, among_all)
