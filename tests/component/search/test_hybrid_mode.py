@@ -192,6 +192,28 @@ def test_decision_34_the_nearest_skills_follow_those_of_the_candidates(system: S
     assert len(system.names(mode="hybrid", skill_limit=1, limit=50)) == 50
 
 
+def test_a_tool_behind_the_candidates_is_scored_beside_them(system: System) -> None:
+    """Its skill has no candidate. Without its rivals it would seem as likely as the best of them."""
+    system.skill("crowded", at(0.1))
+    system.tools([(f"near_{n}", at(0.9)) for n in range(CANDIDATE_POOL + 20)], skills=["crowded"], description=QUERY)
+    system.skill("quiet", at(0.8))
+    system.tool("behind", at(0.5), skills=["quiet"], description="something else")
+    [behind] = system.search(mode="hybrid", skill_threshold=0.5).tools
+    near = system.search(mode="hybrid", limit=1).tools[0]
+    assert (behind.name, near.name) == ("behind", "near_0")
+    assert behind.score < near.score / 2
+
+
+def test_a_skill_matches_by_a_tool_far_down_among_the_candidates(system: System) -> None:
+    system.skill("crowded", at(0.9))
+    system.tools([(f"near_{n}", at(0.9)) for n in range(40)], skills=["crowded"], description=QUERY)
+    system.skill("second", at(0.0))
+    system.tool("far", at(0.6), skills=["second"], description="something else")
+    matched = system.search(mode="hybrid", limit=50)
+    assert [skill.id for skill in matched.matched_skills] == ["crowded", "second"]
+    assert matched.matched_skills[1].score == matched.tools[-1].score
+
+
 def test_decision_3_a_threshold_does_not_leave_a_hierarchical_search_short(system: System) -> None:
     """What was ranked for the skills has enough of their tools, and the threshold cuts most of them."""
     system.skill("wanted", at(0.5))

@@ -8,7 +8,11 @@ import pytest
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
 from skillroute.core.http.app import create_app
+from skillroute.core.http.plain_app import create_plain_app
 from skillroute.core.time_left import at_most_s
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
@@ -26,8 +30,17 @@ def invoked(app: ASGIApp, context: object) -> ASGIApp:
     return serve
 
 
-@pytest.fixture
-def app() -> Any:
+def plain() -> ASGIApp:
+    def in_a_thread(request: Request) -> JSONResponse:
+        return JSONResponse(at_most_s(300.0))
+
+    async def in_the_loop(request: Request) -> JSONResponse:
+        return JSONResponse(at_most_s(300.0))
+
+    return create_plain_app([Route("/in-a-thread", in_a_thread), Route("/in-the-loop", in_the_loop)])
+
+
+def with_fastapi() -> ASGIApp:
     router = APIRouter()
 
     @router.get("/in-a-thread")
@@ -39,6 +52,11 @@ def app() -> Any:
         return at_most_s(300.0)
 
     return create_app([router])
+
+
+@pytest.fixture(params=[plain, with_fastapi])
+def app(request: pytest.FixtureRequest) -> Any:
+    return request.param()
 
 
 @pytest.mark.parametrize("path", ["/in-a-thread", "/in-the-loop"])

@@ -83,9 +83,8 @@ ITEM_FIELDS = KnownFields(
             "updated_at",
         ]
     ),
-    others=frozenset(["title", "icons", "uri", "uriTemplate", "mimeType", "size", "arguments", "execution", "_meta"]),
 )
-"""Of an item; the others are MCP's."""
+"""Of an item."""
 
 
 def read_item(raw: object) -> ItemContent:

@@ -139,6 +139,7 @@ class BulkWrite(EmbeddingJob):
             raise InvalidInput(nouns, f"{len(things)} {nouns}; at most {writing.most} in one call")
         deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(writing, things)
+        warnings = [writing.warnings(raw) for raw in things]  # before anything is stored: many take seconds
         all_embedded = writing.prepare(incoming, deadline)
         settled = {thing.index: outcome for thing in incoming if (outcome := writing.settled(thing)) is not None}
         done, wrong = _store(self._database, writing, [thing for thing in incoming if thing.index not in settled])
@@ -146,7 +147,7 @@ class BulkWrite(EmbeddingJob):
             outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
         themselves, others = self._finish(writing, done, deadline if all_embedded else None)
         outcomes |= settled | ({} if done is None else _with_refusals(done.outcomes, themselves.refused))
-        in_order = [_with_warnings(outcomes[index], writing.warnings(things[index])) for index in sorted(outcomes)]
+        in_order = [_with_warnings(outcomes[index], warnings[index]) for index in sorted(outcomes)]
         report = Report(
             in_order,
             embedding_unavailable=not (all_embedded and themselves.complete and others.complete),

@@ -7,7 +7,7 @@ document of its own, else left out; and there is a warning where something else 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -37,15 +37,12 @@ class KnownFields:
         What is read.
     shown : frozenset of str
         What only answers have. An `id` is among them where it is a number: a text is the importer's own.
-    others : frozenset of str
-        What a format beside ours has: it is no misspelling, however near to one of ours.
     keeps_others : bool
         Whether what nobody knows is kept.
     """
 
     taken: frozenset[str]
     shown: frozenset[str]
-    others: frozenset[str] = frozenset()
     keeps_others: bool = True
 
     def without_shown(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,12 +59,7 @@ class KnownFields:
         """
         if not isinstance(raw, Mapping):
             return []
-        unknown = (
-            name
-            for name, value in raw.items()
-            if name not in self.taken and name not in self.others and not self._is_shown(name, value)
-        )
-        found = (self._warning(name, raw, place) for name in islice(unknown, MOST_WARNINGS))
+        found = (self._warning(name, raw, place) for name in islice(self._unknown(raw), MOST_WARNINGS))
         return [warning for warning in found if warning is not None]
 
     def refuse_misspelt(self, raw: Mapping[str, Any]) -> None:
@@ -77,14 +69,16 @@ class KnownFields:
         ------
         InvalidInput
         """
-        meant = {name: self._meant(name, raw) for name in raw if name not in self.taken and name not in self.others}
         found = [
             FieldProblem(name, f"is unknown: did you mean {field}?", UNKNOWN_FIELD)
-            for name, field in meant.items()
-            if field is not None and not self._is_shown(name, raw[name])
+            for name in self._unknown(raw)
+            if (field := self._meant(name, raw)) is not None
         ]
         if found:
             raise InvalidInput.of(found[:MOST_WARNINGS])
+
+    def _unknown(self, raw: Mapping[str, Any]) -> Iterator[str]:
+        return (name for name, value in raw.items() if name not in self.taken and not self._is_shown(name, value))
 
     def _is_shown(self, name: str, value: object) -> bool:
         return name in self.shown and (name != "id" or (isinstance(value, int) and not isinstance(value, bool)))

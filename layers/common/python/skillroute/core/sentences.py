@@ -45,6 +45,12 @@ def spelt(pattern: str, sentence: str) -> StringConstraints:
     --------
     >>> from typing import Annotated
     >>> Code = Annotated[str, spelt("^[a-z]+$", "must consist of small letters")]
+
+    Raises
+    ------
+    ValueError
+        The pattern has another sentence already: an error names only the pattern.
     """
-    _OF_PATTERN[pattern] = sentence
+    if _OF_PATTERN.setdefault(pattern, sentence) != sentence:
+        raise ValueError(f"{pattern} has the sentence {_OF_PATTERN[pattern]!r} already")
     return StringConstraints(pattern=pattern)

@@ -234,25 +234,10 @@ _SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
 _SERVER_FIELDS = KnownFields(
     taken=names_of(ServerInput),
     shown=frozenset([*_SHOWN_OF_BOTH, "tool_count", "tools_server"]),
-    others=frozenset(
-        [
-            "server",
-            "version",
-            "packages",
-            "remotes",
-            "repository",
-            "status",
-            "websiteUrl",
-            "icons",
-            "_meta",
-            "server_json",
-        ]
-    ),
 )
 _AGENT_FIELDS = KnownFields(
     taken=names_of(AgentInput),
     shown=frozenset(_SHOWN_OF_BOTH),
-    others=frozenset(["url", "version", "provider", "iconUrl", "signatures", "agent_card"]),
 )
 _READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
     "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),
