@@ -36,7 +36,7 @@ _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
 class _Tools:
     """The tools that are grouped, with their vectors, and those that are not."""
 
-    said: list[ToolText]
+    texts: list[ToolText]
     vectors: Matrix
     weights: Matrix
     without_embedding: int
@@ -64,14 +64,14 @@ def propose(
         count=wanted.skills,
         step=partial(report, "grouping"),
     )
-    groups = [[tools.said[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
+    groups = [[tools.texts[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
     worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
     ids = [wording.skill.id for wording in worded]
     existing = database.read(lambda session: AssignmentRepository(session).keys_of_skills(ids, wanted.org_id))
     return Proposal(
         skills=tuple(_proposed(*parts, existing) for parts in zip(worded, groups, found.cohesions(), strict=True)),
-        tool_count=len(tools.said),
-        fits_none=tuple(tools.said[i].name for i in np.flatnonzero(found.labels == NONE)),
+        tool_count=len(tools.texts),
+        fits_none=tuple(tools.texts[i].name for i in np.flatnonzero(found.labels == NONE)),
         without_embedding=tools.without_embedding,
         silhouette=round(found.silhouette, 3),
         without_skill=tuple(tools.without_skill),
@@ -111,7 +111,7 @@ def apply(
 
 def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]) -> _Tools:
     model = database.read(lambda session: IndexStateRepository(session).models().current)
-    said, sources, vectors, missing = list[ToolText](), list[object](), list[Matrix](), 0
+    texts, sources, vectors, missing = list[ToolText](), list[object](), list[Matrix](), 0
     without_skill, with_skill = list[int](), list[int]()
     for item, vector in _items(database, wanted.org_id, model, step):
         (with_skill if item.skill_ids else without_skill).append(item.id)
@@ -122,13 +122,13 @@ def _read(database: Database, wanted: Wanted, step: Callable[[int, int], object]
             continue
         content = item.content
         server = content.key.server or None
-        said.append(ToolText(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
+        texts.append(ToolText(content.key.name, content.description[:_LONGEST_DESCRIPTION], server))
         sources.append(server or item.id)
         vectors.append(np.array(vector, np.float32))
     matrix = np.stack(vectors) if vectors else np.zeros((0, 1), np.float32)
     weights = damped(sources)
-    said = [replace(tool, weight=float(weight)) for tool, weight in zip(said, weights, strict=True)]
-    return _Tools(said, matrix, weights, missing, without_skill, with_skill)
+    texts = [replace(tool, weight=float(weight)) for tool, weight in zip(texts, weights, strict=True)]
+    return _Tools(texts, matrix, weights, missing, without_skill, with_skill)
 
 
 def _items(
@@ -153,11 +153,11 @@ def _items(
 
 def _topics(tools: _Tools, found: Clustering, groups: list[list[ToolText]]) -> list[Topic]:
     keywords = keywords_of(groups)
-    names = names_of(groups, keywords, vocabulary_of(tools.said))
+    names = names_of(groups, keywords, vocabulary_of(tools.texts))
     topics = []
     for c, (name, words) in enumerate(zip(names, keywords, strict=True)):
         members = np.flatnonzero(found.labels == c)
-        nearest = examples_of((tools.said[i], float(found.similarity[i])) for i in members)
+        nearest = examples_of((tools.texts[i], float(found.similarity[i])) for i in members)
         topics.append(Topic(name, tuple(words), tuple(nearest)))
     return topics
 
@@ -166,7 +166,7 @@ def _proposed(worded: Worded, group: list[ToolText], cohesion: float, existing: 
     return ProposedSkill(
         skill=worded.skill,
         tool_count=len(group),
-        server_count=len({said.server for said in group}),
+        server_count=len({text.server for text in group}),
         cohesion=round(cohesion, 3),
         worded_by=worded.by,
         exists=worded.skill.id in existing,

@@ -79,7 +79,7 @@ def by_keywords(topic: Topic) -> NewSkill:
     to its tools, but one stranger would speak for all of them to every classifier (docs/adr/0011).
     """
     about = ", ".join(topic.keywords)
-    names = ", ".join(dict.fromkeys(split_name(said.name) or said.name for said in topic.examples[:_EXAMPLES]))
+    names = ", ".join(dict.fromkeys(split_name(text.name) or text.name for text in topic.examples[:_EXAMPLES]))
     parts = [f"Tools about {about}" if about else "Tools", f"such as: {names}" if names else ""]
     return _skill(topic, topic.title, ", ".join(filter(None, parts)) + ".", topic.keywords)
 
@@ -135,7 +135,7 @@ class _Writer:
         return Worded(by_keywords(topic), KEYWORDS)
 
     def _question(self, topic: Topic) -> str:
-        tools = [{"name": said.name, "description": gist(said.description)} for said in topic.examples]
+        tools = [{"name": text.name, "description": gist(text.description)} for text in topic.examples]
         return json.dumps(
             {
                 "typical_words": topic.keywords,
@@ -170,7 +170,7 @@ def _skill(topic: Topic, name: str, description: str, keywords: Sequence[str]) -
         name=line,
         description=_line(description)[:_LONGEST_DESCRIPTION],
         keywords=tuple(dict.fromkeys(filter(None, lower)))[:20],
-        examples=tuple(said.name for said in topic.examples if len(said.name) <= _LONGEST_EXAMPLE)[:_EXAMPLES],
+        examples=tuple(text.name for text in topic.examples if len(text.name) <= _LONGEST_EXAMPLE)[:_EXAMPLES],
     )
 
 

@@ -53,7 +53,7 @@ def keywords_of(groups: Sequence[Sequence[ToolText]], *, most: int = 12) -> list
     A group's terms stand in at least two of its tools, unless no term does.
     """
     known = {
-        word for group in groups for said in group for word in _words(f"{split_name(said.name)} {said.description}")
+        word for group in groups for text in group for word in _words(f"{split_name(text.name)} {text.description}")
     }
     counted = [_counted(group, known) for group in groups]
     spread: dict[str, float] = defaultdict(float)
@@ -66,16 +66,16 @@ def keywords_of(groups: Sequence[Sequence[ToolText]], *, most: int = 12) -> list
 
 def _counted(group: Sequence[ToolText], known: Collection[str]) -> tuple[dict[str, float], Counter[str]]:
     """Return how much each term counts in a group, 0 to 2, and how many tools it stands in."""
-    total = sum(said.weight for said in group)
+    total = sum(text.weight for text in group)
     shares: dict[str, float] = defaultdict(float)
     tools: Counter[str] = Counter()
-    for said in group:
-        counts = dict.fromkeys((term for term in terms(said.server or "", known) if " " not in term), _SERVER_COUNTS)
-        counts |= dict.fromkeys(terms(gist(said.description), known), _GIST_COUNTS)
-        counts |= dict.fromkeys(terms(split_name(said.name), known), _NAME_COUNTS)
+    for text in group:
+        counts = dict.fromkeys((term for term in terms(text.server or "", known) if " " not in term), _SERVER_COUNTS)
+        counts |= dict.fromkeys(terms(gist(text.description), known), _GIST_COUNTS)
+        counts |= dict.fromkeys(terms(split_name(text.name), known), _NAME_COUNTS)
         tools.update(counts.keys())
         for term, count in counts.items():
-            shares[term] += count * said.weight / total
+            shares[term] += count * text.weight / total
     return shares, tools
 
 
@@ -167,8 +167,8 @@ def spellings(group: Iterable[ToolText]) -> dict[str, str]:
     {'pdf': 'PDF', 'github': 'GitHub'}
     """
     counts: dict[str, Counter[str]] = {}
-    for said in group:
-        for word in _WORD.findall(gist(said.description)):
+    for text in group:
+        for word in _WORD.findall(gist(text.description)):
             counts.setdefault(word.lower(), Counter())[word] += 1
     most = {word: forms.most_common(1)[0][0] for word, forms in counts.items()}
     return {word: form for word, form in most.items() if form[1:] != form[1:].lower()}
@@ -183,15 +183,15 @@ def examples_of(members: Iterable[tuple[ToolText, float]], *, most: int = 8, of_
         The group's tools with their similarity to its centre.
     """
     ranked = [
-        said for said, _ in sorted(members, key=lambda member: (-member[1], member[0].name, member[0].server or ""))
+        text for text, _ in sorted(members, key=lambda member: (-member[1], member[0].name, member[0].server or ""))
     ]
     once: dict[str, ToolText] = {}
-    for said in ranked:
-        once.setdefault(said.name.lower(), said)
+    for text in ranked:
+        once.setdefault(text.name.lower(), text)
     of: Counter[str | None] = Counter()
     first: list[ToolText] = []
     later: list[ToolText] = []
-    for said in once.values():
-        of[said.server] += 1
-        (first if of[said.server] <= of_a_server else later).append(said)
+    for text in once.values():
+        of[text.server] += 1
+        (first if of[text.server] <= of_a_server else later).append(text)
     return [*first, *later][:most]

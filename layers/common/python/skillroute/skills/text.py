@@ -80,8 +80,8 @@ def draft_skill(tool: ToolProfile, taken: Collection[str], reasoning: str) -> Sk
 
     Examples
     --------
-    >>> said = "List the rules of the DNS filter. Slow."
-    >>> tool = ToolProfile(1, None, "list_dns_rules", said, "acme-mcp", None, (), None)
+    >>> description = "List the rules of the DNS filter. Slow."
+    >>> tool = ToolProfile(1, None, "list_dns_rules", description, "acme-mcp", None, (), None)
     >>> draft_skill(tool, (), "").name, draft_skill(tool, (), "").description
     ('Acme', 'Tools like list dns rules of acme-mcp: List the rules of the DNS filter.')
     >>> draft_skill(tool, {"acme"}, "").name
