@@ -9,12 +9,15 @@ can change. Programs send neither of the first two.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Collection, Iterable
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.http.request_id import REQUEST_ID_HEADER
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOOPBACK = "localhost"
@@ -79,14 +82,15 @@ class OwnPagesOnly:
             given = [value.decode("latin-1") if (value := headers.get(name)) else None for name in names]
             why = self._hosts.refusal(*given)
             if why is not None:
-                await _refuse(send, _body(why))
+                await _refuse(send, why)
                 return
         await self._app(scope, receive, send)
 
 
-async def _refuse(send: Send, body: bytes) -> None:
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+async def _refuse(send: Send, why: str) -> None:
+    headers, body = _answer(why)
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers]
+    await send({"type": "http.response.start", "status": 403, "headers": raw})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -98,15 +102,22 @@ def own_pages_only(app: Callable[..., Iterable[bytes]], hosts: Hosts) -> Callabl
         why = hosts.refusal(*given)
         if why is None:
             return app(environ, start_response)
-        body = _body(why)
-        start_response("403 Forbidden", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        headers, body = _answer(why)
+        start_response("403 Forbidden", headers)
         return [body]
 
     return guarded
 
 
-def _body(why: str) -> bytes:
-    return json.dumps({"detail": why}).encode()
+def _answer(why: str) -> tuple[list[tuple[str, str]], bytes]:
+    """Return headers and body in the shape of all errors; nothing has given the request an id before this."""
+    request_id = uuid.uuid4().hex
+    body = json.dumps({"detail": why, "code": ErrorCode.FORBIDDEN, "request_id": request_id}).encode()
+    return [
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        (REQUEST_ID_HEADER, request_id),
+    ], body
 
 
 def _shown(header: str | None) -> str:

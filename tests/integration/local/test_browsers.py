@@ -123,7 +123,9 @@ class TestTheWebServer:
             response = client.post("/act", headers=headers)
             assert response.status_code == 403, headers
             assert response.headers["content-type"] == "application/json"
-            assert isinstance(response.json()["detail"], str)
+            refusal = response.json()
+            assert isinstance(refusal["detail"], str)
+            assert (refusal["code"], refusal["request_id"]) == ("forbidden", response.headers["x-request-id"])
             assert "secret" not in response.text
         assert self.acted == 0
 
