@@ -122,7 +122,7 @@ def test_a_required_field_that_is_missing_is_422(client: TestClient, field: str)
         ("PUT", "/api/v1/tools/1/skills"),
     ],
 )
-@pytest.mark.parametrize("body", ["{", '{"a": ', "\xff", "[" * 50_000, "[]", '"mail"', "7"])
+@pytest.mark.parametrize("body", ["{", '{"a": ', "\xff", "[" * 50_000, "[7]", '"mail"', "7"])
 def test_malformed_json_is_422_on_every_route(shared_client: TestClient, method: str, path: str, body: str) -> None:
     content = body.encode("latin-1")
     response = shared_client.request(method, path, content=content, headers={"content-type": "application/json"})

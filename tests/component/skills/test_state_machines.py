@@ -104,7 +104,7 @@ def test_a_deleted_skill_is_gone_from_every_query_and_its_tools_lose_it(system: 
     system.parts.change_skill.delete("mail", LAPTOP)
     assert system.search().matched_skills == []
     assert system.search().tools[0].skill_ids == []
-    assert system.parts.assign_skills.of_item(tool_id, LAPTOP) == []
+    assert system.parts.assign_skills.of_item(tool_id, LAPTOP).skills == ()
     assert system.rows("SELECT count(*) FROM mcp.tool_skill_assignments") == [[0]]
     for read in (system.parts.read_skills.get, system.parts.change_skill.delete):
         with pytest.raises(NotFound):

@@ -12,16 +12,17 @@ from skillroute.core.error_codes import ErrorCode, Kind
 from skillroute.core.errors import Conflict, InvalidInput
 from skillroute.core.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.versions import Expected, check_version
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification import HUMAN
 from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import (
     MAX_SKILLS_PER_TOOL,
     MAX_TOOLS_PER_SKILL,
-    AssignedSkill,
     Assignment,
     AssignmentSource,
     SkillKey,
+    SkillsOfItem,
     in_rank_order,
     possible_keys,
 )
@@ -74,22 +75,65 @@ class AssignSkills:
         self._after_commit()
         return changed
 
-    def of_item(self, item_id: int, caller: Caller) -> list[AssignedSkill]:
-        """Return an item's skills, the most confident first, inactive ones too. Raises `NotFound`."""
+    def of_item(self, item_id: int, caller: Caller) -> SkillsOfItem:
+        """Return an item's skills, inactive ones too. Raises `NotFound`."""
 
-        def read(session: Session) -> list[AssignedSkill]:
+        def read(session: Session) -> SkillsOfItem:
             visible_item(session, item_id, caller)
-            return AssignmentRepository(session).of_item(item_id, caller.org_id)
+            return _skills_of(session, item_id, caller)
 
         return self._database.read(read)
 
     def of_tool(
-        self, item_id: int, given: Sequence[Assignment], caller: Caller, source: AssignmentSource | None = None
-    ) -> list[AssignedSkill]:
-        """Replace the skills of one item, and return them. Raises as `__call__` does, and `Forbidden`."""
-        self._database.read(lambda session: own_item(session, item_id, caller))
-        self({item_id: given}, caller, source)
-        return self.of_item(item_id, caller)
+        self,
+        item_id: int,
+        given: Sequence[Assignment],
+        caller: Caller,
+        source: AssignmentSource | None = None,
+        *,
+        as_read: Sequence[object] | None = None,
+        expected: Expected | None = None,
+    ) -> SkillsOfItem:
+        """Replace the skills of one item, and return them.
+
+        Parameters
+        ----------
+        as_read : sequence, optional
+            The sources of those given, where they are put back as they were read. If they are the same still, no person
+            has decided anything, and nothing is written.
+        expected : Expected, optional
+            The version of the item's skills that the caller has read.
+
+        Raises
+        ------
+        InvalidInput, NotFound, Conflict
+            As `__call__` does.
+        Forbidden
+            The item is not the caller's.
+        VersionConflict
+            It is not the version that is expected.
+        """
+        _check(item_id, given)
+        ranked = in_rank_order(list(given))
+
+        def replace(session: Session) -> tuple[SkillsOfItem, bool]:
+            own_item(session, item_id, caller)
+            AssignmentRepository(session).lock_items([item_id], caller.org_id)
+            before = _skills_of(session, item_id, caller)
+            check_version(expected, before.version, f"the skills of item {item_id}")
+            if as_read is not None and before.are(given, as_read):
+                return before, False
+            assign(session, {item_id: ranked}, caller, source)
+            return _skills_of(session, item_id, caller), True
+
+        skills, is_news = self._database.transact(replace)
+        if is_news:
+            self._after_commit()
+        return skills
+
+
+def _skills_of(session: Session, item_id: int, caller: Caller) -> SkillsOfItem:
+    return SkillsOfItem(tuple(AssignmentRepository(session).of_item(item_id, caller.org_id)))
 
 
 def assign(

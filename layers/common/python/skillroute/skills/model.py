@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +10,7 @@ from typing import Annotated, NewType
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from skillroute.core.hashing import text_hash
 from skillroute.core.sentences import spelt
 from skillroute.core.text_fields import SnakeCase
 from skillroute.core.versions import version_of
@@ -204,6 +205,34 @@ class AssignedSkill:
     def skill_id(self) -> str:
         """The id of the skill, for callers that see the item."""
         return id_in_key(self.skill_key)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsOfItem:
+    """All skills of an item, the most confident first.
+
+    Attributes
+    ----------
+    skills : tuple of AssignedSkill
+    """
+
+    skills: tuple[AssignedSkill, ...]
+
+    @property
+    def version(self) -> str:
+        """Changes with every assignment; what a skill says of itself has a version of its own."""
+        parts = [
+            (skill.skill_id, str(skill.confidence), skill.source, skill.reasoning or "", skill.assigned_at.isoformat())
+            for skill in self.skills
+        ]
+        return text_hash(*(text for part in parts for text in part))[:16]
+
+    def are(self, given: Sequence[Assignment], sources: Sequence[object]) -> bool:
+        """Return whether assignments, each with what is taken for its source, are these."""
+        present = {(skill.skill_id, skill.confidence, skill.reasoning, skill.source) for skill in self.skills}
+        return len(given) == len(self.skills) and present == {
+            (one.skill_id, one.confidence, one.reasoning, source) for one, source in zip(given, sources, strict=True)
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
 
 from skillroute.core.errors import InvalidInput
 from skillroute.core.text_fields import SnakeCase
@@ -12,6 +13,14 @@ from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
 
 _SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
 """Of a skill, what only answers have beside its id and organisation."""
+
+
+_SHOWN_OF_ASSIGNMENT = frozenset({"skill_name", "is_active", "is_primary", "source", "assigned_at"})
+"""Of one of a tool's skills; who assigned it, callers do not say."""
+
+
+def _without(names: frozenset[str], raw: object) -> object:
+    return {name: value for name, value in raw.items() if name not in names} if isinstance(raw, dict) else raw
 
 
 class SkillCreate(IdentifiedSkill):
@@ -29,7 +38,7 @@ class SkillPut(SkillFields):
     @classmethod
     def _without_shown(cls, raw: object) -> object:
         """Leave aside what only answers have, so that what was read can be written back."""
-        return {name: value for name, value in raw.items() if name not in _SHOWN} if isinstance(raw, dict) else raw
+        return _without(_SHOWN, raw)
 
     def content(self, skill_id: str, org_id: str | None) -> dict[str, Any]:
         """Return the fields that people write. Raises `InvalidInput` where it is another skill than the path's."""
@@ -68,11 +77,25 @@ class ManualAssignment(BaseModel):
 
 
 class ManualAssignments(BaseModel):
-    """All skills that a tool is to have; none at all says that none fits."""
+    """All skills that a tool is to have; none at all says that none fits. A bare list is what was read."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     skills: list[ManualAssignment] = Field(max_length=100, description="At most five.")
+    _sources: list[object] | None = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_back(cls, raw: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(raw, list):
+            return handler(raw)
+        body = handler({"skills": [_without(_SHOWN_OF_ASSIGNMENT, one) for one in raw]})
+        body._sources = [one.get("source") for one in raw]
+        return body
+
+    def sources(self) -> Sequence[object] | None:
+        """Return what a bare list has as the sources of its skills; None where it is none: a person decides."""
+        return self._sources
 
 
 class ClassifyRequest(BaseModel):

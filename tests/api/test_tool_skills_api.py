@@ -1,0 +1,69 @@
+"""A tool's skills: put back as they were read, and changed by two people at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.builders import System
+from tests.doubles import proposing
+
+
+@pytest.fixture
+def path(client: TestClient, system: System) -> str:
+    """Of a tool that a classifier gave a skill."""
+    for skill_id in ("mail", "maps"):
+        client.post("/api/v1/skills", json={"id": skill_id, "name": skill_id, "description": f"What {skill_id} does."})
+    [tool_id] = system.put("t")
+    system.classifier.answers["t"] = proposing(mail=0.9)
+    system.classify(tool_id)
+    return f"/api/v1/tools/{tool_id}/skills"
+
+
+def read(client: TestClient, path: str) -> tuple[list[dict[str, Any]], str]:
+    response = client.get(path)
+    return response.json(), response.headers["etag"]
+
+
+def test_skills_put_back_as_they_were_read_are_nobodys_decision(client: TestClient, path: str) -> None:
+    before, version = read(client, path)
+    assert [skill["source"] for skill in before] == ["llm_auto"]
+    answer = client.put(path, json=before)
+    assert (answer.status_code, answer.json(), answer.headers["etag"]) == (200, before, version)
+    assert read(client, path) == (before, version)
+
+
+def test_of_a_tool_without_skills_too(client: TestClient, system: System) -> None:
+    [tool_id] = system.put("without")
+    path = f"/api/v1/tools/{tool_id}/skills"
+    assert client.put(path, json=[]).json() == []
+    [(by,)] = system.rows(f"SELECT count(*) FROM mcp.tool_classifications WHERE tool_id = {tool_id}")
+    assert by == 0
+    # AND who says that none fits, says so with a name
+    assert client.put(path, json={"skills": []}).json() == []
+    [(by,)] = system.rows(f"SELECT count(*) FROM mcp.tool_classifications WHERE tool_id = {tool_id}")
+    assert by == 1
+
+
+@pytest.mark.parametrize(
+    "change", [{"confidence": 0.7}, {"skill_id": "maps"}, {"source": "human_manual"}, {"reasoning": "x"}]
+)
+def test_what_differs_from_what_was_read_is_a_persons_decision(
+    client: TestClient, path: str, change: dict[str, Any]
+) -> None:
+    before, version = read(client, path)
+    answer = client.put(path, json=[before[0] | change])
+    assert [skill["source"] for skill in answer.json()] == ["human_override"]
+    assert answer.headers["etag"] != version
+
+
+def test_a_change_from_an_old_version_is_412_with_the_one_now(client: TestClient, path: str) -> None:
+    before, version = read(client, path)
+    first = client.put(path, json={"skills": [{"skill_id": "maps"}]}, headers={"If-Match": version})
+    assert first.status_code == 200
+    for body in (before, {"skills": [{"skill_id": "mail"}]}):
+        second = client.put(path, json=body, headers={"If-Match": version})
+        assert (second.status_code, second.json()["current"]) == (412, first.headers["etag"])
+    assert read(client, path) == (first.json(), first.headers["etag"])
