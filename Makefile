@@ -18,16 +18,16 @@ help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Installing again is needed only when the dependencies change.
-$(VENV)/.run: pyproject.toml
+$(VENV)/.run: pyproject.toml clients/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what running needs into $(VENV)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[local]'
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[local]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml $(VENV)/.run
+$(VENV)/.dev: pyproject.toml clients/python/pyproject.toml $(VENV)/.run
 	@echo "installing what testing needs into $(VENV)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[dev]'
 	@touch $@
 
 .PHONY: setup

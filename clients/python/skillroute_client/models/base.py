@@ -1,0 +1,29 @@
+"""What all answers are."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+
+class Answer(BaseModel):
+    """Something that Skillroute answered.
+
+    Fields that this client does not know are kept (`model_extra`), and those that an older Skillroute does not have
+    are None or empty. Names of states and kinds are plain strings, for there may be more of them tomorrow.
+    """
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True, protected_namespaces=())
+
+    _etag: str | None = PrivateAttr(default=None)
+
+    @property
+    def etag(self) -> str | None:
+        """The version as ``ETag`` has it, for `if_match`; None where the answer has none, as in lists."""
+        return self._etag
+
+    def with_etag(self, etag: str | None) -> Self:
+        """Return this answer, which remembers its version."""
+        self._etag = etag
+        return self

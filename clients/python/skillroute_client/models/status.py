@@ -1,0 +1,48 @@
+"""How Skillroute stands."""
+
+from __future__ import annotations
+
+from skillroute_client.models.base import Answer
+
+
+class Dependency(Answer):
+    """Something that Skillroute needs."""
+
+    ok: bool
+    detail: str | None = None
+
+
+class Health(Answer):
+    """How the parts stand: `status` is ``ok``, ``degraded`` or ``unavailable``."""
+
+    status: str
+    version: str | None = None
+    search_mode: str | None = None
+    dependencies: dict[str, Dependency] = {}
+    index_lag: int | None = None
+    index_rebuilding: bool | None = None
+    embedding_refused: int | None = None
+    counts: dict[str, int] | None = None
+    index_items: int | None = None
+    index_skills: int | None = None
+    index_entities: int | None = None
+    index_mail: int | None = None
+
+
+class Finding(Answer):
+    """Something that is not as it must be."""
+
+    rule: str
+    subject: str
+    detail: str
+
+
+class Verification(Answer):
+    """Whether everything that is stored is as it must be."""
+
+    ok: bool
+    tools: int = 0
+    skills: int = 0
+    entities: int = 0
+    mail: int = 0
+    findings: list[Finding] = []

@@ -1,0 +1,174 @@
+"""What searches and lists can be told beside what they look for; what is left out or None is the server's default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+ItemType = Literal["tool", "prompt", "resource"]
+Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
+Importance = Literal["low", "normal", "high", "urgent"]
+Yes = Literal["true", "false", "all"] | bool
+
+
+class PageOptions(TypedDict, total=False):
+    """Where a list begins, and how many rows a page has (1,000 at most)."""
+
+    limit: int | None
+    offset: int | None
+
+
+class SearchOptions(TypedDict, total=False):
+    """Of `search`."""
+
+    item_type: ItemType | None
+    limit: int | None
+    skill_limit: int | None
+    skill_threshold: float | None
+    tool_threshold: float | None
+    include_schemas: bool | None
+    strategy: Literal["hierarchical", "direct", "hybrid"] | None
+    mode: Mode | None
+    explain: bool | None
+    collapse_duplicates: bool | None
+
+
+class SkillSearchOptions(TypedDict, total=False):
+    """Of `search_skills`."""
+
+    limit: int | None
+    threshold: float | None
+    mode: Mode | None
+
+
+class ToolSearchOptions(SkillSearchOptions, total=False):
+    """Of `search_tools`."""
+
+    skill_ids: Sequence[str] | None
+    item_type: ItemType | None
+
+
+class RegistryOptions(TypedDict, total=False):
+    """Of `search_registry`."""
+
+    entity_types: Sequence[Literal["mcp_server", "tool", "a2a_agent"]] | None
+    max_results: int | None
+    tags: Sequence[str] | None
+    include_disabled: bool | None
+    fusion: Literal["boost", "rrf", "coverage"] | None
+    explain: bool | None
+
+
+class SkillFields(TypedDict, total=False):
+    """What can be changed of a skill. None empties `parent_domain`."""
+
+    name: str
+    description: str
+    keywords: Sequence[str]
+    examples: Sequence[str]
+    parent_domain: str | None
+    is_active: bool
+
+
+class ListSkills(PageOptions, total=False):
+    """Of `skills.list`."""
+
+    is_active: Yes | None
+    parent_domain: str | None
+
+
+class ListTools(PageOptions, total=False):
+    """Of `tools.list`."""
+
+    type: ItemType | None
+    server: str | None
+    name: str | None
+    tag: str | None
+    skill_id: str | None
+
+
+class ListEntities(PageOptions, total=False):
+    """Of `servers.list` and `agents.list`."""
+
+    path: str | None
+    tag: str | None
+    is_enabled: Yes | None
+
+
+class ListKeyed(PageOptions, total=False):
+    """Of `projects.list` and `products.list`."""
+
+    key: str | None
+
+
+class ListMailAgents(PageOptions, total=False):
+    """Of `mail_agents.list`."""
+
+    name: str | None
+    project_id: int | None
+
+
+class ListMessages(PageOptions, total=False):
+    """Of `messages.list`."""
+
+    key: str | None
+    project_id: int | None
+    thread_id: str | None
+    sender: str | None
+    recipient: str | None
+    importance: Importance | None
+    ack_required: bool | None
+
+
+class MessageOptions(TypedDict, total=False):
+    """Of `messages.search`."""
+
+    doc_kind: Literal["message", "agent", "project"] | None
+    mode: Mode | None
+    ranking: Literal["relevance", "recency"] | None
+    limit: int | None
+    min_score: float | None
+    cursor: str | None
+    explain: bool | None
+    project_id: int | None
+    product_id: int | None
+    importance: Sequence[Importance] | None
+    direction: Literal["inbox", "outbox"] | None
+    agent_name: str | None
+    sender_name: str | None
+    recipient_name: str | None
+    thread_id: str | None
+    ack_required: bool | None
+    time_range: Mapping[str, int] | None
+    scope: str | Mapping[str, Any] | None
+    redaction: Mapping[str, Any] | None
+
+
+class ProductMessageOptions(TypedDict, total=False):
+    """Of `messages.search_product`."""
+
+    limit: int | None
+    project: str | None
+    sender: str | None
+    importance: str | None
+    thread_id: str | None
+    since: str | None
+    until: str | None
+    ranking: Literal["relevance", "recency"] | None
+    cursor: str | None
+
+
+class ProjectMessageOptions(TypedDict, total=False):
+    """Of `messages.search_project`."""
+
+    limit: int | None
+    offset: int | None
+    ranking: Literal["relevance", "recency"] | None
+    mode: Mode | None
+    sender: str | None
+    importance: str | None
+    thread_id: str | None
+    since: str | None
+    until: str | None
+    cursor: str | None
+    explain: bool | None

@@ -1,0 +1,157 @@
+"""What a client itself does: searches, how Skillroute stands, and any other call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Unpack
+
+import httpx
+from pydantic import TypeAdapter
+
+from skillroute_client.calls import Call, given, one, path_of
+from skillroute_client.engines import M
+from skillroute_client.models.search import Matches, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
+from skillroute_client.models.status import Health, Verification
+from skillroute_client.operations import Resource, operation
+from skillroute_client.resources.catalogue import Agents, Servers, Tools
+from skillroute_client.resources.mail import MailAgents, Messages, Products, Projects
+from skillroute_client.resources.options import (
+    RegistryOptions,
+    SearchOptions,
+    SkillSearchOptions,
+    ToolSearchOptions,
+)
+from skillroute_client.resources.skills import Skills, Suggestions
+from skillroute_client.retrying import Repeat
+
+_SKILLS = TypeAdapter(list[SkillMatch])
+_TOOLS = TypeAdapter(list[ToolMatch])
+
+
+class Root(Resource[M]):
+    """The operations of a client."""
+
+    @operation
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> Call[SearchAnswer]:
+        """Find the tools that fit a request in plain words: skills first, then the tools of those skills."""
+        return Call(
+            method="POST", path=path_of("search"), body={"query": query, **given(options)}, read=one(SearchAnswer)
+        )
+
+    @operation
+    def search_tools(self, query: str, **options: Unpack[ToolSearchOptions]) -> Call[Matches[ToolMatch]]:
+        """Find tools without their schemas, of some skills where `skill_ids` names them."""
+        params = {"query": query, **given(options)}
+        return Call(method="GET", path=path_of("search", "tools"), params=params, read=_tools)
+
+    @operation
+    def search_skills(self, query: str, **options: Unpack[SkillSearchOptions]) -> Call[Matches[SkillMatch]]:
+        """Find skills."""
+        params = {"query": query, **given(options)}
+        return Call(method="GET", path=path_of("search", "skills"), params=params, read=_skills)
+
+    @operation
+    def search_registry(self, query: str, **options: Unpack[RegistryOptions]) -> Call[RegistryAnswer]:
+        """Find MCP servers, their tools, and A2A agents; ``#tag`` in the query filters."""
+        body = {"query": query, **given(options)}
+        return Call(method="POST", path=path_of("search", "registry"), body=body, read=one(RegistryAnswer))
+
+    @operation
+    def health(self) -> Call[Health]:
+        """Return how the parts stand; an answer as long as the process answers."""
+        return Call(method="GET", path="/health", read=one(Health))
+
+    @operation
+    def ready(self) -> Call[Health]:
+        """Return how the parts stand, at once: a 503, which means that searches are not answered, is no error here."""
+        return Call(method="GET", path="/ready", read=one(Health), repeat=Repeat.NEVER, accepted=frozenset({503}))
+
+    @operation
+    def verify(self) -> Call[Verification]:
+        """Check that everything that is stored is as it must be."""
+        return Call(method="GET", path=path_of("verify"), read=one(Verification))
+
+    @operation
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        repeat: Repeat | None = None,
+    ) -> Call[Any]:
+        """Make any call and return its JSON, None without a body: for what there is no method for yet.
+
+        Unless `repeat` says otherwise, all methods but POST and PATCH are tried again when it is not known what came
+        of an attempt.
+        """
+        chosen = repeat or (Repeat.IF_REFUSED if method.upper() in {"POST", "PATCH"} else Repeat.ALWAYS)
+        return Call(
+            method=method.upper(),
+            path=path,
+            params=params or {},
+            body=json,
+            headers=headers or {},
+            read=_json,
+            repeat=chosen,
+        )
+
+    @cached_property
+    def skills(self) -> Skills[M]:
+        """Skills."""
+        return Skills(self._engine)
+
+    @cached_property
+    def suggestions(self) -> Suggestions[M]:
+        """Suggestions of skills."""
+        return Suggestions(self._engine)
+
+    @cached_property
+    def tools(self) -> Tools[M]:
+        """Tools, prompts and resources."""
+        return Tools(self._engine)
+
+    @cached_property
+    def servers(self) -> Servers[M]:
+        """MCP servers."""
+        return Servers(self._engine)
+
+    @cached_property
+    def agents(self) -> Agents[M]:
+        """A2A agents."""
+        return Agents(self._engine)
+
+    @cached_property
+    def messages(self) -> Messages[M]:
+        """Messages of agent mail."""
+        return Messages(self._engine)
+
+    @cached_property
+    def projects(self) -> Projects[M]:
+        """Projects of agent mail."""
+        return Projects(self._engine)
+
+    @cached_property
+    def products(self) -> Products[M]:
+        """Products of agent mail."""
+        return Products(self._engine)
+
+    @cached_property
+    def mail_agents(self) -> MailAgents[M]:
+        """Agents of agent mail."""
+        return MailAgents(self._engine)
+
+
+def _tools(response: httpx.Response) -> Matches[ToolMatch]:
+    return Matches(_TOOLS.validate_json(response.content), response.headers)
+
+
+def _skills(response: httpx.Response) -> Matches[SkillMatch]:
+    return Matches(_SKILLS.validate_json(response.content), response.headers)
+
+
+def _json(response: httpx.Response) -> Any:
+    return response.json() if response.content else None
