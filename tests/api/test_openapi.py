@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -75,6 +76,12 @@ def test_the_document_names_every_route(shared_client: TestClient) -> None:
     paths = shared_client.get("/openapi.json").json()["paths"]
     routes = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     assert routes == set(ROUTES)
+
+
+def test_the_document_has_every_schema_that_it_refers_to(shared_client: TestClient) -> None:
+    document = shared_client.get("/openapi.json")
+    referred = set(re.findall(r'"#/components/schemas/(\w+)"', document.text))
+    assert {"Problem", "InvalidRequest", "FieldProblem"} <= referred <= set(document.json()["components"]["schemas"])
 
 
 def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> None:

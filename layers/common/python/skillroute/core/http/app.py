@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
 from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
+from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
 from skillroute.core.http.request_id import RequestIds
 from skillroute.core.http.time_limit import TimeLimit
 from skillroute.core.http.validation_errors import add_validation_errors
+
+
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document, made at the first call."""
+        if self.openapi_schema is None:
+            self.openapi_schema = with_error_schemas(super().openapi())
+        return self.openapi_schema
 
 
 def create_app(
@@ -39,7 +49,7 @@ def create_app(
     too_large : mapping of str to bytes, optional
         What paths with a protocol of their own answer to a body that is too large, as JSON.
     """
-    app = FastAPI(
+    app = _App(
         title=title,
         version=__version__,
         description="Tool search for AI agents: ask for what you need in plain words, get the tools that fit.",
