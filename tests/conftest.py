@@ -9,6 +9,7 @@ import asyncio
 import gc
 import itertools
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.temporary import temporary_directory
+from tests.temporary import fastest_directory, temporary_directory
 
 if TYPE_CHECKING:
     from skillroute.core.postgres.roles import Group
@@ -61,8 +62,13 @@ END $$
 
 
 def pytest_configure() -> None:
-    """Collect the tests without looking for garbage: of what collecting makes nearly all stays."""
+    """Collect the tests without looking for garbage, and keep `tmp_path` in memory where there is room.
+
+    Of what collecting makes nearly all stays.
+    """
     gc.disable()
+    if fastest_directory() is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(fastest_directory()))
 
 
 def pytest_collection_finish() -> None:
@@ -86,6 +92,19 @@ def _kept_event_loop() -> Iterator[None]:
     yield
     if before is not None and before is not getattr(threads_own, "_loop", None):
         asyncio.set_event_loop(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_files_in_memory() -> Iterator[None]:
+    """Let this process, and those that it starts, make temporary directories where `temporary_directory` does.
+
+    An embedded index is 270 new files of 180 MB: 0.15 s of a processor in memory, 0.4 s and a long wait on ext4.
+    """
+    with temporary_directory("skillroute-tmp-") as directory, pytest.MonkeyPatch.context() as patch:
+        Path(directory).chmod(0o711)  # others may pass, as root's PostgreSQL must
+        patch.setattr(tempfile, "tempdir", directory)
+        patch.setenv("TMPDIR", directory)
+        yield
 
 
 @pytest.fixture(scope="session")

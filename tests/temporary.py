@@ -15,8 +15,11 @@ from pathlib import Path
 import psutil
 
 _IN_MEMORY = Path("/dev/shm")
-_ROOM_BYTES = 4 << 30
-"""Of four processes with a server or two each, below 0.5 GB each. Docker gives a container 64 MB unless it is asked."""
+_ROOM_BYTES = 6 << 30
+"""Of two processes, each with a database server below 0.5 GB and six indexes of 0.2 GB, and what they take themselves.
+
+Docker gives a container 64 MB unless it is asked.
+"""
 
 
 def temporary_directory(prefix: str) -> tempfile.TemporaryDirectory[str]:
@@ -24,11 +27,11 @@ def temporary_directory(prefix: str) -> tempfile.TemporaryDirectory[str]:
 
     Not under pytest's own temporary directory: each pytest that starts closes that to other users.
     """
-    return tempfile.TemporaryDirectory(prefix=prefix, dir=_fastest())
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=fastest_directory())
 
 
 @cache
-def _fastest() -> Path | None:
+def fastest_directory() -> Path | None:
     """Return where files are kept in memory; None, the directory of the machine, where there is no room for them."""
     try:
         room = min(shutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available)
