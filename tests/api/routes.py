@@ -74,6 +74,8 @@ SCOPES: dict[Route, Scope | None] = {
     ("GET", "/api/v1/skills/{skill_id}/tools"): Scope.SEARCH,
     ("POST", "/api/v1/skills/{skill_id}/describe"): Scope.SKILLS,
     ("GET", "/api/v1/skills/suggestions"): Scope.SKILLS,
+    ("GET", "/api/v1/skills/suggestions/groups"): Scope.SKILLS,
+    ("POST", "/api/v1/skills/suggestions/review"): Scope.SKILLS,
     ("GET", "/api/v1/skills/suggestions/{suggestion_id}"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/approve"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
@@ -114,6 +116,7 @@ BODIES: dict[Route, Any] = {
     ("PUT", "/api/v1/skills/{skill_id}"): {"name": "Other", "description": "Something that is new."},
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
+    ("POST", "/api/v1/skills/suggestions/review"): {"decisions": [{"action": "reject", "name": "Video"}]},
 }
 TABLES = (
     "tools",

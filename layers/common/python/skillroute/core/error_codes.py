@@ -67,6 +67,7 @@ class ErrorCode(StrEnum):
     INVALID_REQUEST = "invalid_request", 422, "Fields or parameters are wrong; `detail` names each."
     INVALID_JSON = "invalid_json", 422, "The body is not JSON; `detail` says where and why."
     INTERNAL_ERROR = "internal_error", 500, "Nobody foresaw this; the log has it under the `request_id`."
+    NOT_BEGUN = "not_begun", 503, "There was no time left for it in this call: send it again."
     DEPENDENCY_UNAVAILABLE = "dependency_unavailable", 503, "Something that this needs is away: try again later."
     DATABASE_UNAVAILABLE = "database_unavailable", 503, "PostgreSQL cannot be reached: try again later."
     OUTCOME_UNKNOWN = (

@@ -10,6 +10,7 @@ SkillrouteError
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
+    ├── NotBegun                  there was no time left for it
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (core/postgres/refusals.py tells the ways apart)
     │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
@@ -189,6 +190,13 @@ class DependencyUnavailable(SkillrouteError):
 
     code = ErrorCode.DEPENDENCY_UNAVAILABLE
     public_message: str = "something that this request needs is not available"
+
+
+class NotBegun(DependencyUnavailable):
+    """One of many things that a call asked for was not begun: the others took the time that there is."""
+
+    code = ErrorCode.NOT_BEGUN
+    public_message = "there was no time left for it in this call: send it again"
 
 
 class DatabaseUnavailable(DependencyUnavailable):

@@ -70,6 +70,13 @@ JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key
 WHERE a.tool_id = :id::bigint
 ORDER BY a.confidence DESC, a.skill_key
 
+-- name: assignments_of_items
+SELECT a.tool_id, a.skill_key, a.confidence, a.reasoning
+FROM mcp.tool_skill_assignments a
+JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key
+WHERE a.tool_id = ANY (:ids::bigint[])
+ORDER BY a.tool_id, a.confidence DESC, a.skill_key
+
 -- name: items_of_skill
 -- Two branches, each sorted by the index, so that a page costs what it and those before it hold; and the page is cut
 -- before tools are looked up.

@@ -13,6 +13,7 @@ from skillroute.skills.model import (
     AssignmentSource,
     SkillKey,
     SkillMember,
+    id_in_key,
 )
 
 
@@ -84,6 +85,14 @@ class AssignmentRepository:
     def of_items(self, item_ids: Sequence[int]) -> set[SkillKey]:
         """Return the skills that have one of the items."""
         return {SkillKey(row[0]) for row in self._run("skills_of_items", ids=list(item_ids))}
+
+    def of_each(self, item_ids: Sequence[int], org_id: str | None) -> dict[int, list[tuple[SkillKey, Assignment]]]:
+        """Return the assignments of items, the most confident first; items without any are left out."""
+        found: dict[int, list[tuple[SkillKey, Assignment]]] = {}
+        for item_id, key, confidence, reasoning in self._run("assignments_of_items", ids=list(item_ids), org_id=org_id):
+            assignment = Assignment(id_in_key(key), confidence, reasoning)
+            found.setdefault(item_id, []).append((SkillKey(key), assignment))
+        return found
 
     def of_item(self, item_id: int, org_id: str | None) -> list[AssignedSkill]:
         """Return an item's skills, the most confident first, inactive ones too."""

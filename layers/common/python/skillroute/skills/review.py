@@ -9,24 +9,19 @@ from typing import Any
 from skillroute.core.access import visible
 from skillroute.core.caller import Caller
 from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict, Forbidden, InvalidInput
-from skillroute.core.json_input import check_json, validated
+from skillroute.core.errors import Conflict, InvalidInput
+from skillroute.core.json_input import check_json
 from skillroute.core.postgres.database import Database, Session
-from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 from skillroute.skills.access import visible_skill
-from skillroute.skills.assign import assign
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.create import PrepareSkill, store
-from skillroute.skills.model import AssignedSkill, Assignment, NewSkill, Skill, id_in_key, in_rank_order
+from skillroute.skills.model import AssignedSkill, Skill, id_in_key
 from skillroute.skills.repository import SkillRepository
-from skillroute.skills.suggest import enough
+from skillroute.skills.resolve import require_own, require_pending, resolve, skill_of
 from skillroute.skills.suggestion_repository import SuggestionRepository
-from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus, skill_id_of
-
-_FULL_CONFIDENCE = 1.0
+from skillroute.skills.suggestions import Suggestion, SuggestionGroup, SuggestionKind, SuggestionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +62,33 @@ class ReviewSuggestions:
         self._after_commit = after_commit
 
     def page(
-        self, status: SuggestionStatus | None, caller: Caller, *, limit: int, offset: int
+        self, status: SuggestionStatus | None, caller: Caller, *, name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Suggestion], int]:
-        """Return a page of the suggestions that the caller sees, by id, and how many there are in all."""
+        """Return a page of the suggestions that the caller sees, by id, and how many there are in all.
+
+        With a name only those of it, case, spacing and separators aside.
+        """
         return self._database.read(
-            lambda session: SuggestionRepository(session).page(status, caller.org_id, limit=limit, offset=offset)
+            lambda session: SuggestionRepository(session).page(
+                status, caller.org_id, name=name, limit=limit, offset=offset
+            )
         )
+
+    def groups(
+        self, status: SuggestionStatus, caller: Caller, *, limit: int, offset: int
+    ) -> tuple[list[tuple[SuggestionGroup, bool]], int]:
+        """Return a page of groups of suggestions of one name, the largest first, and how many groups there are.
+
+        With each goes whether the caller sees a skill of its id already.
+        """
+
+        def read(session: Session) -> tuple[list[tuple[SuggestionGroup, bool]], int]:
+            groups, total = SuggestionRepository(session).groups(status, caller.org_id, limit=limit, offset=offset)
+            ids = {group.skill_id for group in groups}
+            known = AssignmentRepository(session).keys_of_skills(ids, caller.org_id) if ids else {}
+            return [(group, group.skill_id in known) for group in groups], total
+
+        return self._database.read(read)
 
     def get(self, suggestion_id: int, caller: Caller) -> Suggestion:
         """Return a suggestion, decided or not. Raises `NotFound`, also when it is another organisation's."""
@@ -98,7 +114,7 @@ class ReviewSuggestions:
         suggestion = self._pending(suggestion_id, caller)
         if suggestion.kind is SuggestionKind.DESCRIPTION:
             return self._accept_description(suggestion, edits, caller)
-        prepared = self._prepare(_skill_of(suggestion, edits, caller))
+        prepared = self._prepare(skill_of(suggestion, edits, caller))
         tools = self._tools(suggestion)
 
         def approve(session: Session) -> Reviewed:
@@ -167,12 +183,8 @@ class ReviewSuggestions:
 
     def _pending(self, suggestion_id: int, caller: Caller) -> Suggestion:
         suggestion = self._database.read(lambda session: _found(session, suggestion_id, caller))
-        if suggestion.org_id != caller.org_id:
-            raise Forbidden(
-                f"suggestion {suggestion_id} is global; organisations decide only on their own", ErrorCode.GLOBAL_ITEM
-            )
-        if suggestion.status is not SuggestionStatus.PENDING:
-            raise _decided(suggestion_id, suggestion.status)
+        require_own(suggestion, caller)
+        require_pending(suggestion_id, suggestion.status)
         return suggestion
 
     def _tools(self, suggestion: Suggestion) -> list[int]:
@@ -203,24 +215,9 @@ def _lock_pending(session: Session, suggestion_id: int, caller: Caller) -> Sugge
     NotFound
         It is gone: its tool found a skill meanwhile.
     """
-    status = visible(SuggestionRepository(session).lock(suggestion_id), "suggestion", suggestion_id)
-    if status is not SuggestionStatus.PENDING:
-        raise _decided(suggestion_id, status)
+    locked = SuggestionRepository(session).lock([suggestion_id])
+    require_pending(suggestion_id, visible(locked.get(suggestion_id), "suggestion", suggestion_id))
     return _found(session, suggestion_id, caller)
-
-
-def _decided(suggestion_id: int, status: SuggestionStatus) -> Conflict:
-    return Conflict(f"suggestion {suggestion_id} is {status.value} already", ErrorCode.ALREADY_DECIDED)
-
-
-def _skill_of(suggestion: Suggestion, edits: Mapping[str, Any], caller: Caller) -> NewSkill:
-    name = str(edits.get("name") or suggestion.suggested_name)
-    suggested = {
-        "id": skill_id_of(name),
-        "name": name,
-        "description": enough(suggestion.suggested_description, name),
-    }
-    return validated(NewSkill, suggested | dict(edits) | {"org_id": caller.org_id}, whole="body")
 
 
 def _resolve(
@@ -228,41 +225,15 @@ def _resolve(
 ) -> Reviewed:
     """Assign the tool, decide on the suggestion, and on the others of its name."""
     tool_id = suggestion.source_tool_id
-    SuggestionRepository(session).review(
-        [suggestion.id], status, skill_key=skill.key, reviewer=caller.name, reason=None
-    )
-    others = [
-        (id_, other_tool)
-        for id_, other_tool, _ in SuggestionRepository(session).same_name(
-            suggestion.suggested_name, suggestion.org_id, lock=True
-        )
-        if other_tool != tool_id
-    ]
-    SuggestionRepository(session).review(
-        [id_ for id_, _ in others],
-        SuggestionStatus.MERGED,
-        skill_key=skill.key,
-        reviewer=caller.name,
-        reason=f"same name as suggestion {suggestion.id}",
-    )
+    also_resolved = resolve(session, [suggestion], skill, status, caller)
     assignment = None
     if tool_id is not None:
-        kept = [
-            Assignment(assigned.skill_id, assigned.confidence, assigned.reasoning)
-            for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id)
-            if assigned.skill_key != skill.key
-        ]
-        assign(session, {tool_id: in_rank_order([Assignment(skill.id, _FULL_CONFIDENCE), *kept])}, caller)
         assignment = next(
             assigned
             for assigned in AssignmentRepository(session).of_item(tool_id, caller.org_id)
             if assigned.skill_key == skill.key
         )
-    # The classifier looks at the other tools again, now that the skill is there.
-    waiting = [other_tool for _, other_tool in others if other_tool is not None]
-    ClassificationRepository(session).forget(waiting)
-    OutboxRepository(session).enqueue(QueueName.CLASSIFY, [str(id_) for id_ in waiting])
     verb = "created" if status is SuggestionStatus.APPROVED else "found"
     message = f"Skill {verb} and tool assigned" if tool_id is not None else f"Skill {verb}; the tool is gone"
     fresh = SkillRepository(session).get(skill.id, caller.org_id) or skill
-    return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, len(others), message)
+    return Reviewed(_found(session, suggestion.id, caller), fresh, assignment, also_resolved, message)

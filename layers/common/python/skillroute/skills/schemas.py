@@ -8,8 +8,10 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
 
 from skillroute.core.errors import InvalidInput
-from skillroute.core.text_fields import SnakeCase
+from skillroute.core.http.bulk_answers import bare_list_of
+from skillroute.core.text_fields import SnakeCase, Text
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
+from skillroute.skills.review_many import MAX_DECISIONS, MAX_SUGGESTIONS, GroupDecision, ReviewAction
 
 _SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
 """Of a skill, what only answers have beside its id and organisation."""
@@ -136,3 +138,55 @@ class Merge(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     skill_id: Annotated[SnakeCase, Field(max_length=64)]
+
+
+class ReviewDecision(BaseModel):
+    """One decision on suggestions: on all open ones of a name, or on some by their ids."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    action: Annotated[ReviewAction, Field(strict=False)]
+    name: Annotated[Text, Field(min_length=1, max_length=255)] | None = Field(
+        None, description="Decides on all open suggestions of the name, case, spacing and separators aside."
+    )
+    ids: list[Annotated[int, Field(ge=1, le=2**63 - 1)]] | None = Field(None, min_length=1, max_length=MAX_SUGGESTIONS)
+    skill: SuggestionEdits | None = Field(
+        None, description="Approving: fields of the new skill that are to differ from the oldest suggestion."
+    )
+    skill_id: Annotated[SnakeCase, Field(max_length=64)] | None = Field(
+        None, description="Merging: the skill that is to have the tools."
+    )
+    reason: Annotated[str, Field(max_length=1000)] | None = Field(None, description="Rejecting: why.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> ReviewDecision:
+        if (self.name is None) == (self.ids is None):
+            raise ValueError("needs either name, for all open suggestions of it, or ids")
+        if (self.action is ReviewAction.MERGE) != (self.skill_id is not None):
+            raise ValueError("skill_id belongs to merge, which needs it")
+        for field, action in (("skill", ReviewAction.APPROVE), ("reason", ReviewAction.REJECT)):
+            if getattr(self, field) is not None and self.action is not action:
+                raise ValueError(f"{field} belongs to {action.value}")
+        return self
+
+    def decision(self) -> GroupDecision:
+        """Return it as the use case takes it."""
+        return GroupDecision(
+            action=self.action,
+            name=self.name,
+            ids=self.ids or (),
+            edits=self.skill.model_dump(exclude_unset=True) if self.skill else {},
+            skill_id=self.skill_id,
+            reason=self.reason,
+        )
+
+
+class ReviewRequest(BaseModel):
+    """Decisions on suggestions: ``{"decisions": [...]}`` or a bare list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: list[ReviewDecision] = Field(min_length=1, max_length=MAX_DECISIONS)
+
+
+ReviewBody = Annotated[ReviewRequest, bare_list_of("decisions")]

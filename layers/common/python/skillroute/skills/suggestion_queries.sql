@@ -38,34 +38,50 @@ WHERE status = 'pending' AND kind = 'description' AND target_skill_key = :skill_
 
 -- name: get_suggestion
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
-       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
+       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
 FROM mcp.suggestions_seen_by(:org_id::text)
 WHERE id = :id::bigint
 
--- name: lock_suggestion
--- With it the open ones of its name, which are decided together: two that decide on one name wait for each other in the
--- order of the ids, not in a circle.
+-- name: get_suggestions
+SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
+       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
+FROM mcp.suggestions_seen_by(:org_id::text)
+WHERE id = ANY (:ids::bigint[])
+ORDER BY id
+
+-- name: lock_suggestions
+-- With them the open ones of their names, which are decided together: two that decide on one name wait for each other in
+-- the order of the ids, not in a circle.
+WITH named AS (
+    SELECT id, org_id, kind, name_key FROM mcp.skill_suggestions WHERE id = ANY (:ids::bigint[])
+), alike AS (
+    SELECT s.id
+    FROM (SELECT DISTINCT org_id, name_key FROM named WHERE kind = 'new_skill') AS names
+    JOIN mcp.skill_suggestions s
+      ON s.status = 'pending' AND s.kind = 'new_skill' AND s.name_key = names.name_key
+     AND s.org_id IS NOT DISTINCT FROM names.org_id
+)
 SELECT s.id, s.status
-FROM mcp.skill_suggestions named
-JOIN mcp.skill_suggestions s
-  ON s.id = named.id
-  OR (s.status = 'pending' AND s.kind = 'new_skill' AND named.kind = 'new_skill' AND s.name_key = named.name_key
-      AND s.org_id IS NOT DISTINCT FROM named.org_id)
-WHERE named.id = :id::bigint
+FROM mcp.skill_suggestions s
+WHERE s.id IN (SELECT id FROM named UNION SELECT id FROM alike)
 ORDER BY s.id
 FOR UPDATE OF s
 
 -- name: list_suggestions
+-- plan: custom
 SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
-       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at
+       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
 FROM mcp.suggestions_seen_by(:org_id::text)
 WHERE (:status::text IS NULL OR status = :status::text)
+  AND (:name::text IS NULL OR name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
 ORDER BY id
 LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_suggestions
+-- plan: custom
 SELECT count(*) FROM mcp.suggestions_seen_by(:org_id::text)
 WHERE (:status::text IS NULL OR status = :status::text)
+  AND (:name::text IS NULL OR name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
 
 -- name: same_suggestions
 -- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without locks: a
@@ -105,3 +121,34 @@ WHERE status = 'pending' AND kind = 'new_skill' AND source = 'llm_auto' AND sour
 GROUP BY name_key, org_id
 HAVING count(DISTINCT source_tool_id) >= :least::bigint
 ORDER BY row_number() OVER (PARTITION BY org_id ORDER BY min(id)), random()
+
+-- name: list_suggestion_groups
+-- plan: custom
+-- Suggestions of one owner, kind and name, the largest group first, each with its oldest ones. The page is cut before
+-- these are read.
+SELECT s.org_id, s.kind, s.suggested_name, s.suggested_description, s.target_skill_key, page.number, page.sources,
+       page.first_created_at, page.last_created_at,
+       (SELECT json_agg(json_build_array(x.id, x.suggested_name, x.source_tool_id, x.source_tool_name, t.server)
+                        ORDER BY x.id)
+        FROM mcp.skill_suggestions x LEFT JOIN mcp.tools t ON t.id = x.source_tool_id
+        WHERE x.id IN (page.ids[1], page.ids[2], page.ids[3]))
+FROM (
+    SELECT count(*) AS number, min(id) AS first_id, array_agg(id ORDER BY id) AS ids,
+           array_agg(DISTINCT source::text) AS sources, min(created_at) AS first_created_at,
+           max(created_at) AS last_created_at
+    FROM mcp.suggestions_seen_by(:org_id::text)
+    WHERE status = :status::text
+    GROUP BY org_id, kind, name_key
+    ORDER BY count(*) DESC, min(id)
+    LIMIT :limit::int OFFSET :offset::bigint
+) page
+JOIN mcp.skill_suggestions s ON s.id = page.first_id
+ORDER BY page.number DESC, page.first_id
+
+-- name: count_suggestion_groups
+-- plan: custom
+SELECT count(*) FROM (
+    SELECT FROM mcp.suggestions_seen_by(:org_id::text)
+    WHERE status = :status::text
+    GROUP BY org_id, kind, name_key
+) AS groups

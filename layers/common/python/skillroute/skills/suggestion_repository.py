@@ -8,7 +8,13 @@ from typing import Any
 from skillroute.core.postgres.database import Session
 from skillroute.skills.classification import SkillDraft, ToolProfile
 from skillroute.skills.model import AssignmentSource, Skill, SkillKey
-from skillroute.skills.suggestions import Suggestion, SuggestionKind, SuggestionStatus
+from skillroute.skills.suggestions import (
+    Suggestion,
+    SuggestionExample,
+    SuggestionGroup,
+    SuggestionKind,
+    SuggestionStatus,
+)
 
 
 class SuggestionRepository:
@@ -73,19 +79,35 @@ class SuggestionRepository:
         rows = self._run("get_suggestion", id=suggestion_id, org_id=org_id)
         return _to_suggestion(rows[0]) if rows else None
 
-    def lock(self, suggestion_id: int) -> SuggestionStatus | None:
-        """Lock a suggestion and the open ones of its name to the end of the transaction.
+    def some(self, suggestion_ids: Sequence[int], org_id: str | None) -> dict[int, Suggestion]:
+        """Return the suggestions of these ids that the organisation sees."""
+        rows = self._run("get_suggestions", ids=list(suggestion_ids), org_id=org_id)
+        return {row[0]: _to_suggestion(row) for row in rows}
 
-        Returns its status; None when it is gone.
+    def lock(self, suggestion_ids: Sequence[int]) -> dict[int, SuggestionStatus]:
+        """Lock suggestions and the open ones of their names to the end of the transaction.
+
+        Returns the status of each; those that are gone are left out.
         """
-        rows = self._run("lock_suggestion", id=suggestion_id)
-        return next((SuggestionStatus(status) for id_, status in rows if id_ == suggestion_id), None)
+        rows = self._run("lock_suggestions", ids=list(suggestion_ids))
+        return {id_: SuggestionStatus(status) for id_, status in rows if id_ in set(suggestion_ids)}
+
+    def groups(
+        self, status: SuggestionStatus, org_id: str | None, *, limit: int, offset: int
+    ) -> tuple[list[SuggestionGroup], int]:
+        """Return a page of the groups of suggestions, the largest first, and how many groups there are in all."""
+        conditions = {"status": status.value, "org_id": org_id}
+        total: int = self._run("count_suggestion_groups", **conditions)[0][0]
+        if offset >= total:
+            return [], total
+        rows = self._run("list_suggestion_groups", **conditions, limit=limit, offset=offset)
+        return [_to_group(row) for row in rows], total
 
     def page(
-        self, status: SuggestionStatus | None, org_id: str | None, *, limit: int, offset: int
+        self, status: SuggestionStatus | None, org_id: str | None, *, name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Suggestion], int]:
-        """Return a page by id, and how many there are in all."""
-        conditions = {"status": status.value if status else None, "org_id": org_id}
+        """Return a page by id, of a name when it is given, and how many there are in all."""
+        conditions = {"status": status.value if status else None, "org_id": org_id, "name": name}
         total: int = self._run("count_suggestions", **conditions)[0][0]
         rows = self._run("list_suggestions", **conditions, limit=limit, offset=offset)
         return [_to_suggestion(row) for row in rows], total
@@ -111,7 +133,7 @@ class SuggestionRepository:
 
 def _to_suggestion(row: list[Any]) -> Suggestion:
     (id_, org_id, kind, name, description, tool_id, tool_name, target, reasoning, source, status, resolved, reviewer,
-     reason, created_at, reviewed_at) = row  # fmt: skip
+     reason, created_at, reviewed_at, name_key) = row  # fmt: skip
     return Suggestion(
         id=id_,
         org_id=org_id,
@@ -129,4 +151,24 @@ def _to_suggestion(row: list[Any]) -> Suggestion:
         review_reason=reason,
         created_at=created_at,
         reviewed_at=reviewed_at,
+        name_key=name_key,
+    )
+
+
+def _to_group(row: list[Any]) -> SuggestionGroup:
+    org_id, kind, name, description, target, number, sources, first_created_at, last_created_at, examples = row
+    return SuggestionGroup(
+        org_id=org_id,
+        kind=SuggestionKind(kind),
+        suggested_name=name,
+        suggested_description=description,
+        target_skill_key=target,
+        count=number,
+        sources=tuple(AssignmentSource(source) for source in sorted(sources)),
+        first_created_at=first_created_at,
+        last_created_at=last_created_at,
+        examples=tuple(
+            SuggestionExample(id_, own_name, tool_id, tool_name, server or None)
+            for id_, own_name, tool_id, tool_name, server in examples
+        ),
     )

@@ -3,22 +3,25 @@
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.text_fields import Text
 from skillroute.skills.answers import ReviewResponse, SuggestionOut
 from skillroute.skills.review import ReviewSuggestions
-from skillroute.skills.schemas import Merge, Rejection, SuggestionEdits
+from skillroute.skills.review_answers import ReviewManyResponse, SuggestionGroupOut
+from skillroute.skills.review_many import ReviewMany
+from skillroute.skills.schemas import Merge, Rejection, ReviewBody, SuggestionEdits
 from skillroute.skills.suggestions import SuggestionStatus
 
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
-def suggestion_router(review: ReviewSuggestions, access: Access) -> APIRouter:
+def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access: Access) -> APIRouter:
     """Return the routes over suggestions."""
     router = APIRouter(
         prefix="/api/v1/skills/suggestions", tags=["suggestions"], route_class=SafeJsonRoute, responses=ERRORS
@@ -30,10 +33,33 @@ def suggestion_router(review: ReviewSuggestions, access: Access) -> APIRouter:
         caller: AsReviewer,
         page: Page,
         status: SuggestionStatus = SuggestionStatus.PENDING,
+        name: Annotated[
+            Text | None, Query(max_length=255, description="Those of a name, case, spacing and separators aside.")
+        ] = None,
     ) -> Response:
         """Return a page of suggestions of a status, by id."""
-        suggestions, total = review.page(status, caller, limit=page.limit, offset=page.offset)
+        suggestions, total = review.page(status, caller, name=name, limit=page.limit, offset=page.offset)
         return page.response(map(SuggestionOut.of, suggestions), total)
+
+    @router.get("/groups", response_model=list[SuggestionGroupOut], summary="List names", responses=PAGE_DOC)
+    def list_suggestion_groups(
+        caller: AsReviewer,
+        page: Page,
+        status: SuggestionStatus = SuggestionStatus.PENDING,
+    ) -> Response:
+        """Return a page of the names that suggestions of a status have, the most frequent first, with examples."""
+        groups, total = review.groups(status, caller, limit=page.limit, offset=page.offset)
+        return page.response((SuggestionGroupOut.of(*group) for group in groups), total)
+
+    @router.post("/review", summary="Decide on many suggestions")
+    def review_suggestions(body: ReviewBody, caller: AsReviewer) -> ReviewManyResponse:
+        """Carry out decisions one after the other, each in a transaction of its own, and say what became of each.
+
+        Approving makes one skill, worded as the oldest suggestion, and assigns all the tools; merging assigns them to a
+        skill that is there; rejecting leaves them without. What is wrong with one decision or suggestion keeps no other
+        from being carried out.
+        """
+        return ReviewManyResponse.of(review_many([one.decision() for one in body.decisions], caller))
 
     @router.get("/{suggestion_id}", summary="Get a suggestion", responses=NOT_FOUND)
     def get_suggestion(suggestion_id: SuggestionId, caller: AsReviewer) -> SuggestionOut:

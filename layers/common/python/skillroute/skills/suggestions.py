@@ -29,7 +29,13 @@ class SuggestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A suggestion as it is stored."""
+    """A suggestion as it is stored.
+
+    Attributes
+    ----------
+    name_key : str
+        The same for names that are the same, case, spacing and separators aside (decision 21).
+    """
 
     id: int
     org_id: str | None
@@ -47,6 +53,7 @@ class Suggestion:
     review_reason: str | None
     created_at: datetime
     reviewed_at: datetime | None
+    name_key: str
 
     @property
     def target_skill_id(self) -> str | None:
@@ -57,6 +64,48 @@ class Suggestion:
     def resolved_skill_id(self) -> str | None:
         """The skill that it led to."""
         return None if self.resolved_skill_key is None else id_in_key(self.resolved_skill_key)
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionExample:
+    """One of a group's suggestions; `server` is None where the tool is gone or has none."""
+
+    id: int
+    suggested_name: str
+    source_tool_id: int | None
+    source_tool_name: str | None
+    server: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionGroup:
+    """The suggestions of one owner, kind and name.
+
+    Attributes
+    ----------
+    suggested_name, suggested_description
+        Those of the oldest.
+    count : int
+        How many there are.
+    examples : tuple of SuggestionExample
+        The three oldest.
+    """
+
+    org_id: str | None
+    kind: SuggestionKind
+    suggested_name: str
+    suggested_description: str
+    target_skill_key: SkillKey | None
+    count: int
+    sources: tuple[AssignmentSource, ...]
+    first_created_at: datetime
+    last_created_at: datetime
+    examples: tuple[SuggestionExample, ...]
+
+    @property
+    def skill_id(self) -> str:
+        """The id that the skill would have, or the skill whose description it would be."""
+        return skill_id_of(self.suggested_name) if self.target_skill_key is None else id_in_key(self.target_skill_key)
 
 
 def skill_id_of(name: str) -> str:

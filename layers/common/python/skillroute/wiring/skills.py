@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skillroute.skills.put import PutSkill
     from skillroute.skills.read import ReadSkills
     from skillroute.skills.review import ReviewSuggestions
+    from skillroute.skills.review_many import ReviewMany
     from skillroute.skills.suggest import SuggestSkills
 
 
@@ -88,6 +89,12 @@ class SkillParts(CoreParts):
         return ReviewSuggestions(self.database, self.prepare_skill, self.change_skill, after_commit=self.after_commit)
 
     @cached_property
+    def review_many(self) -> ReviewMany:
+        from skillroute.skills.review_many import ReviewMany
+
+        return ReviewMany(self.database, self.prepare_skill, self.review_suggestions, after_commit=self.after_commit)
+
+    @cached_property
     def classify_tools(self) -> ClassifyTools:
         from skillroute.skills.classify import ClassifyTools
         from skillroute.skills.profiles import SkillProfiles
@@ -111,7 +118,7 @@ class SkillParts(CoreParts):
 
         return [
             # Before the skills: /skills/suggestions is no skill.
-            suggestion_router(self.review_suggestions, access),
+            suggestion_router(self.review_suggestions, self.review_many, access),
             classification_router(self.classify_tools, self.describe_skill, access),
             skill_router(self.create_skill, self.change_skill, self.put_skill, self.read_skills, access),
             tool_skill_router(self.assign_skills, access),

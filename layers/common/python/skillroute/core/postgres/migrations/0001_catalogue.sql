@@ -120,6 +120,8 @@ CREATE TABLE mcp.skill_suggestions (
     CONSTRAINT skill_suggestions_reviewed_once CHECK ((status = 'pending') = (reviewed_at IS NULL))
 );
 CREATE INDEX skill_suggestions_status ON mcp.skill_suggestions (status, id);
+-- Those of one owner, name by name: what others have, decided or open, is not walked through.
+CREATE INDEX skill_suggestions_groups ON mcp.skill_suggestions (org_id, status, kind, name_key, id);
 CREATE INDEX skill_suggestions_source_tool ON mcp.skill_suggestions (source_tool_id);
 CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
 -- A tool, and a description, has one open suggestion at most; a newer one takes its place.

@@ -1,0 +1,27 @@
+"""What callers are shown of an error, where many things are answered at once and no status says it."""
+
+from __future__ import annotations
+
+from skillroute.core.encodable import encodable
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+
+_LONGEST = 2000
+
+
+def public_sentence(error: SkillrouteError) -> str:
+    """Return the sentence that callers may see of an error; that of what nobody foresaw says nothing.
+
+    Examples
+    --------
+    >>> from skillroute.core.errors import Conflict, StatementRejected
+    >>> public_sentence(Conflict("skill mail is full"))
+    'skill mail is full'
+    >>> public_sentence(StatementRejected("relation mcp.x", state="42P01", constraint=None))
+    'Internal Server Error'
+    """
+    if isinstance(error, DependencyUnavailable):
+        return error.public_message
+    if error.code is ErrorCode.INTERNAL_ERROR:
+        return "Internal Server Error"
+    return encodable(str(error)[:_LONGEST])
