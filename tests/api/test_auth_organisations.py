@@ -158,6 +158,7 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
         ("GET", "/api/v1/tools", ""): "name",
         ("GET", "/api/v1/skills", ""): "id",
         ("GET", "/api/v1/skills/suggestions", ""): "suggested_name",
+        ("GET", "/api/v1/skills/suggestions/groups", ""): "name",
         ("GET", "/api/v1/servers", ""): "name",
         ("GET", "/api/v1/agents", ""): "name",
         ("POST", "/api/v1/search", "tools"): "name",

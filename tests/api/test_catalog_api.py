@@ -337,6 +337,7 @@ def test_an_item_is_read_whole(client: TestClient) -> None:
         "tags": ["t"],
         "metadata": {},
         "is_active": True,
+        "is_switched_off": False,
         "is_embedded": True,
         "skill_ids": [],
         "primary_skill_id": None,

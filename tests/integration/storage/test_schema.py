@@ -78,6 +78,7 @@ REFUSED = [
     ("UPDATE mcp.tools SET name = ''", "tools_name_length"),
     ("UPDATE mcp.tools SET name = repeat('x', 257)", "tools_name_length"),
     ("UPDATE mcp.tools SET org_id = ''", "tools_org_not_blank"),
+    ("UPDATE mcp.tools SET is_switched_off = true, is_active = true", "tools_switched_off_is_inactive"),
     (_SKILL, "skill_categories_pkey"),
     ("UPDATE mcp.skill_categories SET id = 'First'", "skill_categories_id_format"),
     ("UPDATE mcp.skill_categories SET id = '1st'", "skill_categories_id_format"),

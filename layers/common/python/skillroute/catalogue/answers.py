@@ -90,7 +90,12 @@ class ItemOut(BaseModel):
     annotations: JsonObject | None
     tags: list[str]
     metadata: JsonObject
-    is_active: bool = Field(description="False while its server is disabled: no search finds it.")
+    is_active: bool = Field(
+        description="False while it is switched off or its server is disabled: no search finds it. `PATCH` switches it."
+    )
+    is_switched_off: bool = Field(
+        description="Whether it was switched off itself; it stays so when its server is enabled."
+    )
     is_embedded: bool = Field(
         description="False while it has no vector, because it waits or the model refuses its text; its words find it."
     )
@@ -117,6 +122,7 @@ class ItemOut(BaseModel):
             tags=list(content.tags),
             metadata=content.metadata,
             is_active=item.is_active,
+            is_switched_off=item.is_switched_off,
             is_embedded=item.is_embedded,
             skill_ids=list(item.skill_ids),
             primary_skill_id=item.primary_skill_id,

@@ -40,13 +40,22 @@ class ItemContent:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item as the catalogue keeps it."""
+    """An item as the catalogue keeps it.
+
+    Attributes
+    ----------
+    is_active : bool
+        Whether searches find it: neither it nor its server is switched off.
+    is_switched_off : bool
+        Whether its owner has switched it off.
+    """
 
     id: int
     org_id: str | None
     content: ItemContent
     content_hash: str
     is_active: bool
+    is_switched_off: bool
     is_embedded: bool
     skill_ids: tuple[str, ...]
     primary_skill_id: str | None
@@ -55,7 +64,7 @@ class Item:
 
     @property
     def version(self) -> str:
-        """The version of what its owner wrote; its skills do not count, nor whether it is active."""
+        """The version of what its owner wrote or switched; neither its skills count nor the state of its server."""
         return version_of(self.updated_at, self.content_hash)
 
 
@@ -66,6 +75,15 @@ class ItemSchemas:
     input_schema: JsonObject | None
     output_schema: JsonObject | None
     annotations: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedItem:
+    """What names an item: its number, whose it is, and its key."""
+
+    id: int
+    org_id: str | None
+    key: ItemKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,15 @@ JOIN LATERAL (
 SELECT id FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
 FOR UPDATE
 
+-- name: switch_item
+-- Its server is locked and enabled where it is switched on.
+UPDATE mcp.tools
+SET is_switched_off = :is_switched_off::boolean, is_active = NOT :is_switched_off::boolean, updated_at = clock_timestamp()
+WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
+
 -- name: get_item
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active,
+       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM mcp.items_seen_by(:org_id::text) t
@@ -73,7 +79,7 @@ WHERE t.id = :id::bigint
 -- name: get_items
 -- The active items of some ids, in their order, as many as have room together; of the others the id alone is returned.
 SELECT page.id, t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active,
+       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
@@ -91,7 +97,7 @@ ORDER BY page.nth
 -- name: list_items
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
-       t.tags, t.metadata, t.content_hash, t.is_active,
+       t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
@@ -137,6 +143,27 @@ SELECT type, count(*) FROM mcp.items_seen_by(:org_id::text) WHERE is_active GROU
 -- An organisation deletes its own items, nobody else's and no global one.
 DELETE FROM mcp.tools WHERE id = :id::bigint AND org_id IS NOT DISTINCT FROM :org_id::text
 RETURNING id
+
+-- name: items_by_id
+SELECT id, org_id, server, type, name FROM mcp.items_seen_by(:org_id::text) WHERE id = ANY (:ids::bigint[])
+
+-- name: items_of_server
+-- An organisation's own, one more than asked for where there are more.
+SELECT id, org_id, server, type, name FROM mcp.tools
+WHERE server = :server AND org_id IS NOT DISTINCT FROM :org_id::text AND (:type::text IS NULL OR type = :type::text)
+ORDER BY id
+LIMIT :limit::int
+
+-- name: delete_items
+-- Locked by id before they go, as by everybody who locks more than one.
+WITH locked AS MATERIALIZED (
+    SELECT id FROM mcp.tools
+    WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTINCT FROM :org_id::text
+    ORDER BY id
+    FOR UPDATE
+)
+DELETE FROM mcp.tools t USING locked WHERE t.id = locked.id
+RETURNING t.id
 
 -- name: delete_other_tools
 DELETE FROM mcp.tools

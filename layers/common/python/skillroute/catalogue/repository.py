@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas, ItemType
+from skillroute.catalogue.model import Item, ItemContent, ItemFilter, ItemKey, ItemSchemas, ItemType, NamedItem
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.documents.model import Collection
@@ -140,6 +140,23 @@ class ItemRepository:
         """Delete an item of exactly this organisation; False when there is none."""
         return bool(self._run("delete_item", id=item_id, org_id=org_id))
 
+    def switch(self, item_id: int, org_id: str | None, *, is_switched_off: bool) -> None:
+        """Switch an item of exactly this organisation off or on; its server is locked, and enabled."""
+        self._run("switch_item", id=item_id, org_id=org_id, is_switched_off=is_switched_off)
+
+    def named(self, item_ids: Sequence[int], org_id: str | None) -> dict[int, NamedItem]:
+        """Return what names the items of these ids that the organisation sees."""
+        return {row[0]: _to_named(row) for row in self._run("items_by_id", ids=list(item_ids), org_id=org_id)}
+
+    def of_server(self, server: str, type_: ItemType | None, org_id: str | None, *, limit: int) -> dict[int, NamedItem]:
+        """Return what names an organisation's own items of a server, the oldest first."""
+        rows = self._run("items_of_server", server=server, type=type_, org_id=org_id, limit=limit)
+        return {row[0]: _to_named(row) for row in rows}
+
+    def delete_many(self, item_ids: Sequence[int], org_id: str | None) -> set[int]:
+        """Delete items of exactly this organisation; return those that there were."""
+        return {row[0] for row in self._run("delete_items", ids=list(item_ids), org_id=org_id)}
+
     def delete_others(self, org_id: str | None, server: str, names: Sequence[str]) -> int:
         """Delete the organisation's tools of a server but those of these names; return how many."""
         return len(self._run("delete_other_tools", org_id=org_id, server=server, names=list(names)))
@@ -179,9 +196,15 @@ def _to_row(row: ItemRow) -> dict[str, Any]:
     }
 
 
+def _to_named(row: list[Any]) -> NamedItem:
+    id_, org_id, *key = row
+    return NamedItem(id_, org_id, ItemKey(*key))
+
+
 def _to_item(row: list[Any]) -> Item:
     (id_, org_id, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
-     content_hash, is_active, is_embedded, skill_ids, primary_skill_id, created_at, updated_at) = row  # fmt: skip
+     content_hash, is_active, is_switched_off, is_embedded, skill_ids, primary_skill_id, created_at,
+     updated_at) = row  # fmt: skip
     content = ItemContent(
         key=ItemKey(server, type_, name),
         description=description,
@@ -197,6 +220,7 @@ def _to_item(row: list[Any]) -> Item:
         content=content,
         content_hash=content_hash,
         is_active=is_active,
+        is_switched_off=is_switched_off,
         is_embedded=is_embedded,
         skill_ids=tuple(skill_ids or ()),
         primary_skill_id=primary_skill_id,

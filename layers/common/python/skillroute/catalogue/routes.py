@@ -7,13 +7,16 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import AfterValidator
 
 from skillroute.catalogue.answers import ItemBody, ItemOut, UpsertBody, UpsertResponse
+from skillroute.catalogue.bodies import DeleteRequest, DeleteResponse, ItemPatch
+from skillroute.catalogue.delete_many import DeleteItems
 from skillroute.catalogue.model import Item, ItemFilter, ItemType
 from skillroute.catalogue.read import Catalogue
+from skillroute.catalogue.switch import SwitchItem
 from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
-from skillroute.core.http.docs import ERRORS, NOT_FOUND
+from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
@@ -31,7 +34,9 @@ def _short_ids(skill_ids: str) -> str:
 SkillIds = Annotated[Text, AfterValidator(_short_ids)]
 
 
-def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> APIRouter:
+def catalog_router(
+    sync: SyncTools, catalogue: Catalogue, switch: SwitchItem, delete: DeleteItems, access: Access
+) -> APIRouter:
     """Return the routes over the catalogue."""
     router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
@@ -63,6 +68,17 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> API
         items, total = catalogue.page(where, caller, limit=page.limit, offset=page.offset)
         return page.response(map(ItemOut.of, items), total)
 
+    @router.post("/delete", summary="Delete up to 500 items, or a server's", dependencies=[MANY_AT_ONCE])
+    def delete_items(body: DeleteRequest, caller: AsWriter) -> DeleteResponse:
+        """Delete items by their ids, or those that name a server, 1,000 a call; the answer says what became of each.
+
+        Their skill assignments and open suggestions go with them, and the next search no longer finds them.
+        """
+        if body.server is None:
+            return DeleteResponse.of(delete.of_ids(body.ids or [], caller))
+        outcomes, more = delete.of_server(body.server, body.type, caller)
+        return DeleteResponse.of(outcomes, more=more)
+
     @router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
     def get_item(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
         """Return an item with its schemas and skills."""
@@ -72,6 +88,14 @@ def catalog_router(sync: SyncTools, catalogue: Catalogue, access: Access) -> API
     def put_item(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
         """Write an item over whole; its server, type and name stay. What it says already changes nothing."""
         return _shown(sync.one(item_id, body, caller, expected), response)
+
+    @router.patch("/{item_id}", summary="Switch an item", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
+    def patch_item(
+        item_id: ItemId, body: ItemPatch, caller: AsWriter, response: Response, expected: IfMatch
+    ) -> ItemOut:
+        """Switch an item off or on: one that is off is in lists, with its skills, and in no search."""
+        is_active = body.is_active if body.model_fields_set else None
+        return _shown(switch(item_id, caller, is_active=is_active, expected=expected), response)
 
     @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
     def delete_item(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:

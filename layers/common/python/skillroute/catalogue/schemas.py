@@ -75,6 +75,7 @@ ITEM_FIELDS = KnownFields(
             "id",
             "org_id",
             "is_active",
+            "is_switched_off",
             "is_embedded",
             "skill_ids",
             "primary_skill_id",

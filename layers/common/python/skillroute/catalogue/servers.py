@@ -20,6 +20,10 @@ class ServersOfItems(Protocol):
         """
         ...
 
+    def any_disabled(self, session: Session, server_ids: Sequence[int]) -> bool:
+        """Return whether one of these servers is disabled, and with it all its items."""
+        ...
+
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by, once their tools are written."""
         ...

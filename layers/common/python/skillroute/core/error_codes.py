@@ -60,6 +60,11 @@ class ErrorCode(StrEnum):
     ALREADY_DECIDED = "already_decided", 409, "The suggestion was approved, rejected or merged before."
     NOT_A_NEW_SKILL = "not_a_new_skill", 409, "The suggestion is a description: approve or reject it."
     NO_LANGUAGE_MODEL = "no_language_model", 409, "No language model is configured."
+    SERVER_DISABLED = (
+        "server_disabled",
+        409,
+        "The item's server is disabled, and with it all its items: enable it first.",
+    )
     STILL_REFERRED_TO = "still_referred_to", 409, "Messages refer to it: delete them first."
     VERSION_CONFLICT = "version_conflict", 412, "It is not the version that `If-Match` names; `current` is the one now."
     BODY_TOO_LARGE = "body_too_large", 413, "The body is larger than the route takes."

@@ -44,6 +44,9 @@ WHERE kind = 'server' AND path = ANY (:paths::text[]) AND org_id IS NOT DISTINCT
 ORDER BY path COLLATE "C"
 FOR UPDATE
 
+-- name: any_disabled
+SELECT EXISTS (SELECT FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[]) AND NOT is_enabled)
+
 -- name: lock_entities
 SELECT id FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
 ORDER BY path COLLATE "C", id
@@ -53,7 +56,8 @@ FOR UPDATE
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+          AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.id = :id::bigint AND e.kind = :kind
@@ -63,7 +67,8 @@ WHERE e.id = :id::bigint AND e.kind = :kind
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
+        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+          AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM (
     SELECT id, row_number() OVER by_path AS nth,
@@ -117,8 +122,8 @@ ORDER BY e.id
 -- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e
-JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND (t.is_active OR NOT e.is_enabled)
-    AND t.org_id IS NOT DISTINCT FROM e.org_id
+JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+    AND (t.is_active OR NOT e.is_enabled) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C"
 

@@ -102,6 +102,10 @@ class RegistryRepository:
         self._run("claim_paths" if to_register else "share_paths", org_id=org_id, paths=paths)
         return [row[0] for row in self._run("lock_servers", org_id=org_id, paths=paths)]
 
+    def any_disabled(self, entity_ids: Sequence[int]) -> bool:
+        """Return whether one of these entities is disabled."""
+        return bool(self._run("any_disabled", ids=list(entity_ids))[0][0])
+
     def lock(self, entity_ids: Sequence[int]) -> None:
         """Lock entities to the end of the transaction."""
         self._run("lock_entities", ids=list(entity_ids))

@@ -10,7 +10,9 @@ from skillroute.wiring.registry import RegistryParts
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from skillroute.catalogue.delete_many import DeleteItems
     from skillroute.catalogue.read import Catalogue
+    from skillroute.catalogue.switch import SwitchItem
     from skillroute.catalogue.sync import SyncTools
     from skillroute.core.http.auth import Access
 
@@ -30,8 +32,20 @@ class CatalogueParts(RegistryParts):
 
         return Catalogue(self.database, self.servers, after_commit=self.after_commit)
 
+    @cached_property
+    def switch_item(self) -> SwitchItem:
+        from skillroute.catalogue.switch import SwitchItem
+
+        return SwitchItem(self.database, self.servers, after_commit=self.after_commit)
+
+    @cached_property
+    def delete_items(self) -> DeleteItems:
+        from skillroute.catalogue.delete_many import DeleteItems
+
+        return DeleteItems(self.database, self.servers, after_commit=self.after_commit)
+
     def catalogue_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes over tools, prompts and resources."""
         from skillroute.catalogue.routes import catalog_router
 
-        return [catalog_router(self.sync_tools, self.catalogue, access)]
+        return [catalog_router(self.sync_tools, self.catalogue, self.switch_item, self.delete_items, access)]

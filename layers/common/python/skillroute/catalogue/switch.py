@@ -1,0 +1,71 @@
+"""Switching items off and on: an item that is off is in lists, and in no search (docs/adr/0053)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillroute.catalogue.access import locked_item, own_item, visible_item
+from skillroute.catalogue.model import Item
+from skillroute.catalogue.repository import ItemRepository
+from skillroute.catalogue.servers import ServersOfItems
+from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import Conflict
+from skillroute.core.postgres.database import Database, Session
+from skillroute.core.versions import Expected
+
+
+class SwitchItem:
+    """`PATCH /api/v1/tools/{id}`."""
+
+    def __init__(
+        self, database: Database, servers: ServersOfItems, *, after_commit: Callable[[], object] = lambda: None
+    ) -> None:
+        self._database = database
+        self._servers = servers
+        self._after_commit = after_commit
+
+    def __call__(
+        self, item_id: int, caller: Caller, *, is_active: bool | None, expected: Expected | None = None
+    ) -> Item:
+        """Let searches find an item of the caller's organisation, or not, and return it.
+
+        What its server is found by follows, as when it is written or deleted.
+
+        Parameters
+        ----------
+        is_active : bool or None
+            None changes nothing.
+
+        Raises
+        ------
+        NotFound, Forbidden
+            There is no such item, or it is not the caller's.
+        Conflict
+            It is to be active, and its server is disabled.
+        VersionConflict
+            It is not the version that is expected.
+        """
+        item = self._database.transact(lambda session: self._switch(session, item_id, caller, is_active, expected))
+        self._after_commit()
+        return item
+
+    def _switch(
+        self, session: Session, item_id: int, caller: Caller, is_active: bool | None, expected: Expected | None
+    ) -> Item:
+        server = own_item(session, item_id, caller).content.key.server
+        servers = self._servers.lock(session, caller.org_id, [server]) if server else []
+        item = locked_item(session, item_id, caller, expected)
+        if is_active is None:
+            return item
+        if is_active and self._servers.any_disabled(session, servers):
+            raise Conflict(
+                f"item {item_id} is inactive as its server {server} is disabled: enable the server first",
+                ErrorCode.SERVER_DISABLED,
+            )
+        if item.is_switched_off is not is_active:
+            return item
+        ItemRepository(session).switch(item_id, caller.org_id, is_switched_off=not is_active)
+        if item.content.key.type == "tool":
+            self._servers.refresh(session, servers)
+        return visible_item(session, item_id, caller)
