@@ -76,6 +76,7 @@ SIGNED = {
     "skills_list": "GET /api/v1/skills?is_active=all&limit=50",
     "skills_patch": "PATCH /api/v1/skills/calendar_management",
     "skills_put": "PUT /api/v1/skills/calendar_management",
+    "skills_put_many": "PUT /api/v1/skills?dry_run=true",
     "skills_tools": "GET /api/v1/skills/calendar_management/tools",
     "suggestions_approve": "POST /api/v1/skills/suggestions/1/approve",
     "suggestions_get": "GET /api/v1/skills/suggestions/1",

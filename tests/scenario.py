@@ -129,6 +129,7 @@ SIGNED = (
     Step("skills", "skills_create", 409),
     Step("skills", "skills_list", 200, lambda skills: [each["id"] for each in skills] == ["calendar_management"]),
     Step("skills", "skills_put", 200),
+    Step("skills", "skills_put_many", 200, lambda answer: (answer["created"], answer["failed"]) == (1, 0)),
     Step("skills", "skills_patch", 200, lambda skill: skill["keywords"][-1] == "appointment"),
     Step("skills", "skills_classify", 200, lambda answer: answer["tool_name"] == "create_event"),
     Step("skills", "tool_skills_put", 200, lambda skills: [each["source"] for each in skills] == ["human_override"]),

@@ -68,6 +68,7 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): Scope.CATALOG,
     ("POST", "/api/v1/skills"): Scope.SKILLS,
     ("GET", "/api/v1/skills"): Scope.SEARCH,
+    ("PUT", "/api/v1/skills"): Scope.SKILLS,
     ("POST", "/api/v1/skills/classify"): Scope.SKILLS,
     ("GET", "/api/v1/skills/{skill_id}"): Scope.SEARCH,
     ("PUT", "/api/v1/skills/{skill_id}"): Scope.SKILLS,
@@ -116,6 +117,9 @@ BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/mail/messages/{message_id}/acknowledge"): {"agent": GARDENER},
     ("PUT", "/api/v1/tools/{item_id}/skills"): {"skills": []},
     ("POST", "/api/v1/skills"): {"id": "new", "name": "New", "description": "Something that is new."},
+    ("PUT", "/api/v1/skills"): {
+        "skills": [{"id": "newer", "name": "Newer", "description": "Something that is newer."}]
+    },
     ("POST", "/api/v1/skills/classify"): {"tool_id": 1},
     ("PUT", "/api/v1/skills/{skill_id}"): {"name": "Other", "description": "Something that is new."},
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},

@@ -16,6 +16,7 @@ from skillroute.catalogue.sync import SyncTools
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
+from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
@@ -43,12 +44,12 @@ def catalog_router(
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.put("", summary="Create or change up to 500 items", dependencies=[MANY_AT_ONCE])
-    def put_items(body: UpsertBody, caller: AsWriter) -> UpsertResponse:
+    def put_items(body: UpsertBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertResponse:
         """Write items; each is judged on its own, and the answer says what became of it.
 
         An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
         """
-        return UpsertResponse.of(sync(body.items, caller))
+        return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[ItemOut], summary="List items", responses=PAGE_DOC)
     def list_items(

@@ -59,9 +59,9 @@ class SyncTools(BulkWrite):
         self._writer = ItemWriter(database, embedder)
         self._servers = servers
 
-    def __call__(self, items: Sequence[object], caller: Caller) -> SyncReport:
+    def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
         """Create or change items of the caller's organisation, `MAX_ITEMS` at most; see `BulkWrite`."""
-        return self._carry_out(_Items(self._writer, self._servers, caller), items)
+        return self._carry_out(_Items(self._writer, self._servers, caller), items, dry_run=dry_run)
 
     def one(self, item_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None) -> Item:
         """Write one item of the caller's organisation over, and return it as it was stored.

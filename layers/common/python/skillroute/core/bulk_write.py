@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -132,11 +133,19 @@ class BulkWrite(EmbeddingJob):
         Nothing was written.
     """
 
-    def _carry_out(self, writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> Report[OutT]:
-        """Write things, and return what became of each, in the order of the call."""
+    def _carry_out(
+        self, writing: Writing[InT, DoneT, OutT], things: Sequence[object], *, dry_run: bool = False
+    ) -> Report[OutT]:
+        """Write things, and return what became of each, in the order of the call.
+
+        With `dry_run` return what would become of each: all is done in a transaction that is taken back, so that what
+        PostgreSQL refuses shows as well. Nothing is embedded, and what would be created has no id.
+        """
         if len(things) > writing.most:
             nouns = f"{writing.noun}s"
             raise InvalidInput(nouns, f"{len(things)} {nouns}; at most {writing.most} in one call")
+        if dry_run:
+            return self._try(writing, things)
         deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(writing, things)
         warnings = [writing.warnings(raw) for raw in things]  # before anything is stored: many take seconds
@@ -158,6 +167,20 @@ class BulkWrite(EmbeddingJob):
         count(written, report.count("created") + report.count("updated"))
         count(failed, report.count("failed"))
         return report
+
+    def _try(self, writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> Report[OutT]:
+        """Return what would become of things."""
+        incoming, outcomes = _read_all(writing, things)
+        writing.prepare(incoming, Deadline(0.0, self._clock))
+        settled = {thing.index: outcome for thing in incoming if (outcome := writing.settled(thing)) is not None}
+        left = [thing for thing in incoming if thing.index not in settled]
+        done, wrong = _store(self._database, writing, left, keep=False)
+        for thing, reason in wrong:
+            outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
+        outcomes |= settled | ({} if done is None else done.outcomes)
+        in_order = [_with_warnings(outcomes[index], writing.warnings(things[index])) for index in sorted(outcomes)]
+        without_ids = [replace(one, id=None) if one.status == "created" else one for one in in_order]
+        return Report(without_ids, embedding_unavailable=False)
 
     def _finish(
         self, writing: Writing[InT, DoneT, OutT], done: DoneT | None, deadline: Deadline | None
@@ -213,9 +236,11 @@ class _TakenBack(Exception):
 
 
 def _store(
-    database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]
+    database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT], *, keep: bool = True
 ) -> tuple[DoneT | None, list[tuple[InT, str]]]:
     """Store rows in one transaction, all but those that PostgreSQL refuses; return these with the reason.
+
+    Without `keep` the transaction is taken back.
 
     Raises
     ------
@@ -226,7 +251,7 @@ def _store(
     if not rows:
         return None, []
     try:
-        return database.transact(lambda session: writing.store(session, rows)), []
+        return _stored(database, writing, rows, keep), []
     except StatementRejected as error:
         if not error.is_about_data:
             raise
@@ -234,8 +259,23 @@ def _store(
     for reason in wrong.values():
         logger.warning("%s rejected by the database", writing.noun, extra={"reason": reason})
     left = [row for place, row in enumerate(rows) if place not in wrong]
-    done = database.transact(lambda session: writing.store(session, left)) if left else None
+    done = _stored(database, writing, left, keep) if left else None
     return done, [(rows[place], reason) for place, reason in wrong.items()]
+
+
+def _stored(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT], keep: bool) -> DoneT:
+    """Store rows in one transaction, which is taken back unless they are to be kept; return what was done."""
+    if keep:
+        return database.transact(lambda session: writing.store(session, rows))
+    tried: list[DoneT] = []
+
+    def attempt(session: Session) -> None:
+        tried.append(writing.store(session, rows))
+        raise _TakenBack
+
+    with suppress(_TakenBack):
+        database.transact(attempt)
+    return tried[-1]
 
 
 def _refused(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]) -> dict[int, str]:

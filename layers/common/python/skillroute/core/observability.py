@@ -35,6 +35,8 @@ class Metric(StrEnum):
     ITEMS_FAILED = "ItemsFailed"
     ENTITIES_WRITTEN = "EntitiesWritten"
     ENTITIES_FAILED = "EntitiesFailed"
+    SKILLS_WRITTEN = "SkillsWritten"
+    SKILLS_FAILED = "SkillsFailed"
     MAIL_WRITTEN = "MailWritten"
     MAIL_FAILED = "MailFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
+from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
@@ -45,7 +46,7 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         return ServerOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 servers", dependencies=[MANY_AT_ONCE])
-    def put_servers(body: UpsertServersBody, caller: AsWriter) -> UpsertServersResponse:
+    def put_servers(body: UpsertServersBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertServersResponse:
         """Write servers with their tools; each is judged on its own, whole, and the answer says what became of it.
 
         A server is the same one when organisation and path are. With `tools`, these become its tools: those that are
@@ -54,7 +55,7 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         One call has at most 500 tools a server and 2,000 in all: the server that passes this fails with field `tools`,
         and belongs in another call.
         """
-        return UpsertServersResponse.of(sync("server", body.servers, caller))
+        return UpsertServersResponse.of(sync("server", body.servers, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[ServerOut], summary="List servers", responses=PAGE_DOC)
     def list_servers(
@@ -123,12 +124,12 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         return AgentOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 agents", dependencies=[MANY_AT_ONCE])
-    def put_agents(body: UpsertAgentsBody, caller: AsWriter) -> UpsertAgentsResponse:
+    def put_agents(body: UpsertAgentsBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertAgentsResponse:
         """Write agents by their cards; each is judged on its own, and the answer says what became of it.
 
         An agent is the same one when organisation and path are.
         """
-        return UpsertAgentsResponse.of(sync("agent", body.agents, caller))
+        return UpsertAgentsResponse.of(sync("agent", body.agents, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[AgentOut], summary="List agents", responses=PAGE_DOC)
     def list_agents(

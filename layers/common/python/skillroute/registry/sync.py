@@ -44,13 +44,15 @@ _READ: dict[EntityKind, Callable[[object], EntityGiven]] = {"server": read_serve
 class SyncRegistry(BulkWrite):
     """`PUT /api/v1/servers` and `PUT /api/v1/agents`."""
 
-    def __call__(self, kind: EntityKind, entities: Sequence[object], caller: Caller) -> RegistryReport:
+    def __call__(
+        self, kind: EntityKind, entities: Sequence[object], caller: Caller, *, dry_run: bool = False
+    ) -> RegistryReport:
         """Create or change servers or agents of the caller's organisation, `MAX_ENTITIES` at most; see `BulkWrite`.
 
         A server's tools become those given, if any are: what is not among them is removed from the catalogue, and what
         is the same keeps its id, its skills and its vector.
         """
-        return self._carry_out(_Entities(kind, self._database, self._embedder, caller), entities)
+        return self._carry_out(_Entities(kind, self._database, self._embedder, caller), entities, dry_run=dry_run)
 
     def one(
         self, kind: EntityKind, entity_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None

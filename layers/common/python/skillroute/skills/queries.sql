@@ -22,6 +22,15 @@ FROM mcp.skills_seen_by(:org_id::text) c
 CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 WHERE c.id = :id::text AND c.key IN (:id::text, :id::text || '/' || :org_id::text)
 
+-- name: get_skills
+SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
+       (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
+        WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
+       v.has_vector, v.is_refused, c.created_at, c.updated_at
+FROM mcp.skills_seen_by(:org_id::text) c
+CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
+WHERE c.id = ANY (:ids::text[])
+
 -- name: list_skills
 -- The page is cut before tools are counted: counting all of 1,000 skills for a page of 100 costs ten times as much.
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,

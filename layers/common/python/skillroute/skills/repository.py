@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -91,6 +91,11 @@ class SkillRepository:
         """Return the organisation's own skill of this id, else the global one, with the tools that it sees counted."""
         rows = self._run("get_skill", id=skill_id, org_id=org_id)
         return _to_skill(rows[0]) if rows else None
+
+    def some(self, skill_ids: Sequence[str], org_id: str | None) -> dict[str, Skill]:
+        """Return the skills that the organisation sees by these ids; unknown ids are left out."""
+        rows = self._run("get_skills", ids=list(skill_ids), org_id=org_id)
+        return {row[0]: _to_skill(row) for row in rows}
 
     def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
         """Return a page by name, and how many skills there are in all."""

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Depends, Query, Response
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
-from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillOut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
@@ -19,6 +20,8 @@ from skillroute.skills.model import NewSkill, Skill, SkillFilter
 from skillroute.skills.put import PutSkill
 from skillroute.skills.read import ReadSkills
 from skillroute.skills.schemas import SkillCreate, SkillPatch, SkillPut
+from skillroute.skills.sync import SyncSkills
+from skillroute.skills.sync_answers import UpsertSkillsBody, UpsertSkillsResponse
 
 IsActive = Literal["true", "false", "all"]
 _IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
@@ -27,7 +30,7 @@ CREATED_SKILL: dict[int | str, dict[str, Any]] = {201: {"model": SkillOut, **CRE
 
 
 def skill_router(
-    create: CreateSkill, change: ChangeSkill, put: PutSkill, read: ReadSkills, access: Access
+    create: CreateSkill, change: ChangeSkill, put: PutSkill, sync: SyncSkills, read: ReadSkills, access: Access
 ) -> APIRouter:
     """Return the routes over skills."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
@@ -40,6 +43,11 @@ def skill_router(
         skill = create(NewSkill(**body.model_dump()), caller)
         response.headers["Location"] = _place_of(skill)
         return _shown(skill, response)
+
+    @router.put("", summary="Create or change up to 100 skills", dependencies=[MANY_AT_ONCE])
+    def put_skills(body: UpsertSkillsBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertSkillsResponse:
+        """Write skills whole, each judged on its own; the answer says what became of it. Their tools stay."""
+        return UpsertSkillsResponse.of(sync(body.skills, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[SkillOut], summary="List skills", responses=PAGE_DOC)
     def list_skills(

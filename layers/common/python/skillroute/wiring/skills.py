@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillroute.skills.review import ReviewSuggestions
     from skillroute.skills.review_many import ReviewMany
     from skillroute.skills.suggest import SuggestSkills
+    from skillroute.skills.sync import SyncSkills
 
 
 class SkillParts(CoreParts):
@@ -50,6 +51,12 @@ class SkillParts(CoreParts):
         from skillroute.skills.put import PutSkill
 
         return PutSkill(self.create_skill, self.change_skill)
+
+    @cached_property
+    def sync_skills(self) -> SyncSkills:
+        from skillroute.skills.sync import SyncSkills
+
+        return SyncSkills(self.database, self.document_embedder, **self.job)
 
     @cached_property
     def read_skills(self) -> ReadSkills:
@@ -120,6 +127,8 @@ class SkillParts(CoreParts):
             # Before the skills: /skills/suggestions is no skill.
             suggestion_router(self.review_suggestions, self.review_many, access),
             classification_router(self.classify_tools, self.describe_skill, access),
-            skill_router(self.create_skill, self.change_skill, self.put_skill, self.read_skills, access),
+            skill_router(
+                self.create_skill, self.change_skill, self.put_skill, self.sync_skills, self.read_skills, access
+            ),
             tool_skill_router(self.assign_skills, access),
         ]

@@ -60,10 +60,14 @@ def embed_within(
     ----------
     views : sequence of texts
         As `embed_views` takes them.
+    deadline : Deadline
+        One of no time at all asks for nothing: what is only tried is not embedded.
     what : str
         What they are, for the log: ``items``.
     """
     made: list[Vector | Refusal] = []
+    if deadline.timeout_s <= 0.0:
+        return made
     # Batch by batch: what was embedded before the time was up is not embedded again.
     for start in range(0, len(views), BATCH):
         some, failure = embed_or_refuse(embedder, views[start : start + BATCH], deadline.left_s)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
+from fastapi import Query
 from pydantic import BaseModel, BeforeValidator, Field
 
 from skillroute.core.errors import FieldProblem, TextRefused
 from skillroute.core.http.errors import shortened
 from skillroute.core.outcomes import Outcome, Report, Status
+
+DryRun = Annotated[
+    bool,
+    Query(
+        description="Writes nothing: the answer says what would be created, updated, unchanged and failed. What would "
+        "be created has no id yet, and nothing is embedded."
+    ),
+]
+"""The parameter `dry_run` of a bulk route."""
 
 
 def bare_list_of(name: str) -> BeforeValidator:

@@ -1,0 +1,167 @@
+"""Writing many skills in one call: each is judged on its own, unchanged ones are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from skillroute.core.access import own
+from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.caller import Caller
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import Embedded, embed_within
+from skillroute.core.embedding.model import Vector
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.embedding.views import Refusal
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import Conflict, FieldProblem, Forbidden, InvalidInput
+from skillroute.core.json_input import check_json, validated
+from skillroute.core.known_fields import KnownFields, names_of
+from skillroute.core.observability import Metric
+from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.postgres.database import Database, Session
+from skillroute.skills.create import PreparedSkill, indexed_text, store
+from skillroute.skills.model import IdentifiedSkill, NewSkill, Skill, SkillFields
+from skillroute.skills.repository import SkillRepository
+
+MAX_SKILLS_OF_CALL = 100
+"""Skills of one call."""
+
+SKILL_FIELDS = KnownFields(
+    taken=names_of(IdentifiedSkill) | {"is_active"},
+    shown=frozenset(["org_id", "tool_count", "is_embedded", "refusal", "created_at", "updated_at"]),
+    keeps_others=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOutcome(Outcome):
+    """The outcome of one skill of a call; `skill_id` is None when it could not be read."""
+
+    skill_id: str | None = None
+
+
+class SyncSkills(BulkWrite):
+    """`PUT /api/v1/skills`."""
+
+    def __call__(self, skills: Sequence[object], caller: Caller, *, dry_run: bool = False) -> Report[SkillOutcome]:
+        """Create skills of the caller's organisation, or write them over whole; see `BulkWrite`.
+
+        Without `is_active` the state of a skill that is there stays, and a new one is active.
+        """
+        return self._carry_out(_Skills(self._database, self._embedder, caller), skills, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    index: int
+    new: NewSkill
+    is_active: bool | None
+
+    @property
+    def key(self) -> str:
+        return self.new.id
+
+    def says(self, skill: Skill) -> bool:
+        """Return whether this is what a skill says already."""
+        same = all(getattr(self.new, name) == getattr(skill, name) for name in SkillFields.model_fields)
+        return same and self.is_active in {None, skill.is_active}
+
+
+class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
+    noun = "skill"
+    most = MAX_SKILLS_OF_CALL
+    identity = ("id", "id")
+    outcome_type = SkillOutcome
+    metrics: ClassVar = (Metric.SKILLS_WRITTEN, Metric.SKILLS_FAILED)
+
+    def __init__(self, database: Database, embedder: Embedder, caller: Caller) -> None:
+        self._database = database
+        self._embedder = embedder
+        self.caller = caller
+        self._stored: Mapping[str, Skill] = {}
+        self._vectors: dict[str, Vector | Refusal] = {}
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return SKILL_FIELDS.warnings(raw)
+
+    def read(self, index: int, raw: object) -> _Incoming:
+        if not isinstance(raw, Mapping):
+            raise InvalidInput("skill", "must be an object")
+        if raw.get("org_id", self.caller.org_id) != self.caller.org_id:
+            raise InvalidInput("org_id", "is that of another skill: organisations change only their own")
+        given = {name: value for name, value in raw.items() if name in SKILL_FIELDS.taken}
+        check_json(given, whole="skill")
+        is_active = given.pop("is_active", None)
+        if is_active is not None and not isinstance(is_active, bool):
+            raise InvalidInput("is_active", "must be true or false")
+        identified = validated(IdentifiedSkill, given, whole="skill")
+        new = NewSkill(**identified.model_dump(), org_id=self.caller.org_id)
+        return _Incoming(index, new, is_active)
+
+    def named(self, thing: _Incoming) -> dict[str, object]:
+        return {"skill_id": thing.new.id}
+
+    def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
+        ids = [thing.new.id for thing in incoming]
+        self._stored = self._database.read(lambda session: SkillRepository(session).some(ids, self.caller.org_id))
+        said_anew = [thing.new for thing in incoming if self._says_something_else(thing.new)]
+        views = [indexed_text(new).embedding_texts for new in said_anew]
+        made = embed_within(self._embedder, views, deadline, what="skills")
+        self._vectors = {new.id: vector for new, vector in zip(said_anew, made, strict=False)}
+        return len(made) == len(said_anew)
+
+    def _says_something_else(self, new: NewSkill) -> bool:
+        before = self._stored.get(new.id)
+        if before is not None and before.org_id != new.org_id:
+            return False  # it is refused
+        return before is None or (before.name, before.description) != (new.name, new.description)
+
+    def settled(self, thing: _Incoming) -> SkillOutcome | None:
+        before = self._stored.get(thing.new.id)
+        if before is None:
+            return None
+        try:
+            own(before, self.caller, "skill", thing.new.id)
+        except Forbidden as error:
+            return self._refused(thing, error)
+        if thing.says(before):
+            return SkillOutcome(thing.index, "unchanged", skill_id=thing.new.id, is_refused=before.is_refused)
+        return None
+
+    def store(self, session: Session, some: Sequence[_Incoming]) -> Done[SkillOutcome]:
+        in_order = sorted(some, key=lambda thing: thing.new.id)
+        if any(thing.new.id not in self._stored for thing in in_order):
+            SkillRepository(session).lock_skills_of(self.caller.org_id)  # before any skill is, as deleting does
+        return Done({thing.index: self._written(session, thing) for thing in in_order})
+
+    def _written(self, session: Session, thing: _Incoming) -> SkillOutcome:
+        new, before = thing.new, self._stored.get(thing.new.id)
+        vector = self._vectors.get(new.id)
+        prepared = PreparedSkill(new, indexed_text(new), self._embedder.model if vector is not None else None, vector)
+        named: dict[str, Any] = {"skill_id": new.id, "is_refused": isinstance(vector, Refusal)}
+        if before is None:
+            try:
+                store(session, prepared, is_active=thing.is_active is not False)
+            except Conflict as error:  # raised before anything is written
+                return self._refused(thing, error)
+            return SkillOutcome(thing.index, "created", **named)
+        is_active = before.is_active if thing.is_active is None else thing.is_active
+        if not SkillRepository(session).change(
+            new, prepared.text, prepared.model, vector, is_active=is_active, seen=before.updated_at
+        ):
+            return self._refused(
+                thing, Conflict(f"skill {new.id} is being changed by others; try again", ErrorCode.CHANGED_MEANWHILE)
+            )
+        return SkillOutcome(thing.index, "updated", **named)
+
+    def _refused(self, thing: _Incoming, error: Conflict | Forbidden) -> SkillOutcome:
+        problem = FieldProblem("id", str(error), error.code.value)
+        return SkillOutcome(thing.index, "failed", problems=(problem,), skill_id=thing.new.id)
+
+    def is_news(self, done: Done[SkillOutcome]) -> bool:
+        return any(outcome.status != "failed" for outcome in done.outcomes.values())
+
+    def embed_committed(self, done: Done[SkillOutcome], deadline: Deadline | None) -> tuple[Embedded, Embedded]:
+        return Embedded(), Embedded()  # those without a vector are the relay's, as when one is written
