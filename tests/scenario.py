@@ -182,6 +182,8 @@ SIGNED = (
     Step("skills", "skills_delete", 204),
     Step("skills", "skills_get", 404),
     Step("search", "search", 200, lambda answer: "create_event" not in _tools(answer)),
+    Step("catalog", "export", 200, lambda line: (line["kind"], line["changed"]) == ("end", [])),
+    Step("catalog", "import", 200, lambda answer: (answer["created"], answer["failed"]) == (1, 0)),
 )
 """Requests that IAM vouches for, and those that it does not; the queues and the schedule, where nobody is asked."""
 
@@ -209,6 +211,9 @@ WITH_TOKENS = (
     Step("search", "search_registry_jwt_other_org", 200, _finds_nothing),
     Step("search", "search_registry_jwt_missing_scope", 403),
     *MAIL_WITH_TOKENS,
+    Step("catalog", "export_jwt", 200, lambda line: (line["kind"], line["changed"]) == ("end", [])),
+    Step("catalog", "export_jwt_missing_scope", 403),
+    Step("catalog", "import_jwt_missing_scope", 403),
     Step("search", "verify_jwt", 401, _is_401),
     Step("search", "verify_jwt_missing_scope", 403),
     Step("search", "search_anonymous", 401, _is_401),

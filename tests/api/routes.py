@@ -84,6 +84,8 @@ SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/reject"): Scope.SKILLS,
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): Scope.SKILLS,
     ("POST", "/mcp"): Scope.SEARCH,
+    ("GET", "/api/v1/export"): Scope.ADMIN,
+    ("POST", "/api/v1/import"): Scope.ADMIN,
     ("GET", "/api/v1/verify"): Scope.ADMIN,
     ("GET", "/health"): None,
     ("GET", "/ready"): None,
@@ -125,6 +127,7 @@ BODIES: dict[Route, Any] = {
     ("PATCH", "/api/v1/skills/{skill_id}"): {"name": "Other"},
     ("POST", "/api/v1/skills/suggestions/{suggestion_id}/merge"): {"skill_id": "garden"},
     ("POST", "/api/v1/skills/suggestions/review"): {"decisions": [{"action": "reject", "name": "Video"}]},
+    ("POST", "/api/v1/import"): {"lines": [{"kind": "tool", "name": "new", "description": "New."}]},
 }
 TABLES = (
     "tools",

@@ -61,7 +61,7 @@ class SyncTools(BulkWrite):
 
     def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
         """Create or change items of the caller's organisation, `MAX_ITEMS` at most; see `BulkWrite`."""
-        return self._carry_out(_Items(self._writer, self._servers, caller), items, dry_run=dry_run)
+        return self._carry_out(ItemsWriting(self._writer, self._servers, caller), items, dry_run=dry_run)
 
     def one(self, item_id: int, raw: Mapping[str, object], caller: Caller, expected: Expected | None) -> Item:
         """Write one item of the caller's organisation over, and return it as it was stored.
@@ -87,7 +87,7 @@ class SyncTools(BulkWrite):
                 raise InvalidInput(field, f"is that of another item than {item_id}, whose {field} stays as it is")
         ITEM_FIELDS.refuse_misspelt(raw)
         one: OneWrite[Item] = OneWrite(item_id, expected)
-        [outcome] = self._carry_out(_Items(self._writer, self._servers, caller, one), [named]).outcomes
+        [outcome] = self._carry_out(ItemsWriting(self._writer, self._servers, caller, one), [named]).outcomes
         if outcome.status == "failed" or one.written is None:
             raise InvalidInput.of(outcome.problems)
         return as_answered(
@@ -96,7 +96,9 @@ class SyncTools(BulkWrite):
 
 
 @dataclass(frozen=True, slots=True)
-class _Incoming:
+class PlacedItem:
+    """An item as it was read, and its place in the call."""
+
     index: int
     item: IncomingItem
 
@@ -106,7 +108,7 @@ class _Incoming:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Done(Done[ItemOutcome]):
+class ItemsDone(Done[ItemOutcome]):
     """The rows that one transaction wrote, and the servers that offer the tools among them."""
 
     rows: Sequence[ItemRow]
@@ -114,7 +116,9 @@ class _Done(Done[ItemOutcome]):
     servers: Sequence[int]
 
 
-class _Items(Writing[_Incoming, _Done, ItemOutcome]):
+class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
+    """A call that writes items, or one alone."""
+
     noun = "item"
     most = MAX_ITEMS
     identity = ("name", "server, type and name")
@@ -134,25 +138,25 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
     def warnings(self, raw: object) -> Sequence[FieldProblem]:
         return ITEM_FIELDS.warnings(raw)
 
-    def read(self, index: int, raw: object) -> _Incoming:
-        return _Incoming(index, IncomingItem.of(read_item(raw)))
+    def read(self, index: int, raw: object) -> PlacedItem:
+        return PlacedItem(index, IncomingItem.of(read_item(raw)))
 
-    def named(self, thing: _Incoming) -> dict[str, object]:
+    def named(self, thing: PlacedItem) -> dict[str, object]:
         return {"key": thing.key}
 
-    def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
+    def prepare(self, incoming: Sequence[PlacedItem], deadline: Deadline) -> bool:
         items = [thing.item for thing in incoming]
         self._states = self._writer.states(items, self.caller)
         self._embedded = self._writer.embedded(items, self._states, deadline)
         return not self._embedded.embedding_unavailable
 
-    def settled(self, thing: _Incoming) -> ItemOutcome | None:
+    def settled(self, thing: PlacedItem) -> ItemOutcome | None:
         if self._one is not None:
             return None  # that it is the expected version shows in the transaction only
         state = self._states.get(thing.key)
         return _outcome(thing, state, None) if thing.item.is_unchanged(state) else None
 
-    def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
+    def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
         org_id, rows, keys = self.caller.org_id, self._rows(some), [thing.key for thing in some]
         # Their state is that of all their items; what they are found by is said by their tools.
         servers = self._servers.lock(session, org_id, list({key.server for key in keys if key.server}))
@@ -167,26 +171,26 @@ class _Items(Writing[_Incoming, _Done, ItemOutcome]):
         # Somebody else wrote the same at the same moment: the ids are theirs.
         states = {**self._states, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
         outcomes = {thing.index: _outcome(thing, states.get(thing.key), written.get(thing.key)) for thing in some}
-        return _Done(outcomes=outcomes, rows=rows, written=written, servers=servers)
+        return ItemsDone(outcomes=outcomes, rows=rows, written=written, servers=servers)
 
-    def attempt(self, session: Session, some: Sequence[_Incoming]) -> object:
+    def attempt(self, session: Session, some: Sequence[PlacedItem]) -> object:
         # What their servers are found by is left out: it took longer than the items.
         return self._writer.upsert(session, self._rows(some), self.caller)
 
-    def is_news(self, done: _Done) -> bool:
+    def is_news(self, done: ItemsDone) -> bool:
         return bool(done.written)
 
-    def embed_committed(self, done: _Done, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
+    def embed_committed(self, done: ItemsDone, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
         if deadline is None or not done.written:
             return Embedded(), Embedded()
         items = self._writer.embed_overtaken(done.rows, done.written, deadline)
         return items, self._servers.embed(done.servers, deadline) if items.complete else Embedded(complete=False)
 
-    def _rows(self, some: Sequence[_Incoming]) -> list[ItemRow]:
+    def _rows(self, some: Sequence[PlacedItem]) -> list[ItemRow]:
         return replace(self._embedded, items=[thing.item for thing in some]).rows(self._states)
 
 
-def _outcome(thing: _Incoming, state: ItemState | None, written: Written | None) -> ItemOutcome:
+def _outcome(thing: PlacedItem, state: ItemState | None, written: Written | None) -> ItemOutcome:
     status, stored = thing.item.status(state, written), written or state
     if stored is None:
         return ItemOutcome(thing.index, status, key=thing.key)

@@ -39,6 +39,8 @@ class Metric(StrEnum):
     SKILLS_FAILED = "SkillsFailed"
     MAIL_WRITTEN = "MailWritten"
     MAIL_FAILED = "MailFailed"
+    SKILL_LINES_WRITTEN = "SkillLinesWritten"
+    SKILL_LINES_FAILED = "SkillLinesFailed"
     EMBEDDING_FAILED = "EmbeddingFailed"
     EMBEDDING_REFUSED = "EmbeddingRefused"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"

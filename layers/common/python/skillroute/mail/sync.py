@@ -59,10 +59,10 @@ class SyncMail(BulkWrite):
 
     def __call__(self, kind: MailKind, things: Sequence[object], caller: Caller) -> MailReport:
         """Create or change projects, products, agents or messages of the caller's organisation; see `BulkWrite`."""
-        return self._carry_out(_Mail(kind, self._database, self._embedder, caller, self._now_ts()), things)
+        return self._carry_out(MailWriting(kind, self._database, self._embedder, caller, self._now_ts()), things)
 
 
-class _Mail(Writing[IncomingMail, MailWritten, MailOutcome]):
+class MailWriting(Writing[IncomingMail, MailWritten, MailOutcome]):
     outcome_type = MailOutcome
     metrics: ClassVar = (Metric.MAIL_WRITTEN, Metric.MAIL_FAILED)
 

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillroute.core.settings import RelaySettings, SearchSettings, WebSettings
-from skillroute.wiring.catalogue import CatalogueParts
-from skillroute.wiring.mail import MailParts
 from skillroute.wiring.mcp import McpParts
+from skillroute.wiring.portable import PortableParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from skillroute.core.relay import Relay
 
 
-class Parts(CatalogueParts, MailParts, McpParts):
+class Parts(PortableParts, McpParts):
     """All parts of one process, each made when first asked for."""
 
     @cached_property
@@ -139,6 +138,7 @@ class Parts(CatalogueParts, MailParts, McpParts):
             *self.catalogue_routers(self.access),
             *self.registry_routers(self.access),
             *self.mail_routers(self.access),
+            *self.portable_routers(self.access),
         ]
 
     def skills_routers(self) -> list[APIRouter]:

@@ -1,0 +1,202 @@
+"""Items as lines, and lines as items, with what another slice says of their skills (docs/adr/0052)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar, Unpack
+
+from skillroute.catalogue.model import ItemKey
+from skillroute.catalogue.rows import ItemWriter
+from skillroute.catalogue.servers import ServersOfItems
+from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome, ItemsDone, ItemsWriting, PlacedItem, SyncReport, SyncTools
+from skillroute.core.caller import Caller
+from skillroute.core.deadline import Deadline
+from skillroute.core.documents.embed import JobOptions
+from skillroute.core.embedding.port import Embedder
+from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
+from skillroute.core.postgres.database import Database, Session
+
+D = TypeVar("D")
+
+_SKILLS, _CREATED = "skills", "created_at"
+
+
+class SkillsOfItems(Protocol[D]):
+    """What was decided on the skills of items, of the type `D` once it was read."""
+
+    def version(self, session: Session, org_id: str | None) -> str:
+        """Return what differs as soon as anything was decided on an item of the organisation's own."""
+        ...
+
+    def shown(self, session: Session, item_ids: Sequence[int]) -> Mapping[int, Line]:
+        """Return the field `skills` of the lines of items, by id."""
+        ...
+
+    def read(self, raw: object) -> D:
+        """Return what a line says. Raises `InvalidInput`; `field` is relative to ``skills``."""
+        ...
+
+    def unknown(self, session: Session, decided: Sequence[D], caller: Caller) -> Sequence[FieldProblem | None]:
+        """Return of each decision what names a skill that the caller does not see; None where all are there."""
+        ...
+
+    def write(self, session: Session, decided: Mapping[int, D], caller: Caller) -> set[int]:
+        """Store decisions on items of the caller's own, by id, and return those that differed. Raises `Conflict`."""
+        ...
+
+
+class PortableItems(Generic[D]):
+    """Lines of kind `tool`: tools, prompts and resources.
+
+    Parameters
+    ----------
+    restore : RestoreItems
+    skills : SkillsOfItems
+    """
+
+    kind = "tool"
+    most = MAX_ITEMS
+
+    def __init__(self, restore: RestoreItems[D], skills: SkillsOfItems[D]) -> None:
+        self._restore = restore
+        self._skills = skills
+
+    def version(self, session: Session, org_id: str | None) -> str:
+        items: str = session.run("version_of_items", org_id=org_id)[0][0]
+        return f"{items}.{self._skills.version(session, org_id)}"
+
+    def page(self, session: Session, where: Slice) -> list[ExportedRow]:
+        rows = session.run("exported_items", **where.params)
+        skills = self._skills.shown(session, [row[0] for row in rows]) if rows else {}
+        return [ExportedRow(row[0], {**_line(row), _SKILLS: skills[row[0]]}) for row in rows]
+
+    def write(self, lines: Sequence[Line], caller: Caller) -> SyncReport:
+        return self._restore(lines, caller)
+
+
+class RestoreItems(SyncTools, Generic[D]):
+    """Writes items with what was decided on their skills, all at once, so that no classifier decides in between.
+
+    Parameters
+    ----------
+    skills : SkillsOfItems
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        servers: ServersOfItems,
+        skills: SkillsOfItems[D],
+        **options: Unpack[JobOptions],
+    ) -> None:
+        super().__init__(database, embedder, servers, **options)
+        self._skills = skills
+
+    def __call__(self, items: Sequence[object], caller: Caller) -> SyncReport:
+        """Write lines of items, `MAX_ITEMS` at most; see `BulkWrite`."""
+        return self._carry_out(_Restoring(self._writer, self._servers, caller, self._database, self._skills), items)
+
+
+class _Restoring(ItemsWriting, Generic[D]):
+    noun = "line"
+
+    def __init__(
+        self,
+        writer: ItemWriter,
+        servers: ServersOfItems,
+        caller: Caller,
+        database: Database,
+        skills: SkillsOfItems[D],
+    ) -> None:
+        super().__init__(writer, servers, caller)
+        self._database = database
+        self._skills = skills
+        self._decided: dict[int, D] = {}
+        self._created: dict[int, datetime | None] = {}
+        self._refused: dict[int, FieldProblem] = {}
+        self._has_news = False
+
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return super().warnings(_item_of(raw))
+
+    def read(self, index: int, raw: object) -> PlacedItem:
+        item = super().read(index, _item_of(raw))
+        assert isinstance(raw, Mapping)  # noqa: S101 (else it could not have been read)
+        self._created[index] = moment(raw, _CREATED)
+        if raw.get(_SKILLS) is not None:
+            try:
+                self._decided[index] = self._skills.read(raw[_SKILLS])
+            except InvalidInput as error:
+                raise error.moved(lambda field: f"{_SKILLS}.{field}") from None
+        return item
+
+    def prepare(self, incoming: Sequence[PlacedItem], deadline: Deadline) -> bool:
+        places = [thing.index for thing in incoming if thing.index in self._decided]
+        decided = [self._decided[place] for place in places]
+        problems = self._database.read(lambda session: self._skills.unknown(session, decided, self.caller))
+        self._refused = {place: found for place, found in zip(places, problems, strict=True) if found is not None}
+        return super().prepare([thing for thing in incoming if thing.index not in self._refused], deadline)
+
+    def settled(self, thing: PlacedItem) -> ItemOutcome | None:
+        if (problem := self._refused.get(thing.index)) is not None:
+            moved = replace(problem, field=f"{_SKILLS}.{problem.field}")
+            return self.failed(thing.index, InvalidInput.of([moved]), thing)
+        # Whether its skills are the same shows in the transaction only.
+        return None if thing.index in self._decided else super().settled(thing)
+
+    def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
+        reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states])
+        done = super().store(session, some)
+        index_of = {outcome.id: index for index, outcome in done.outcomes.items() if outcome.id is not None}
+        decided = {id_: self._decided[index] for id_, index in index_of.items() if index in self._decided}
+        changed = self._skills.write(session, decided, self.caller) if decided else set()
+        for thing in some:
+            outcome = done.outcomes[thing.index]
+            if thing.key in reserved:
+                done.outcomes[thing.index] = replace(outcome, status="created")
+            elif outcome.status == "unchanged" and outcome.id in changed:
+                done.outcomes[thing.index] = replace(outcome, status="updated")
+        self._has_news = bool(changed)
+        return done
+
+    def is_news(self, done: ItemsDone) -> bool:
+        return self._has_news or super().is_news(done)
+
+    def _reserve(self, session: Session, new: Sequence[PlacedItem]) -> set[ItemKey]:
+        if not new:
+            return set()
+        rows = [
+            {"place": thing.index, **thing.key._asdict(), "created_at": iso(self._created[thing.index])}
+            for thing in new
+        ]  # fmt: skip
+        reserved = session.run("reserve_items", org_id=self.caller.org_id, rows=json.dumps(rows))
+        return {ItemKey(*row) for row in reserved}
+
+
+def _item_of(raw: object) -> object:
+    """Return what of a line is the item; what is no line is refused as such when it is read."""
+    if not isinstance(raw, Mapping):
+        return raw
+    return {name: value for name, value in raw.items() if name not in {_SKILLS, _CREATED}}
+
+
+def _line(row: Sequence[Any]) -> dict[str, Any]:
+    (_, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
+     created_at) = row  # fmt: skip
+    return {
+        "server": server or None,
+        "type": type_,
+        "name": name,
+        "description": description,
+        "input_schema": input_schema,
+        "output_schema": output_schema,
+        "annotations": annotations,
+        "tags": tags,
+        "metadata": metadata,
+        _CREATED: shown_moment(created_at),
+    }

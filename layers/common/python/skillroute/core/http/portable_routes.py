@@ -1,0 +1,103 @@
+"""`/api/v1/export` and `/api/v1/import`: all that an organisation has, as lines (docs/adr/0052)."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import BulkTextsRoute
+from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
+from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.versions import MANY_AT_ONCE
+from skillroute.core.portable.cursor import LONGEST
+from skillroute.core.portable.export import Export
+from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
+from skillroute.core.text_fields import Text
+
+_NDJSON = "application/x-ndjson"
+_KINDS = "skill, tool, suggestion, server, agent, project, product, mail_agent and message"
+_EXPORT_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "One JSON object a line: a line for each row, and the last one of kind `page` or `end`.",
+        "content": {_NDJSON: {"schema": {"type": "string"}}},
+    }
+}
+
+_AnyLine = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "title": "Line",
+            "type": "object",
+            "description": "A line as `GET /api/v1/export` answers it.",
+            "properties": {"kind": {"type": "string", "description": f"One of {_KINDS}."}},
+            "required": ["kind"],
+        }
+    ),
+]
+
+
+class ImportRequest(BaseModel):
+    """Lines to write: ``{"lines": [...]}`` or a bare list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lines: list[_AnyLine] = Field(max_length=MAX_LINES, description="In the order of the export.")
+
+
+ImportBody = Annotated[ImportRequest, bare_list_of("lines")]
+
+
+class LineResult(Result):
+    """The result of one line."""
+
+    kind: str | None = Field(description="That of the line; null where it is none of any kind.")
+
+    @classmethod
+    def of(cls, outcome: LineOutcome) -> "LineResult":
+        """Return what the API says of an outcome."""
+        return cls(**cls.shared(outcome, "line"), kind=outcome.kind)
+
+
+class ImportResponse(UpsertCounts):
+    """The results of all lines that are rows, in the order of the request."""
+
+    results: list[LineResult]
+    result_type: ClassVar = LineResult
+
+
+def portable_router(export: Export, import_lines: ImportLines, access: Access) -> APIRouter:
+    """Return the two routes."""
+    router = APIRouter(prefix="/api/v1", tags=["operation"], route_class=BulkTextsRoute, responses=ERRORS)
+    AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
+
+    @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC)
+    def export_lines(
+        caller: AsAdmin,
+        kind: Annotated[
+            Text | None, Query(max_length=200, description=f"Comma-separated, of {_KINDS}; all without it.")
+        ] = None,
+        after: Annotated[
+            Text | None,
+            Query(
+                max_length=LONGEST,
+                description="What the last line of the page before says as `after`. That of an export's end exports "
+                "the kinds that have changed since, each whole.",
+            ),
+        ] = None,
+        limit: Annotated[int, Query(ge=1, le=1000, description="Rows of a page at most.")] = 500,
+    ) -> Response:
+        """Return a page of the rows that are the caller's own, in a form that `POST /api/v1/import` takes."""
+        kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
+        lines = export(kinds, after, caller, limit=limit)
+        return Response(b"".join(line + b"\n" for line in lines), media_type=_NDJSON)
+
+    @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export", dependencies=[MANY_AT_ONCE])
+    def import_exported(body: ImportBody, caller: AsAdmin) -> ImportResponse:
+        """Write lines as the caller's own; each is judged on its own, and what is there already is left alone."""
+        return ImportResponse.of(import_lines(body.lines, caller))
+
+    return router

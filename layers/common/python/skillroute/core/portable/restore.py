@@ -1,0 +1,106 @@
+"""Importing lines that an export gave: each judged on its own, lines of one kind in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.portable.model import END, PAGE_END, Line, Portable
+
+MAX_LINES = 200
+"""Lines of one call: some 600 ms of embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineOutcome(Outcome):
+    """The outcome of one line.
+
+    Attributes
+    ----------
+    kind : str or None
+        None of a line that is none of any kind.
+    """
+
+    kind: str | None = None
+
+
+class ImportLines:
+    """`POST /api/v1/import`.
+
+    Parameters
+    ----------
+    kinds : sequence of Portable
+    """
+
+    def __init__(self, kinds: Sequence[Portable]) -> None:
+        self._kinds: Mapping[object, Portable] = {portable.kind: portable for portable in kinds}
+
+    def __call__(self, lines: Sequence[object], caller: Caller) -> Report[LineOutcome]:
+        """Write lines as the caller's organisation's, in their order, and return what became of each.
+
+        Lines of one kind that follow each other are one transaction. The last lines of an export's pages are no rows,
+        and have no outcome.
+
+        Raises
+        ------
+        InvalidInput
+            There are too many.
+        DatabaseUnavailable
+            Lines before those that were not written may have been; all of them can be sent again.
+        """
+        if len(lines) > MAX_LINES:
+            raise InvalidInput("lines", f"{len(lines)} lines; at most {MAX_LINES} in one call")
+        outcomes: list[LineOutcome] = []
+        unavailable = refused = False
+        for portable, run in _runs(self._with_kinds(lines, outcomes)):
+            report = portable.write([line for _, line in run], caller)
+            unavailable |= report.embedding_unavailable
+            refused |= report.embedding_refused
+            outcomes += [
+                _of_line(outcome, run[outcome.index][0], portable.kind) for outcome in report.outcomes
+            ]  # fmt: skip
+        outcomes.sort(key=lambda outcome: outcome.index)
+        return Report(outcomes, embedding_unavailable=unavailable, embedding_refused=refused)
+
+    def _with_kinds(
+        self, lines: Iterable[object], outcomes: list[LineOutcome]
+    ) -> Iterator[tuple[Portable, tuple[int, Line]]]:
+        """Yield each line without its kind, and what writes it. What has no kind fails."""
+        for index, line in enumerate(lines):
+            if not isinstance(line, Mapping):
+                outcomes.append(_failed(index, FieldProblem("line", "must be an object")))
+                continue
+            kind = line.get("kind")
+            if kind in {PAGE_END, END}:
+                continue
+            portable = self._kinds.get(kind) if isinstance(kind, str) else None
+            if portable is None:
+                outcomes.append(
+                    _failed(index, FieldProblem("kind", f"must be one of {', '.join(map(str, self._kinds))}"))
+                )
+                continue
+            yield portable, (index, {name: value for name, value in line.items() if name != "kind"})
+
+
+def _runs(
+    lines: Iterable[tuple[Portable, tuple[int, Line]]],
+) -> Iterator[tuple[Portable, list[tuple[int, Line]]]]:
+    """Yield lines of one kind that follow each other, as many as are written at once."""
+    for portable, group in groupby(lines, key=lambda found: found[0]):
+        run = [line for _, line in group]
+        for start in range(0, len(run), portable.most):
+            yield portable, run[start : start + portable.most]
+
+
+def _of_line(outcome: Outcome, index: int, kind: str) -> LineOutcome:
+    return LineOutcome(
+        index, outcome.status, outcome.id, outcome.problems, outcome.warnings, outcome.is_refused, kind=kind
+    )
+
+
+def _failed(index: int, problem: FieldProblem) -> LineOutcome:
+    return LineOutcome(index, "failed", problems=(problem,))

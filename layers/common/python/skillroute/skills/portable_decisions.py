@@ -1,0 +1,245 @@
+"""What was decided on the skills of items, as part of their lines: by whom, how surely, and whether it still holds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from skillroute.core.caller import Caller
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import Conflict, FieldProblem
+from skillroute.core.json_input import check_json, validated
+from skillroute.core.portable.model import Line, iso, shown_moment
+from skillroute.core.postgres.database import Session
+from skillroute.core.queue.outbox import OutboxRepository
+from skillroute.core.queue.work import QueueName
+from skillroute.core.text_fields import SnakeCase
+from skillroute.skills.assignment_repository import AssignmentRepository
+from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS
+from skillroute.skills.classification_repository import ClassificationRepository
+from skillroute.skills.model import MAX_SKILLS_PER_TOOL, AssignmentSource, SkillKey, id_in_key, possible_keys
+from skillroute.skills.suggestion_repository import SuggestionRepository
+
+_Short = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+
+class Assigned(BaseModel):
+    """One skill of an item, as a line has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    skill_id: Annotated[SnakeCase, StringConstraints(max_length=64)]
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    is_primary: bool
+    source: AssignmentSource
+    reasoning: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    assigned_at: AwareDatetime | None = None
+
+
+class Decided(BaseModel):
+    """The field `skills` of an item's line.
+
+    Attributes
+    ----------
+    decided_by : str or None
+        The classifier, ``human`` for a person; None where nobody has decided.
+    input_hash : str or None
+        `ToolProfile.input_hash` as it was then.
+    waits : bool
+        Whether the item is to be classified.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    decided_by: _Short | None = None
+    decided_at: AwareDatetime | None = None
+    input_hash: Annotated[str, StringConstraints(max_length=128)] | None = None
+    waits: bool = False
+    assigned: Annotated[tuple[Assigned, ...], Field(max_length=MAX_SKILLS_PER_TOOL)] = ()
+
+    @model_validator(mode="after")
+    def _keep_the_rules(self) -> Decided:
+        if (self.decided_by is None) != (self.input_hash is None):
+            raise ValueError("decided_by and input_hash go together")
+        if len({each.skill_id for each in self.assigned}) < len(self.assigned):
+            raise ValueError("assigned: a skill is named twice")
+        primary = [each for each in self.assigned if each.is_primary]
+        if len(primary) != min(1, len(self.assigned)):
+            raise ValueError(f"assigned: {len(primary)} skills are primary, and it must be one")
+        if any(each.confidence > primary[0].confidence for each in self.assigned):
+            raise ValueError("assigned: the primary skill must have the highest confidence")
+        if sum(not each.source.is_human for each in self.assigned) > MAX_CLASSIFIED_SKILLS:
+            raise ValueError(f"assigned: a classifier gives {MAX_CLASSIFIED_SKILLS} skills at most")
+        return self
+
+    def same_as(self, stored: Decided) -> bool:
+        """Return whether this is what is stored; what it does not say of times is whatever is stored."""
+        times = {each.skill_id: each.assigned_at for each in stored.assigned}
+        assigned = tuple(
+            each.model_copy(update={"assigned_at": each.assigned_at or times.get(each.skill_id)})
+            for each in self.assigned
+        )
+        given = self.model_copy(update={"assigned": assigned, "decided_at": self.decided_at or stored.decided_at})
+        # An item is classified again by itself, and never by an import.
+        return given.model_copy(update={"waits": stored.waits and given.waits}) == stored
+
+
+class ItemDecisions:
+    """`SkillsOfItems` for the slice of items."""
+
+    def version(self, session: Session, org_id: str | None) -> str:
+        found: str = session.run("version_of_decisions", org_id=org_id)[0][0]
+        return found
+
+    def shown(self, session: Session, item_ids: Sequence[int]) -> dict[int, Line]:
+        return {id_: _line(decided) for id_, decided in self._stored(session, item_ids).items()}
+
+    def read(self, raw: object) -> Decided:
+        check_json(raw, whole="skills")
+        return validated(Decided, raw, whole="assigned")
+
+    def unknown(self, session: Session, decided: Sequence[Decided], caller: Caller) -> list[FieldProblem | None]:
+        known = AssignmentRepository(session).keys_of_skills(_named(decided), caller.org_id)
+        return [
+            next(
+                (
+                    FieldProblem(f"assigned.{place}.skill_id", f"there is no skill {each.skill_id}")
+                    for place, each in enumerate(one.assigned)
+                    if each.skill_id not in known
+                ),
+                None,
+            )
+            for one in decided
+        ]
+
+    def write(self, session: Session, decided: Mapping[int, Decided], caller: Caller) -> set[int]:
+        """Store decisions; see `SkillsOfItems`.
+
+        Raises
+        ------
+        Conflict
+            A skill was deleted at this moment, or has as many tools as it may have.
+        """
+        ids = list(decided)
+        assignments = AssignmentRepository(session)
+        assignments.lock_items(ids, caller.org_id)
+        assignments.lock_memberships(
+            possible_keys(_named(decided.values()), caller.org_id) | assignments.of_items(ids), caller.org_id
+        )
+        stored = self._stored(session, ids)
+        differing = {id_: one for id_, one in decided.items() if id_ in stored and not one.same_as(stored[id_])}
+        if differing:
+            keys = _keys(session, differing, caller)
+            _store(session, differing, keys)
+        _take_off(session, [id_ for id_, one in decided.items() if not one.waits])
+        return set(differing)
+
+    @staticmethod
+    def _stored(session: Session, item_ids: Sequence[int]) -> dict[int, Decided]:
+        rows = session.run("decisions_on_items", ids=list(item_ids))
+        return {row[0]: _to_decided(*row[1:]) for row in rows}
+
+
+def _keys(session: Session, decided: Mapping[int, Decided], caller: Caller) -> dict[str, SkillKey]:
+    """Return the keys of all skills that are named, which have room for the items. Raises `Conflict`."""
+    named = _named(decided.values())
+    keys = AssignmentRepository(session).keys_of_skills(named, caller.org_id)
+    if missing := sorted(named - keys.keys()):
+        raise Conflict(f"skill {missing[0]} was deleted meanwhile: import the lines again", ErrorCode.CHANGED_MEANWHILE)
+    room = AssignmentRepository(session).room(keys.values(), list(decided), caller.org_id)
+    wanted = Counter(each.skill_id for one in decided.values() for each in one.assigned)
+    if full := sorted(skill_id for skill_id, number in wanted.items() if number > room[keys[skill_id]]):
+        raise Conflict(f"{full[0]}: the skill has as many tools as it may have", ErrorCode.SKILL_FULL)
+    return keys
+
+
+def _store(session: Session, decided: Mapping[int, Decided], keys: Mapping[str, SkillKey]) -> None:
+    rows = json.dumps(
+        [
+            {
+                "tool_id": item_id,
+                "skill_key": keys[each.skill_id],
+                "confidence": each.confidence,
+                "is_primary": each.is_primary,
+                "source": each.source.value,
+                "reasoning": each.reasoning,
+                "assigned_at": iso(each.assigned_at),
+            }
+            for item_id, one in decided.items()
+            for each in one.assigned
+        ]
+    )
+    session.run("delete_assignments", tool_ids=sorted(decided), rows=rows)
+    session.run("demote_primaries", rows=rows)
+    session.run("restore_assignments", rows=rows)
+    by_somebody = [
+        {
+            "tool_id": item_id,
+            "input_hash": one.input_hash,
+            "classifier": one.decided_by,
+            "classified_at": iso(one.decided_at),
+        }
+        for item_id, one in decided.items()
+        if one.decided_by is not None
+    ]
+    session.run("restore_classifications", rows=json.dumps(by_somebody))
+    ClassificationRepository(session).forget([id_ for id_, one in decided.items() if one.decided_by is None])
+    SuggestionRepository(session).drop_of([id_ for id_, one in decided.items() if one.assigned])
+
+
+def _take_off(session: Session, item_ids: Sequence[int]) -> None:
+    """Take items off the queue of those that are to be classified: what was decided on them holds."""
+    outbox = OutboxRepository(session)
+    if waiting := outbox.versions(QueueName.CLASSIFY, [str(id_) for id_ in item_ids]):
+        outbox.done(QueueName.CLASSIFY, waiting)
+
+
+def _named(decided: Iterable[Decided]) -> set[str]:
+    return {each.skill_id for one in decided for each in one.assigned}
+
+
+def _to_decided(
+    classifier: str | None, at: datetime | None, input_hash: str | None, waits: bool, assigned: list[list[Any]] | None
+) -> Decided:
+    return Decided.model_construct(
+        decided_by=classifier,
+        decided_at=at,
+        input_hash=input_hash,
+        waits=waits,
+        assigned=tuple(
+            Assigned.model_construct(
+                skill_id=id_in_key(key),
+                confidence=float(confidence),
+                is_primary=is_primary,
+                source=AssignmentSource(source),
+                reasoning=reasoning,
+                assigned_at=datetime.fromisoformat(assigned_at),
+            )
+            for key, confidence, is_primary, source, reasoning, assigned_at in assigned or ()
+        ),
+    )
+
+
+def _line(decided: Decided) -> dict[str, Any]:
+    return {
+        "decided_by": decided.decided_by,
+        "decided_at": shown_moment(decided.decided_at),
+        "input_hash": decided.input_hash,
+        "waits": decided.waits,
+        "assigned": [
+            {
+                "skill_id": each.skill_id,
+                "confidence": each.confidence,
+                "is_primary": each.is_primary,
+                "source": each.source.value,
+                "reasoning": each.reasoning,
+                "assigned_at": shown_moment(each.assigned_at),
+            }
+            for each in decided.assigned
+        ],
+    }

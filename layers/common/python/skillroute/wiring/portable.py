@@ -1,0 +1,62 @@
+"""Export and import of all that an organisation has, over the kinds of all slices, and their routes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillroute.wiring.catalogue import CatalogueParts
+from skillroute.wiring.mail import MailParts
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from skillroute.core.http.auth import Access
+    from skillroute.core.portable.export import Export
+    from skillroute.core.portable.model import Portable
+    from skillroute.core.portable.restore import ImportLines
+
+
+class PortableParts(CatalogueParts, MailParts):
+    """Lines of every kind."""
+
+    @cached_property
+    def portable_kinds(self) -> list[Portable]:
+        """In the order in which they are written: each names only what stands before it."""
+        from skillroute.catalogue.portable import PortableItems, RestoreItems
+        from skillroute.mail.portable import PortableMail, RestoreMail
+        from skillroute.mail.sync import MAIL_KINDS
+        from skillroute.registry.portable import PortableEntities
+        from skillroute.skills.portable import PortableSkills, RestoreSkills
+        from skillroute.skills.portable_decisions import ItemDecisions
+        from skillroute.skills.portable_suggestions import PortableSuggestions, RestoreSuggestions
+
+        stored, skills = (self.database, self.document_embedder), ItemDecisions()
+        mail = RestoreMail(*stored, **self.job)
+        return [
+            PortableSkills(RestoreSkills(*stored, **self.job)),
+            PortableItems(RestoreItems(*stored, self.servers, skills, **self.job), skills),
+            PortableSuggestions(RestoreSuggestions(*stored, **self.job)),
+            # Behind the tools, so that what a server is found by is derived once.
+            PortableEntities("server", self.sync_registry),
+            PortableEntities("agent", self.sync_registry),
+            *(PortableMail(kind, mail) for kind in MAIL_KINDS),
+        ]
+
+    @cached_property
+    def export(self) -> Export:
+        from skillroute.core.portable.export import Export
+
+        return Export(self.database, self.portable_kinds)
+
+    @cached_property
+    def import_lines(self) -> ImportLines:
+        from skillroute.core.portable.restore import ImportLines
+
+        return ImportLines(self.portable_kinds)
+
+    def portable_routers(self, access: Access) -> list[APIRouter]:
+        """Return the routes of export and import."""
+        from skillroute.core.http.portable_routes import portable_router
+
+        return [portable_router(self.export, self.import_lines, access)]
