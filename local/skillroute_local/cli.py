@@ -13,6 +13,8 @@ from skillroute.core.errors import SkillrouteError
 from skillroute_local.commands import dlq, sam_env, skills
 from skillroute_local.commands.connect import connect
 from skillroute_local.commands.eval_ import eval_
+from skillroute_local.commands.export import EXAMPLES as EXPORT_EXAMPLES
+from skillroute_local.commands.export import export
 from skillroute_local.commands.import_ import EXAMPLES, import_
 from skillroute_local.commands.search import search
 from skillroute_local.commands.shared import DATABASE, err, listed, out, parts_here, progress_bar, run_here
@@ -37,6 +39,7 @@ app.add_typer(skills.app, name="skills")
 app.command()(search)
 app.command()(connect)
 app.command("eval", epilog=DATABASE)(eval_)
+app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command("import", epilog=EXAMPLES)(import_)
 app.command()(status)
 app.command("token")(make_token)

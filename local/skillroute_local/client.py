@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import httpx
 
+from skillroute_local.again import PATIENT, Repeated
 from skillroute_local.errors import LocalError
 from skillroute_local.loopback import HOST
 
@@ -16,19 +17,20 @@ from skillroute_local.loopback import HOST
 _EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)")
 _SERVICE = "execute-api"
 
-Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages"]
-"""The kinds of things that can be written, mostly from files."""
+Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages", "lines"]
+"""The kinds of things that can be written, mostly from files; lines are those of an export."""
 
-_PUTS: dict[Written, tuple[str, str]] = {
-    "items": ("/api/v1/tools", "items"),
-    "servers": ("/api/v1/servers", "servers"),
-    "agents": ("/api/v1/agents", "agents"),
-    "projects": ("/api/v1/mail/projects", "projects"),
-    "products": ("/api/v1/mail/products", "products"),
-    "mail_agents": ("/api/v1/mail/agents", "agents"),
-    "messages": ("/api/v1/mail/messages", "messages"),
+_WRITES: dict[Written, tuple[str, str]] = {
+    "lines": ("POST /api/v1/import", "lines"),
+    "items": ("PUT /api/v1/tools", "items"),
+    "servers": ("PUT /api/v1/servers", "servers"),
+    "agents": ("PUT /api/v1/agents", "agents"),
+    "projects": ("PUT /api/v1/mail/projects", "projects"),
+    "products": ("PUT /api/v1/mail/products", "products"),
+    "mail_agents": ("PUT /api/v1/mail/agents", "agents"),
+    "messages": ("PUT /api/v1/mail/messages", "messages"),
 }
-"""The path of each kind, and how its body calls them."""
+"""The route of each kind, and how its body calls them."""
 
 
 class Client:
@@ -59,6 +61,7 @@ class Client:
         self._token = token
         region = None if token else sign_region or execute_api_region(url)
         self._signature = AwsSignature(region) if region else None
+        self._repeated = Repeated()
         self._http = httpx.Client(base_url=url, timeout=120.0, trust_env=False, auth=self._signature)
 
     def __enter__(self) -> Self:
@@ -78,10 +81,29 @@ class Client:
         return answer
 
     def put(self, kind: Written, values: list[dict[str, Any]]) -> dict[str, Any]:
-        """Call the `PUT` of a kind of things."""
-        path, name = _PUTS[kind]
-        answer: dict[str, Any] = self._call("PUT", path, {name: values})
+        """Call the bulk write of a kind of things."""
+        route, name = _WRITES[kind]
+        method, path = route.split(" ")
+        answer: dict[str, Any] = self._call(method, path, {name: values})
         return answer
+
+    def be_patient(self) -> None:
+        """Make calls again that fail in a way that may pass: for what may be done twice."""
+        self._repeated.retry = PATIENT
+
+    @property
+    def lost_answers(self) -> int:
+        """How many calls were made again whose first attempt may have done its work."""
+        return self._repeated.lost
+
+    def export_page(self, kinds: Sequence[str], after: str | None, limit: int) -> list[bytes]:
+        """Call `GET /api/v1/export`, and return the lines of a page."""
+        where = {"limit": str(limit)}
+        if after is not None:
+            where["after"] = after
+        elif kinds:
+            where["kind"] = ",".join(kinds)
+        return self._send("GET", f"/api/v1/export?{httpx.QueryParams(where)}").content.splitlines()
 
     def items(self, *, limit: int, offset: int, **where: str) -> list[dict[str, Any]]:
         """Call `GET /api/v1/tools`; `where` are its conditions, such as the server."""
@@ -113,15 +135,21 @@ class Client:
         return answer
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
-        try:
-            response = self._http.request(method, path, json=body, headers=self._headers())
-        except httpx.HTTPError as error:
-            is_here = httpx.URL(self._url).host in {HOST, "localhost"}
-            hint = ": start it with `make run`" if is_here else ""
-            raise LocalError(f"{self._url} does not answer ({error}){hint}") from error
+        response = self._send(method, path, body)
+        return response.json() if response.content else None
+
+    def _send(self, method: str, path: str, body: object = None) -> httpx.Response:
+        response = self._repeated.run(
+            lambda: self._http.request(method, path, json=body, headers=self._headers()), self._unreachable
+        )
         if response.is_success:
-            return response.json() if response.content else None
+            return response
         raise LocalError(f"{response.status_code}: {_detail(response)}{self._hint(response)}")
+
+    def _unreachable(self, error: httpx.HTTPError) -> str:
+        is_here = httpx.URL(self._url).host in {HOST, "localhost"}
+        hint = ": start it with `make run`" if is_here else ""
+        return f"{self._url} does not answer ({error}){hint}"
 
     def _hint(self, response: httpx.Response) -> str:
         if response.status_code == 401:

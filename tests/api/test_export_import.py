@@ -148,9 +148,10 @@ def test_pages_are_one_moment_or_the_end_says_what_changed(system: System, clien
     assert (len(rest), end["kind"], end["changed"]) == (3, "end", ["tool"])
     *again, end = page(client, after=end["after"])
     assert {line["kind"] for line in again} == {"tool"}
-    assert (len(again), end["changed"]) == (5, [])
+    assert (len(again), end["kinds"], end["changed"]) == (5, ["tool"], [])
     # AND of what stayed as it is nothing is repeated
-    assert page(client, after=end["after"]) == [{"kind": "end", "after": end["after"], "changed": []}]
+    after = page(client, after=end["after"])[-1]["after"]
+    assert page(client, after=end["after"]) == [{"kind": "end", "after": after, "kinds": [], "changed": []}]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_pages_are_one_moment_or_the_end_says_what_changed(system: System, clien
         (lambda system, ids: system.parts.catalogue.delete(ids["item"], LAPTOP), "tool"),
         (lambda system, ids: system.change("garden", parent_domain="home"), "skill"),
         (lambda system, ids: system.parts.review_suggestions.reject(ids["suggestion"], None, LAPTOP), "suggestion"),
-        (lambda system, ids: system.parts.registry.set_enabled("server", ids["server"], LAPTOP, is_enabled=False), "server"),
+        (lambda system, ids: system.sql("UPDATE mcp.registry_entities SET is_enabled = false"), "server"),
         (lambda system, ids: system.parts.mail.delete("product", ids["product"], LAPTOP), "product"),
         (lambda system, ids: system.parts.mail.acknowledge(ids["message"], "planner", LAPTOP), "message"),
     ],
@@ -193,10 +194,10 @@ def test_a_kind_alone_is_exported_where_it_is_asked_for(system: System, client: 
     [
         ({"kind": "tools"}, "kind"),
         ({"after": "nonsense"}, "after"),
-        ({"after": str(Cursor({"tool": ""}, ("tool",), -1))}, "after"),
-        ({"after": str(Cursor({"weather": ""}, ()))}, "after"),
-        ({"after": str(Cursor({"tool": ""}, ("skill",)))}, "after"),
-        ({"after": str(Cursor({"tool": ""}, ())), "kind": "skill"}, "kind"),
+        ({"after": str(Cursor({"tool": ""}, ("tool",), ("tool",), -1))}, "after"),
+        ({"after": str(Cursor({"weather": ""}))}, "after"),
+        ({"after": str(Cursor({"tool": ""}, todo=("skill",)))}, "after"),
+        ({"after": str(Cursor({"tool": ""})), "kind": "skill"}, "kind"),
         ({"limit": 0}, "limit"),
     ],
 )

@@ -25,6 +25,7 @@ Examples:
   skillroute import ~/.claude/skills              folders with a SKILL.md
   skillroute import servers.json                  a registry's list of servers
   skillroute import .mcp.json --prune             all servers of an mcp.json
+  skillroute import backup.ndjson                 what skillroute export wrote; - is stdin
   skillroute import --mcp "uvx mcp-server-time" --server time
   skillroute import --mcp https://example.com/mcp --server docs --watch
 """
@@ -33,12 +34,13 @@ _MAIL = {"projects", "products", "mail_agents", "messages"}
 
 
 def import_(
+    context: typer.Context,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="[SOURCES]...",
             help="Files and folders: items as JSON or JSON Lines, a tools/list answer, an OpenAPI 3 document, an "
-            "mcp.json, a registry's servers, Agent Skills. The content shows which.",
+            "mcp.json, a registry's servers, Agent Skills, an export. The content shows which. - is standard input.",
         ),
     ] = None,
     format_: Annotated[
@@ -46,7 +48,7 @@ def import_(
         typer.Option(
             "--format",
             help="The format of SOURCES, instead of what their content shows: jsonl, json, tools-list, openapi, "
-            "agent-skills, mcp-registry, mcp-config.",
+            "agent-skills, mcp-registry, mcp-config, backup.",
         ),
     ] = None,
     mcp: Annotated[
@@ -108,8 +110,12 @@ def import_(
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
     agent mail. Tools come first and messages last, whatever the order here.
     """
+    from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input  # noqa: PLC0415
+
+    if watch and STANDARD_INPUT in (files or ()):
+        raise LocalError("--watch looks at files again, and standard input is read once: leave out --watch or -")
     named: dict[Written, Sequence[Path]] = {
-        "items": files or (),
+        "items": context.with_resource(with_standard_input(files or ())),
         "servers": servers or (),
         "agents": agents or (),
         "projects": projects or (),
@@ -123,6 +129,7 @@ def import_(
     if dry_run and watch:
         raise LocalError("--dry-run shows one import, and --watch repeats it: leave one of them out")
     with client_for(url, token, sign_region) as client:
+        client.be_patient()
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
         from skillroute_local.importing.run import Import  # noqa: PLC0415
@@ -134,8 +141,14 @@ def import_(
         if watch:
             _watch(importing, sources)
             return
-        with bars() as make_bar:
-            report = importing.compare(make_bar, show_change) if dry_run else importing.write(make_bar)
+        try:
+            with bars() as make_bar:
+                report = importing.compare(make_bar, show_change) if dry_run else importing.write(make_bar)
+        except LocalError:
+            if importing.report.counts:
+                show_report(importing.report, dry_run=False)
+                err.print("it ended early: import the same again, and what is there is left alone", highlight=False)
+            raise
     show_report(report, dry_run=dry_run)
     if report.problems:
         raise typer.Exit(1)

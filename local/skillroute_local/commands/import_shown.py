@@ -12,7 +12,6 @@ from skillroute_local.commands.shared import err, out, progress_bar
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from skillroute_local.client import Written
     from skillroute_local.importing.compare import Change
     from skillroute_local.importing.report import ImportReport
 
@@ -52,7 +51,7 @@ def _show_lines(lines: Sequence[str]) -> None:
         err.print(f"and {left.total()} more: {often}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _show_counts(kind: Written, counts: Counter[str], tools: Counter[str]) -> None:
+def _show_counts(kind: str, counts: Counter[str], tools: Counter[str]) -> None:
     line = _counted(counts, _STATUSES)
     if counts["removed"]:
         line = f"{line}, {counts['removed']} removed"

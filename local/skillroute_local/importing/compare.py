@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from skillroute.registry.schemas import EntityGiven
 from skillroute_local.client import Written
 from skillroute_local.importing.check import Checked
 from skillroute_local.importing.stored import Catalogue, Stored, same_item
+from skillroute_local.line_keys import key_of
 
 _FIELDS = ("description", "input_schema", "output_schema", "annotations", "tags", "metadata")
 _ENTITY_FIELDS = ("name", "description", "tags")
@@ -32,7 +33,7 @@ class Change:
         The fields that differ.
     """
 
-    kind: Written
+    kind: str
     what: What
     name: str
     detail: str = ""
@@ -42,6 +43,8 @@ def compared(rows: Iterable[Checked], catalogue: Catalogue) -> Iterator[Change]:
     """Yield what would become of each row, and of the tools of servers that come with them."""
     for valid in rows:
         kind, content = valid.row.kind, valid.content
+        if kind == "lines":
+            yield _line(valid.row.value, catalogue)
         if isinstance(content, ItemContent):
             yield _item(content, catalogue)
         elif isinstance(content, EntityGiven) and (kind in {"servers", "agents"}):
@@ -80,6 +83,17 @@ def _tools(server: str, tools: Iterable[ItemContent], catalogue: Catalogue) -> I
     for key, row in catalogue.items(server).items():
         if key.type == "tool" and key not in known:
             yield removed(row)
+
+
+def _line(line: Mapping[str, Any], catalogue: Catalogue) -> Change:
+    key = key_of(line)
+    kind, *names = key
+    name = f"{kind} {'/'.join(str(name) for name in names if name)}"
+    stored = catalogue.lines().get(key)
+    if stored is None:
+        return Change(kind, "created", name)
+    differs = sorted(name for name in {*stored, *line} if (stored.get(name) or None) != (line.get(name) or None))
+    return Change(kind, "updated" if differs else "unchanged", name, ", ".join(differs))
 
 
 def _entity(kind: Written, given: EntityGiven, catalogue: Catalogue) -> Change:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillroute_local.errors import LocalError
-from skillroute_local.importing import agent_skills, items, openapi, registry_list, running, tools_list
+from skillroute_local.importing import agent_skills, backup, items, openapi, registry_list, running, tools_list
 from skillroute_local.importing.content import Broken, Content, Folder, Lines, content_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Unreadable
 
@@ -32,6 +32,7 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
+    "backup": Format("what `skillroute export` wrote", backup.is_backup, backup.read_backup),
     "jsonl": Format("items, one JSON object a line", items.is_lines, items.read_item_lines),
     "agent-skills": Format("folders with a SKILL.md", agent_skills.is_folder, agent_skills.read_folder),
     "openapi": Format("an OpenAPI 3 document, JSON or YAML", openapi.is_document, openapi.read_operations),

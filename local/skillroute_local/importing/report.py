@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from skillroute_local.client import Written
-
 
 @dataclass(slots=True)
 class ImportReport:
@@ -15,7 +13,7 @@ class ImportReport:
     Attributes
     ----------
     counts : dict of counters
-        How many of each kind were created, updated, unchanged, removed and failed.
+        How many of each kind were created, updated, unchanged, removed and failed; lines of an export by their kinds.
     tools : counter
         The same of the tools that servers came with; `removed` are those that these no longer have, `refused` those
         whose texts the embedding model does not take.
@@ -31,7 +29,7 @@ class ImportReport:
         Whether some have no vector until the embedding model is back.
     """
 
-    counts: dict[Written, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     tools: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -39,7 +37,7 @@ class ImportReport:
     notes: list[str] = field(default_factory=list)
     waiting_for_model: bool = False
 
-    def fail(self, kind: Written, problem: str) -> None:
+    def fail(self, kind: str, problem: str) -> None:
         """Note something that was not stored."""
         self.counts[kind]["failed"] += 1
         self.problems.append(problem)

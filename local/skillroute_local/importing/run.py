@@ -45,6 +45,11 @@ class Import:
     client : Client
     prune : bool
         Whether what is gone is removed.
+
+    Attributes
+    ----------
+    report : ImportReport
+        The latest one; of an import that ended early, what had become of things by then.
     """
 
     def __init__(self, wanted: Sequence[Wanted], client: Client, *, prune: bool) -> None:
@@ -55,10 +60,11 @@ class Import:
         # Those that were read since it was last sure what is gone.
         self._to_prune: dict[int, Source] = {}
         self._writes_global: bool | None = None
+        self.report = ImportReport()
 
     def write(self, bars: Bars, places: Iterable[int] | None = None) -> ImportReport:
         """Write sources, all unless places are named. Raises `LocalError`."""
-        report = ImportReport()
+        report = self.report = ImportReport()
         self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance))
         for source, row in self._gone(Catalogue(self._client), report):
             if row["org_id"] is not None or self._is_global():

@@ -35,10 +35,16 @@ def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress
     stored: int | None = None
     for batch in _batches(valid.row for valid in rows):
         kind = batch[0].kind
+        lost = client.lost_answers
         answer = client.put(kind, [row.value for row in batch])
+        if client.lost_answers > lost:
+            report.notes.append(
+                f"{batch[0].where}: the connection broke, and {len(batch)} rows were sent again: what had been written "
+                "of them counts as unchanged"
+            )
         report.waiting_for_model |= "embedding_unavailable" in answer["degraded"]
         for result in answer["results"]:
-            report.counts[kind][result["status"]] += 1
+            report.counts[result.get("kind") or kind][result["status"]] += 1
             report.tools.update(result.get("tools") or {})
             where = batch[result["index"]].where
             if error := result["error"]:

@@ -9,6 +9,8 @@ from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.core.hashing import content_hash
 
 from skillroute_local.client import Client
+from skillroute_local.exporting import exported_lines
+from skillroute_local.line_keys import key_of
 
 _PAGE = 500
 
@@ -27,6 +29,7 @@ class Catalogue:
         self._client = client
         self._items: dict[str, dict[ItemKey, Stored]] = {}
         self._entities: dict[str, dict[str, Stored]] = {}
+        self._lines: dict[tuple[str, ...], Stored] | None = None
         self.has_own = False  # whether an organisation's item was among those that were read
 
     def items(self, server: str) -> dict[ItemKey, Stored]:
@@ -43,6 +46,12 @@ class Catalogue:
             rows = _all(lambda offset: self._client.entities(kind, limit=_PAGE, offset=offset))
             self._entities[kind] = {row["path"]: row for row in _own_last(rows)}
         return self._entities[kind]
+
+    def lines(self) -> dict[tuple[str, ...], Stored]:
+        """Return all that an export has, by kind and natural key."""
+        if self._lines is None:
+            self._lines = {key_of(line): line for line in exported_lines(self._client)}
+        return self._lines
 
 
 def same_item(stored: Stored, content: ItemContent) -> bool:

@@ -25,18 +25,21 @@ class Cursor:
     ----------
     versions : mapping of kind to str
         Of each kind of the export, in its order: the version that its rows were read at.
+    kinds : tuple of str
+        Those that are read since the last end.
     todo : tuple of str
-        The kinds that are not exported yet, the one that is being exported first; empty at the end.
+        Those of them that are not exported yet, the one that is being exported first; empty at the end.
     after : int
         The last key of the first of them.
     """
 
     versions: Mapping[str, str]
-    todo: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    todo: tuple[str, ...] = ()
     after: int = 0
 
     def __str__(self) -> str:
-        value = [_FORMAT, self.versions, list(self.todo), self.after]
+        value = [_FORMAT, self.versions, list(self.kinds), list(self.todo), self.after]
         return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).decode().rstrip("=")
 
     @classmethod
@@ -53,11 +56,11 @@ class Cursor:
 
     @classmethod
     def _of(cls, found: Any) -> Cursor | None:
-        form, versions, todo, after = found
+        form, versions, kinds, todo, after = found
         if form != _FORMAT or not versions or not all(isinstance(version, str) for version in versions.values()):
             return None
-        if [kind for kind in versions if kind in todo] != todo:  # each once, in their order
+        if any([kind for kind in versions if kind in some] != some for some in (kinds, todo)):  # each once, in order
             return None
         if not isinstance(after, int) or isinstance(after, bool) or not 0 <= after <= _LAST_KEY:
             return None
-        return cls(versions, tuple(todo), after)
+        return cls(versions, tuple(kinds), tuple(todo), after)

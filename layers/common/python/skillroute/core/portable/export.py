@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillroute.core.answer_size import PAGE_BYTES, on_the_way
@@ -61,9 +61,10 @@ class Export:
     def __call__(self, kinds: Sequence[str], after: str | None, caller: Caller, *, limit: int) -> list[bytes]:
         """Return the lines of a page; the last one says where to go on.
 
-        That line is ``{"kind": "page", "after": ...}``, or at the end ``{"kind": "end", "after": ..., "changed":
-        [...]}``. Kinds that are named there changed while they were read. An export that goes on after an end repeats
-        the kinds that have changed since they were read, each whole, and no others.
+        That line is ``{"kind": "page", "after": ..., "kinds": [...]}``, with the kinds that are being read, or at the
+        end ``{"kind": "end", "after": ..., "kinds": [...], "changed": [...]}``: those that are named last changed
+        while they were read. An export that goes on after an end repeats the kinds that have changed since they were
+        read, each whole, and no others.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class Export:
         if unknown := [kind for kind in kinds if kind not in self._kinds]:
             raise InvalidInput("kind", f"{unknown[0][:64]!r} is none of {', '.join(self._kinds)}")
         if after is None:
-            return Cursor({kind: "" for kind in self._kinds if kind in kinds or not kinds}, ())
+            return Cursor({kind: "" for kind in self._kinds if kind in kinds or not kinds})
         cursor = Cursor.parse(after)
         if not set(cursor.versions) <= set(self._kinds):
             raise InvalidInput("after", "is that of another version's export: leave it out to begin anew")
@@ -101,7 +102,7 @@ class Export:
         """Return where an export begins: with the kinds that differ from what was read of them."""
         now = self._versions(session, cursor, caller)
         todo = tuple(kind for kind, version in now.items() if version != cursor.versions[kind])
-        return Cursor(now, todo)
+        return Cursor(now, todo, todo)
 
     def _page(self, session: Session, cursor: Cursor, caller: Caller, limit: int) -> list[bytes]:
         page = _Page(limit, [])
@@ -109,14 +110,14 @@ class Export:
         while todo:
             for key, line in self._rows(session, todo[0], after, page, caller):
                 if not page.take({"kind": todo[0], **line}):
-                    return [*page.lines, _last(Cursor(cursor.versions, tuple(todo), after))]
+                    return [*page.lines, _last(replace(cursor, todo=tuple(todo), after=after))]
                 after = key
             if page.is_full:
-                return [*page.lines, _last(Cursor(cursor.versions, tuple(todo), after))]
+                return [*page.lines, _last(replace(cursor, todo=tuple(todo), after=after))]
             todo, after = todo[1:], 0
         now = self._versions(session, cursor, caller)
         changed = [kind for kind, version in now.items() if version != cursor.versions[kind]]
-        return [*page.lines, _last(Cursor(cursor.versions, ()), changed)]
+        return [*page.lines, _last(replace(cursor, todo=(), after=0), changed)]
 
     def _rows(
         self, session: Session, kind: str, after: int, page: _Page, caller: Caller
@@ -135,9 +136,10 @@ class Export:
 
 
 def _last(cursor: Cursor, changed: Sequence[str] | None = None) -> bytes:
+    on = {"after": str(cursor), "kinds": list(cursor.kinds)}
     if changed is None:
-        return _to_bytes({"kind": PAGE_END, "after": str(cursor)})
-    return _to_bytes({"kind": END, "after": str(cursor), "changed": list(changed)})
+        return _to_bytes({"kind": PAGE_END, **on})
+    return _to_bytes({"kind": END, **on, "changed": list(changed)})
 
 
 def _to_bytes(line: Mapping[str, Any]) -> bytes:

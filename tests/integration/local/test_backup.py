@@ -1,0 +1,285 @@
+"""`skillroute export` and the import of what it wrote: whole, of one moment, and over connections that break."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.retry import Retry
+from skillroute_local.again import Repeated
+from skillroute_local.client import Client
+from skillroute_local.errors import LocalError
+from skillroute_local.exporting import MOST_ROUNDS, Exported, export
+from skillroute_local.importing.compare import Change
+from skillroute_local.importing.model import Choices
+from skillroute_local.importing.report import ImportReport
+from skillroute_local.importing.run import Import
+from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input
+from skillroute_local.importing.wanted import wanted
+from skillroute_local.line_keys import KINDS
+
+from tests.api.one_app import app_over
+from tests.api.routes import fill
+from tests.builders import System, lent_system
+from tests.conftest import fresh_database
+from tests.doubles import EdgeIndexes
+
+
+class OverApp(Client):
+    """A client of an app in this process, whose calls a test may spoil: `spoil` is called before and after each."""
+
+    def __init__(self, system: System, spoil: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__("http://testserver")
+        self.waited: list[float] = []
+        self._repeated = Repeated(Retry(attempts=4, base_s=0.0, sleep=self.waited.append))
+        self._http = _Spoilt(app_over(system), spoil)
+
+
+class _Spoilt(TestClient):
+    def __init__(self, app: Any, spoil: Callable[[str], None]) -> None:
+        super().__init__(app, raise_server_exceptions=False)
+        self._spoil = spoil
+
+    def request(self, *args: Any, **kwargs: Any) -> httpx.Response:
+        self._spoil("before")
+        answer = super().request(*args, **kwargs)
+        self._spoil("after")
+        return answer
+
+
+class NoBar:
+    def sized(self, size: int) -> None: ...
+
+    def advance(self, done: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+@pytest.fixture
+def system(emptied_database_url: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
+    with lent_system(emptied_database_url, edge_indexes, embedder=HashingEmbedder()) as system:
+        yield system
+
+
+@pytest.fixture
+def other(postgres_server: Any, migrated_template: str, edge_indexes: EdgeIndexes) -> Iterator[System]:
+    with (
+        fresh_database(postgres_server, migrated_template) as url,
+        lent_system(url, edge_indexes, embedder=HashingEmbedder()) as system,
+    ):
+        yield system
+
+
+def exported(client: Client, *, page: int = 500) -> tuple[bytes, Exported]:
+    to = io.BytesIO()
+    report = export(client, (), to, page=page)
+    return to.getvalue(), report
+
+
+def backup(client: Client, folder: Path) -> Path:
+    file = folder / "backup.ndjson"
+    file.write_bytes(exported(client)[0])
+    return file
+
+
+def importing(client: Client, file: Path) -> Import:
+    return Import(wanted({"items": [file]}, None, Choices(), None, watch=False), client, prune=False)
+
+
+def imported(client: Client, file: Path) -> ImportReport:
+    return importing(client, file).write(lambda _: NoBar())
+
+
+def compared(client: Client, file: Path) -> tuple[ImportReport, list[Change]]:
+    changes: list[Change] = []
+    return importing(client, file).compare(lambda _: NoBar(), changes.append), changes
+
+
+def counted(report: ImportReport) -> dict[str, dict[str, int]]:
+    return {kind: dict(counts) for kind, counts in report.counts.items()}
+
+
+def test_the_command_line_knows_the_kinds_of_the_api(system: System) -> None:
+    assert tuple(portable.kind for portable in system.parts.portable_kinds) == KINDS
+
+
+def test_a_backup_is_recognised_by_its_lines_and_restores_everything(
+    system: System, other: System, tmp_path: Path
+) -> None:
+    fill(system)
+    file = backup(OverApp(system), tmp_path)
+    *_, end = (json.loads(line) for line in file.read_text("utf-8").splitlines())
+    # WHEN it is compared with an empty Skillroute, imported, and compared again
+    client = OverApp(other)
+    before, changes = compared(client, file)
+    report = imported(client, file)
+    after, _ = compared(client, file)
+    # THEN the comparison says what the import does, and everything is there
+    assert counted(before) == counted(report) == {kind: {"created": n} for kind, n in end["lines"].items() if n}
+    assert {change.name for change in changes} > {"skill garden", "tool tool/water_plants", "message garden"}
+    assert counted(after) == {kind: {"unchanged": number} for kind, number in end["lines"].items() if number}
+    assert (report.problems, report.notes) == ([], [])
+    assert exported(client)[0].splitlines()[:-1] == file.read_bytes().splitlines()[:-1]
+
+
+def test_a_comparison_names_what_differs(system: System, tmp_path: Path) -> None:
+    fill(system)
+    client = OverApp(system)
+    file = backup(client, tmp_path)
+    system.change("garden", name="Another")
+    report, changes = compared(client, file)
+    assert [(change.what, change.name, change.detail) for change in changes if change.what != "unchanged"] == [
+        ("updated", "skill garden", "name")
+    ]
+    assert report.counts["skill"] == {"updated": 1}
+
+
+def test_what_changes_while_it_is_exported_is_read_again(system: System) -> None:
+    fill(system)
+    names = iter(["late", "later"])
+
+    def write(when: str) -> None:
+        if when == "after" and (name := next(names, None)) is not None:
+            system.put(name)
+
+    text, report = exported(OverApp(system, write), page=2)
+    lines = [json.loads(line) for line in text.splitlines()]
+    found = [line["name"] for line in lines if line["kind"] == "tool"]
+    assert found == ["encode_video", "water_plants", "open_valves", "late", "later"]
+    assert (report.changed, lines[-1]["lines"]["tool"], lines[-1]["lines"]["skill"]) == ([], 5, 1)
+    assert lines[:-1] == [json.loads(line) for line in exported(OverApp(system))[0].splitlines()][:-1]
+
+
+def test_what_never_rests_is_said_to_be_of_several_moments(system: System) -> None:
+    system.put("busy", "other", "another")
+    numbers = iter(range(1000))
+    calls = []
+
+    def write(when: str) -> None:
+        if when == "after":
+            calls.append(system.put("busy", description=f"Busy {next(numbers)}."))
+
+    text, report = exported(OverApp(system, write), page=2)
+    assert (report.changed, len(text.splitlines())) == (["tool"], 4)
+    assert len(calls) == 2 * MOST_ROUNDS
+
+
+def test_what_is_deleted_while_it_is_exported_leaves_no_lines(system: System) -> None:
+    system.put("gone")
+    system.create("garden")
+    waits = iter([True])
+
+    def delete(when: str) -> None:
+        if when == "after" and next(waits, False):
+            system.sql("DELETE FROM mcp.tools")
+
+    text, report = exported(OverApp(system, delete), page=2)
+    assert ([json.loads(line)["kind"] for line in text.splitlines()], report.changed) == (["skill", "end"], [])
+
+
+def test_a_lost_answer_is_asked_for_again_and_no_result_is_lost(system: System, other: System, tmp_path: Path) -> None:
+    fill(system)
+    file = backup(OverApp(system), tmp_path)
+    lines = len(file.read_bytes().splitlines()) - 1
+    breaks = iter([False, True])
+
+    def spoil(when: str) -> None:
+        if when == "after" and next(breaks, False):
+            raise httpx.RemoteProtocolError("the server closed the connection")
+
+    client = OverApp(other, spoil)
+    client.health()  # it is there
+    report = imported(client, file)
+    # What the first attempt had written is unchanged in the second, which the notes say.
+    assert sum(sum(counts.values()) for counts in report.counts.values()) == lines
+    assert {status for counts in report.counts.values() for status in counts} == {"unchanged"}
+    assert client.lost_answers == 1
+    assert ["the connection broke" in note for note in report.notes] == [True]
+    assert exported(OverApp(other))[0].splitlines()[:-1] == file.read_bytes().splitlines()[:-1]
+
+
+def test_an_import_that_ends_early_still_says_what_it_did(system: System, other: System, tmp_path: Path) -> None:
+    system.put(*(f"tool_{number}" for number in range(150)))
+    file = backup(OverApp(system), tmp_path)
+    answers = iter([True])
+
+    def spoil(when: str) -> None:
+        if when == "before" and not next(answers, False):
+            raise httpx.ConnectError("nobody is there")
+
+    client = OverApp(other, spoil)
+    started = importing(client, file)
+    with pytest.raises(LocalError, match="does not answer"):
+        started.write(lambda _: NoBar())
+    assert started.report.counts["tool"] == {"created": 100}
+    # The same once more does the rest.
+    assert counted(imported(OverApp(other), file)) == {"tool": {"unchanged": 100, "created": 50}}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_asks_for_a_pause_gets_it(status: int) -> None:
+    waited: list[float] = []
+    answers = iter([httpx.Response(status, headers={"Retry-After": "7"}), httpx.Response(status), httpx.Response(200)])
+    repeated = Repeated(Retry(attempts=8, base_s=0.0, sleep=waited.append))
+    assert repeated.run(lambda: next(answers), str).status_code == 200
+    assert (waited, repeated.lost) == ([7.0, 0.0], 0)
+
+
+def test_the_last_refusal_is_the_answer() -> None:
+    answers = iter([httpx.Response(503, headers={"Retry-After": "1"})] * 3)
+    repeated = Repeated(Retry(attempts=3, base_s=0.0, sleep=lambda _: None))
+    assert repeated.run(lambda: next(answers), str).status_code == 503
+
+
+def test_a_server_that_was_never_there_is_not_waited_for() -> None:
+    def fails() -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    waited: list[float] = []
+    with pytest.raises(LocalError, match="refused"):
+        Repeated(Retry(attempts=8, sleep=waited.append)).run(fails, str)
+    assert waited == []
+
+
+def test_bad_lines_are_named_and_the_others_go_on(system: System, tmp_path: Path) -> None:
+    file = tmp_path / "backup.ndjson"
+    file.write_text(
+        '{"kind": "skill", "id": "garden", "name": "Garden", "description": "Water the plants."}\n'
+        "{broken\n"
+        '{"kind": "skill", "id": "Big", "name": "Big", "description": "Water the plants."}\n'
+        '{"kind": "tool", "name": "water"}\n',
+        encoding="utf-8",
+    )
+    report = imported(OverApp(system), file)
+    assert [problem.partition(": ")[0] for problem in report.problems] == ["backup.ndjson:2", "backup.ndjson:3"]
+    assert report.problems[1].startswith("backup.ndjson:3: id: must begin with a small letter")
+    assert counted(report) == {
+        "lines": {"failed": 1},
+        "skill": {"created": 1, "failed": 1},
+        "tool": {"created": 1},
+    }
+    assert report.notes == ["backup.ndjson: has no last line of kind end: it may be part of an export"]
+
+
+def test_an_export_of_nothing_is_a_backup_of_nothing(system: System, tmp_path: Path) -> None:
+    report = imported(OverApp(system), backup(OverApp(system), tmp_path))
+    assert (counted(report), report.problems, report.notes) == ({}, [], [])
+
+
+def test_standard_input_is_a_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"kind": "tool"}\n')))
+    with with_standard_input([tmp_path, STANDARD_INPUT]) as (folder, given):
+        assert (folder, given.name, given.read_bytes()) == (tmp_path, "stdin", b'{"kind": "tool"}\n')
+    assert not given.exists()
+
+
+def test_standard_input_is_read_once() -> None:
+    with pytest.raises(LocalError, match="once"), with_standard_input([STANDARD_INPUT, STANDARD_INPUT]):
+        pass
