@@ -52,6 +52,7 @@ SIGNED = {
     "mcp_metadata": "GET /.well-known/oauth-protected-resource",
     "mcp_metadata_of_path": "GET /.well-known/oauth-protected-resource/mcp",
     "search": "POST /api/v1/search",
+    "search_batch": "POST /api/v1/search/batch",
     "search_messages": "POST /api/v1/search/messages",
     "search_messages_explain": "POST /api/v1/search/messages",
     "search_messages_filtered": "POST /api/v1/search/messages",

@@ -34,6 +34,14 @@ def _finds_the_event(answer: dict[str, Any]) -> bool:
     return seen == ("create_event", "hybrid", [])
 
 
+def _finds_the_event_twice(answer: dict[str, Any]) -> bool:
+    """Two searches of a batch were answered, the second in MCP's format, and the third was refused."""
+    whole, mcp, refused = answer["results"]
+    tool = mcp["answer"]["tools"][0]
+    found = (whole["answer"]["tools"][0]["name"], tool["name"], tool["inputSchema"]["type"])
+    return found == ("create_event", "create_event", "object") and refused["error"]["status"] == 422
+
+
 def _written(status: str) -> Check:
     """Return a check that exactly one entity was written, with this outcome and its vector."""
     return lambda answer: (answer[status], answer["failed"], answer["degraded"]) == (1, 0, [])
@@ -152,6 +160,7 @@ SIGNED = (
     Step("skills", "suggestions_groups", 200, lambda found: isinstance(found, list)),
     Step("skills", "suggestions_review", 200, lambda answer: len(answer["results"]) == 1),
     Step("search", "search", 200, _finds_the_event),
+    Step("search", "search_batch", 200, _finds_the_event_twice),
     Step("mcp", "mcp_call", 200, _tells_the_agent_of_the_event),
     Step("mcp", "mcp_metadata", 404),
     Step("mcp", "mcp_metadata_of_path", 404),

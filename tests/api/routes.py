@@ -20,6 +20,7 @@ Ids = dict[str, Any]
 
 SCOPES: dict[Route, Scope | None] = {
     ("POST", "/api/v1/search"): Scope.SEARCH,
+    ("POST", "/api/v1/search/batch"): Scope.SEARCH,
     ("GET", "/api/v1/search/skills"): Scope.SEARCH,
     ("GET", "/api/v1/search/tools"): Scope.SEARCH,
     ("POST", "/api/v1/search/registry"): Scope.SEARCH,
@@ -92,6 +93,7 @@ SCOPES: dict[Route, Scope | None] = {
 }
 BODIES: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water"},
+    ("POST", "/api/v1/search/batch"): {"searches": [{"query": "water"}]},
     ("POST", "/api/v1/search/registry"): {"query": "water"},
     ("POST", "/api/v1/search/messages"): {"text": "water"},
     ("POST", "/api/v1/tools/search_messages"): {"project_key": "garden", "query": "water"},

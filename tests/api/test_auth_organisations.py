@@ -21,6 +21,9 @@ from tests.builders import System, lent_system
 
 BODIES_OF_LISTS: dict[Route, Any] = {
     ("POST", "/api/v1/search"): {"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"},
+    ("POST", "/api/v1/search/batch"): {
+        "searches": [{"query": "water", "strategy": "direct", "limit": 50, "mode": "lexical"}]
+    },
     ("POST", "/api/v1/search/registry"): {"query": "water", "max_results": 50},
     ("POST", "/api/v1/search/messages"): {"text": "water", "limit": 50},
 }

@@ -96,10 +96,13 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
     assert tool == {
         "id": "3",  # ids are given in order of server, type and name
         "db_id": 3,
+        "tool_id": 3,
         "type": "tool",
         "name": "create_calendar_event",
         "description": "Schedule a meeting with people",
         "server": "google-calendar",
+        "server_path": None,  # the registry has no such server
+        "server_is_enabled": None,
         "score": score,
         "similarity": score,
         "skill_ids": ["calendar_management"],
@@ -246,14 +249,18 @@ def test_tools_answers_in_the_contracts_shape_without_schemas(filled: TestClient
     assert tool == {
         "id": "3",
         "db_id": 3,
+        "tool_id": 3,
         "type": "tool",
         "name": "create_calendar_event",
         "description": "Schedule a meeting with people",
         "server": "google-calendar",
+        "server_path": None,  # the registry has no such server
+        "server_is_enabled": None,
         "score": tool["score"],
         "similarity": tool["score"],
         "skill_ids": ["calendar_management"],
         "primary_skill_id": "calendar_management",
+        "annotations": {"readOnlyHint": False},
     }
 
 

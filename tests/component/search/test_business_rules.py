@@ -544,6 +544,8 @@ def test_br_001_the_default_request_is_that_of_the_contract() -> None:
         # Beside the contract, and off.
         "explain": False,
         "collapse_duplicates": False,
+        "server": None,
+        "format": None,
     }
 
 

@@ -189,3 +189,15 @@ FROM (
         FROM wanted CROSS JOIN unnest(wanted.ids) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
     ) AS sized
 ) AS counted
+
+-- name: item_annotations
+-- As item_schemas, of annotations alone.
+WITH wanted AS MATERIALIZED (SELECT :ids::bigint[] AS ids)
+SELECT id, content_hash, size, upto <= :room::bigint, CASE WHEN upto <= :room::bigint THEN annotations::text END
+FROM (
+    SELECT sized.*, sum(size) OVER (ORDER BY nth ROWS UNBOUNDED PRECEDING) AS upto
+    FROM (
+        SELECT t.id, w.nth, t.content_hash, t.annotations, coalesce(octet_length(t.annotations::text), 0) AS size
+        FROM wanted CROSS JOIN unnest(wanted.ids) WITH ORDINALITY AS w (id, nth) JOIN mcp.tools t ON t.id = w.id
+    ) AS sized
+) AS counted

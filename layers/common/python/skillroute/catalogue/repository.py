@@ -169,6 +169,16 @@ class ItemRepository:
             for id_, content_hash, size, fits, *texts in rows
         }
 
+    def annotations(self, item_ids: Sequence[int], *, room: int) -> dict[int, LoadedSchemas]:
+        """Load as `schemas` does, but annotations alone: there are no schemas in what it returns."""
+        rows = self._run("item_annotations", ids=list(item_ids), room=room)
+        return {
+            id_: LoadedSchemas(
+                content_hash, _to_schemas([None, None, text]) if fits else None, size, _memory_of([text])
+            )
+            for id_, content_hash, size, fits, text in rows
+        }
+
 
 def _to_schemas(texts: Sequence[str | None]) -> ItemSchemas:
     return ItemSchemas(*(None if text is None else json.loads(text) for text in texts))

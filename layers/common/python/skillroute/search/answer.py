@@ -144,10 +144,13 @@ def _tool_fields(hit: Hit, description: str) -> dict[str, Any]:
     return {
         "id": candidate.key,
         "db_id": payload["db_id"],
+        "tool_id": payload["db_id"],
         "type": payload["type"],
         "name": payload["name"],
         "description": description,
         "server": payload["server"] or None,
+        "server_path": hit.server and hit.server.path,
+        "server_is_enabled": hit.server and hit.server.is_enabled,
         "score": candidate.score,
         "similarity": candidate.similarity,
         "skill_ids": [id_in_key(key) for key in payload["skill_keys"] if key not in hit.unseen],

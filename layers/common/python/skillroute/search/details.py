@@ -1,18 +1,24 @@
-"""What an answer has beside the contract's fields where the caller asks for it: explanations and near-duplicates."""
+"""What an answer has beside the contract's fields where it is asked for: explanations, duplicates, unknown servers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from skillroute.core.answer_size import size_of
-from skillroute.search.explained import DetailedSearchResponse, DetailedTool, Duplicate, ToolExplanation
+from skillroute.search.explained import (
+    DetailedSearchResponse,
+    DetailedTool,
+    Duplicate,
+    LimitedSearchResponse,
+    ToolExplanation,
+)
 from skillroute.search.found import Found, Hit
 from skillroute.search.model import SearchRequest, SearchResponse
 
 
 def asks_for_details(request: SearchRequest) -> bool:
     """Tell whether an answer has any of them."""
-    return request.explain or request.collapse_duplicates
+    return request.explain or request.collapse_duplicates or request.server is not None
 
 
 def size_beside(found: Found) -> int:
@@ -20,7 +26,7 @@ def size_beside(found: Found) -> int:
     duplicates = [_duplicate(other).model_dump() for hit in found.hits for other in hit.duplicates]
     explained = [explanation.model_dump() for explanation in found.explained]
     of_all = found.explanation.model_dump() if found.explanation else None
-    return size_of([duplicates, explained, of_all])
+    return size_of([duplicates, explained, of_all, list(found.unknown_servers)])
 
 
 def detailed(answer: SearchResponse, request: SearchRequest, found: Found) -> DetailedSearchResponse:
@@ -34,7 +40,10 @@ def detailed(answer: SearchResponse, request: SearchRequest, found: Found) -> De
         )
         for tool, explanation, hit in zip(answer.tools, explained, found.hits, strict=True)
     ]
-    return DetailedSearchResponse.model_construct(**(dict(answer) | {"tools": tools}), explain=found.explanation)
+    fields = dict(answer) | {"tools": tools, "explain": found.explanation}
+    if request.server is None:
+        return DetailedSearchResponse.model_construct(**fields)
+    return LimitedSearchResponse.model_construct(**fields, unknown_servers=list(found.unknown_servers))
 
 
 def _duplicate(hit: Hit) -> Duplicate:

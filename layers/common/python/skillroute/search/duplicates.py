@@ -14,7 +14,7 @@ from skillroute.catalogue.text import name_words
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.search.found import Hit, tool_hits, with_payloads, without_unseen
+from skillroute.search.found import Hit, tool_hits, with_payloads, with_skills_and_servers
 from skillroute.search.model import SearchRequest
 from skillroute.search.retrieve import Candidate
 
@@ -64,4 +64,4 @@ def hits_of(index: VectorIndex, candidates: Sequence[Candidate], request: Search
     if not request.collapse_duplicates:
         return tool_hits(index, candidates[: request.limit], caller)
     every = with_payloads(index, Collection.TOOLS, candidates)
-    return without_unseen(index, collapse(every, request.limit), caller)
+    return with_skills_and_servers(index, collapse(every, request.limit), caller)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from skillroute.search.model import EnrichedTool, SearchResponse
+from skillroute.search.model import EnrichedTool, SearchResponse, ToolMatch
 
 
 class Part(BaseModel):
@@ -105,6 +105,12 @@ class Duplicate(BaseModel):
     score: float
 
 
+class ExplainedMatch(ToolMatch):
+    """A result of `GET /api/v1/search/tools` where `explain` is asked for."""
+
+    explain: ToolExplanation
+
+
 class DetailedTool(EnrichedTool):
     """A result with what was asked for beside it."""
 
@@ -119,3 +125,11 @@ class DetailedSearchResponse(SearchResponse):
 
     tools: Sequence[DetailedTool]
     explain: SearchExplanation | None = Field(None, description="With `explain`; else null.")
+
+
+class LimitedSearchResponse(DetailedSearchResponse):
+    """The answer of `POST /api/v1/search` that is limited to some servers."""
+
+    unknown_servers: list[str] = Field(
+        description="Those of `server` that have no active item that the caller sees: nothing of theirs can be found."
+    )

@@ -12,6 +12,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.search.explained import SearchExplanation, ToolExplanation
 from skillroute.search.model import SkillMatch
 from skillroute.search.plan import skills_where
+from skillroute.search.registered import RegisteredServer, RegisteredServers
 from skillroute.search.retrieve import Candidate, Ranking
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import tool_count, unseen
@@ -22,13 +23,14 @@ from skillroute.skills.model import SkillKey, id_in_key
 class Hit:
     """A candidate that is returned, with what the index knows of it, and those of its skills that are not shown.
 
-    `duplicates` are its near-duplicates, the best first.
+    `duplicates` are its near-duplicates, the best first; `server` is None where the registry does not have it.
     """
 
     candidate: Candidate
     payload: Mapping[str, Any]
     unseen: frozenset[str] = frozenset()
     duplicates: Sequence[Hit] = ()
+    server: RegisteredServer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class MatchedSkill:
 class Found:
     """The results of stages 1 and 2: the matched skills, the number of candidates, and those that are returned.
 
-    With the explanation of each result and of all where they were asked for.
+    With the explanation of each result and of all where they were asked for, and the servers of the request that have
+    nothing.
     """
 
     skills: Sequence[MatchedSkill] = ()
@@ -51,6 +54,7 @@ class Found:
     hits: Sequence[Hit] = ()
     explained: Sequence[ToolExplanation] = ()
     explanation: SearchExplanation | None = None
+    unknown_servers: Sequence[str] = ()
 
 
 def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:
@@ -60,14 +64,15 @@ def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequen
 
 
 def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
-    """Look up what the index knows of candidates that are tools, and which of their skills the caller sees."""
-    return without_unseen(index, with_payloads(index, Collection.TOOLS, candidates), caller)
+    """Look up what the index knows of candidates that are tools, of their skills and of their servers."""
+    return with_skills_and_servers(index, with_payloads(index, Collection.TOOLS, candidates), caller)
 
 
-def without_unseen(index: VectorIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
-    """Look up which skills of tools the caller sees."""
+def with_skills_and_servers(index: VectorIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
+    """Look up which skills of tools the caller sees, and what the registry says of their servers."""
     hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
-    return [replace(hit, unseen=hidden) for hit in hits] if hidden else hits
+    servers = RegisteredServers(index, [hit.payload for hit in hits], caller)
+    return [replace(hit, unseen=hidden, server=servers.of(hit.payload)) for hit in hits]
 
 
 def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
 from skillroute.core.search_run import Degradation, SearchMode
 from skillroute.core.text_fields import without_nul
+from skillroute.search.server_names import ServerNames
 
 Strategy = Literal["hierarchical", "direct", "hybrid"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
+Format = Literal["mcp"]
 FallbackReason = Literal["no_skill_matched", "no_skills", "skill_search_failed", "skill_search_timeout"]
 Query = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000), AfterValidator(without_nul)
@@ -56,12 +58,37 @@ class SearchRequest(BaseModel):
         description="Of near-duplicates of one tool from several servers return the best, with the others in its "
         "`duplicates`; what follows takes their places.",
     )
+    server: ServerNames | None = Field(
+        None, description="Only items of this MCP server, or of these; named as hits name theirs, or by its path."
+    )
+    format: Format | None = Field(
+        None,
+        description="mcp: tools only, each as MCP lists it (`name`, `description`, `inputSchema`), ready to be handed "
+        "to a model. Null answers with all fields.",
+    )
     mode: Mode | None = Field(
         None,
         description="How to rank: by meaning (semantic), by words (lexical, BM25), or by both (hybrid), where score is "
         "an estimate of how likely the item is right. hybrid_rerank is not available yet. Null takes the deployment's "
         "default.",
     )
+
+    @model_validator(mode="after")
+    def _the_format_has_room_for_it(self) -> Self:
+        if self.format != "mcp":
+            return self
+        if self.item_type not in (None, "tool"):
+            raise ValueError(f"format mcp has tools only: leave item_type {self.item_type} or the format out")
+        if not self.include_schemas:
+            raise ValueError("format mcp has schemas: leave include_schemas or the format out")
+        if self.explain:
+            raise ValueError("format mcp has no place for explanations: leave explain or the format out")
+        return self
+
+    @property
+    def searched_type(self) -> ItemType | None:
+        """The one type that is searched; None where all are."""
+        return "tool" if self.format == "mcp" else self.item_type
 
 
 class SkillMatch(BaseModel):
@@ -86,24 +113,34 @@ class ToolMatch(BaseModel):
 
     id: str
     db_id: int
+    tool_id: int = Field(description="The item's id as a number, by which `/api/v1/tools/{item_id}` knows it.")
     type: ItemType
     name: str
     description: str
     server: str | None = Field(description="The MCP server that offers the item; null when it has none.")
+    server_path: str | None = Field(
+        description="The server's path in the registry; null where the registry does not have the server."
+    )
+    server_is_enabled: bool | None = Field(
+        description="Whether the server is enabled; null where the registry does not have it. Items of disabled "
+        "servers are in no search."
+    )
     score: float = Field(description="What the results are sorted by; 0..1.")
     similarity: float | None = Field(
         description="The plain cosine similarity, 0..1; null when ranked lexically, or without a vector."
     )
     skill_ids: list[str]
     primary_skill_id: str | None
+    annotations: JsonObject | None = Field(
+        None, description="MCP's hints on what the tool does; null where it has none."
+    )
 
 
 class EnrichedTool(ToolMatch):
-    """An item with its schemas; all three are null when they were not asked for or could not be loaded."""
+    """An item with its schemas; these and annotations are null when they were not asked for or could not be loaded."""
 
     input_schema: JsonObject | None = None
     output_schema: JsonObject | None = None
-    annotations: JsonObject | None = None
 
 
 class SearchMetadata(BaseModel):

@@ -12,6 +12,7 @@ from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.errors import InvalidInput
 from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, MOST_SKILLS, Mode, SearchRequest
+from skillroute.search.server_names import spellings
 from skillroute.skills.model import SkillKey
 
 CANDIDATE_POOL = 100
@@ -59,7 +60,10 @@ def passes(where: IndexFilter, skill: Mapping[str, Any]) -> bool:
 
 
 def tools_where(
-    caller: Caller, item_type: ItemType | None = None, skill_keys: Sequence[SkillKey] | None = None
+    caller: Caller,
+    item_type: ItemType | None = None,
+    skill_keys: Sequence[SkillKey] | None = None,
+    servers: Sequence[str] | None = None,
 ) -> IndexFilter:
     """Return the conditions of a tool search (search-contract BR-003, BR-005).
 
@@ -70,7 +74,14 @@ def tools_where(
         conditions["type"] = [item_type]
     if skill_keys is not None:
         conditions["skill_keys"] = skill_keys
+    if servers is not None:
+        conditions["server"] = spellings(servers)
     return IndexFilter(conditions)
+
+
+def wanted_tools(caller: Caller, request: SearchRequest, skill_keys: Sequence[SkillKey] | None = None) -> IndexFilter:
+    """Return the conditions of what a request searches, of all skills or of some."""
+    return tools_where(caller, request.searched_type, skill_keys, request.server)
 
 
 @dataclass(frozen=True, slots=True)

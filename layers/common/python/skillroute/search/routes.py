@@ -1,19 +1,23 @@
 """`/api/v1/search`: the three routes of search-contract."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Response
 from fastapi import Query as QueryParameter
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.errors import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.text_fields import Text
-from skillroute.search.explained import DetailedSearchResponse
+from skillroute.search.explained import DetailedSearchResponse, ExplainedMatch, LimitedSearchResponse
+from skillroute.search.mcp_format import McpSearchResponse, in_format
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
@@ -25,10 +29,13 @@ from skillroute.search.model import (
 )
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.search import ToolSearch
+from skillroute.search.server_names import MOST_SERVERS
 
 CUT_HEADER = "X-Descriptions-Cut"
 CONFIDENCE_HEADER = "X-Confidence"
 NO_MATCH_HEADER = "X-No-Match"
+UNKNOWN_SERVERS_HEADER = "X-Unknown-Servers"
+ANNOTATIONS_HEADER = "X-Annotations-Omitted"
 _MODE_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
@@ -52,6 +59,15 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
                 "description": "`true` where nothing seems to fit: the tools are the nearest alternatives.",
                 "schema": {"type": "string"},
             },
+            UNKNOWN_SERVERS_HEADER: {
+                "description": "Those of `server` that have no active item that the caller sees, percent-encoded, with "
+                "commas between; absent where there are none.",
+                "schema": {"type": "string"},
+            },
+            ANNOTATIONS_HEADER: {
+                "description": "Of how many tools `annotations` had no room; absent where there are none.",
+                "schema": {"type": "integer"},
+            },
         }
     }
 }
@@ -64,7 +80,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
 
     @router.post(
         "",
-        response_model=SearchResponse | DetailedSearchResponse,
+        response_model=SearchResponse | DetailedSearchResponse | LimitedSearchResponse | McpSearchResponse,
         summary="Find the tools that fit a request",
         responses=SEARCHED,
     )
@@ -73,7 +89,8 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         # Already checked and typed: FastAPI would validate it once more.
         answer = search.search(request, caller)
         headers = search_headers(answer.metadata.search_mode, answer.metadata.degraded)
-        return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json", headers=headers)
+        shown = in_format(request, answer)
+        return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
 
     @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
     def search_skills(
@@ -92,7 +109,12 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         _tell(response, run)
         return skills
 
-    @router.get("/tools", summary="Find tools, optionally of some skills", responses=_TOOLS_DOC)
+    @router.get(
+        "/tools",
+        response_model=list[ExplainedMatch] | list[ToolMatch],
+        summary="Find tools, optionally of some skills or servers",
+        responses=_TOOLS_DOC,
+    )
     def search_tools(
         response: Response,
         caller: AsCaller,
@@ -108,7 +130,15 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
             QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in mode hybrid."),
         ] = None,
         mode: Mode | None = None,
-    ) -> list[ToolMatch]:
+        server: Annotated[
+            Text | None,
+            QueryParameter(
+                description=f"Comma-separated; a tool of any of these MCP servers passes, {MOST_SERVERS} at most.",
+                max_length=10_000,
+            ),
+        ] = None,
+        explain: Annotated[bool, QueryParameter(description="Say of each tool what its score is made of.")] = False,
+    ) -> Sequence[ToolMatch]:
         """Stage 2 alone: tools without their schemas."""
         tools, run = search.tools(
             query,
@@ -118,6 +148,8 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
             limit=limit,
             threshold=threshold,
             mode=mode,
+            servers=_servers(server),
+            explain=explain,
         )
         _tell(response, run)
         return tools
@@ -133,8 +165,19 @@ def _tell(response: Response, run: ToolSearchRun) -> None:
         response.headers[CONFIDENCE_HEADER] = f"{run.confidence:.4f}"
     if run.no_match:
         response.headers[NO_MATCH_HEADER] = "true"
+    if run.unknown_servers:
+        response.headers[UNKNOWN_SERVERS_HEADER] = ", ".join(quote(name, safe="") for name in run.unknown_servers)
+    if run.annotations_omitted:
+        response.headers[ANNOTATIONS_HEADER] = str(run.annotations_omitted)
 
 
 def _split(skill_ids: str | None) -> list[str] | None:
     # Nothing but blanks and commas names no skill, and so matches nothing (decision 4).
     return None if skill_ids is None else [part.strip() for part in skill_ids.split(",") if part.strip()]
+
+
+def _servers(server: str | None) -> list[str] | None:
+    names = _split(server)
+    if names is not None and len(names) > MOST_SERVERS:
+        raise InvalidInput("server", f"names {len(names)} servers; at most {MOST_SERVERS} are allowed")
+    return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillroute.core.observability import Metric, count, logger
@@ -18,6 +19,8 @@ class ToolSearchRun(SearchRun):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    annotations_omitted: int = 0
+    unknown_servers: Sequence[str] = ()
 
     def fall_back(self, reason: FallbackReason) -> None:
         """Note that no skill narrows the search (search-contract BR-006)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
@@ -10,7 +11,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.model import Collection, IndexFilter
-from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
@@ -26,6 +27,7 @@ from skillroute.search.found import Found, Hit, MatchedSkill, matching_skills, t
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.judge import Judge
+from skillroute.search.matches import matches
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
@@ -35,10 +37,11 @@ from skillroute.search.model import (
     SkillMatch,
     ToolMatch,
 )
-from skillroute.search.plan import SearchPlan, skills_where, tools_where
+from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import keys_of_skills
+from skillroute.search.servers import offering, unknown_servers
 
 
 class ToolSearch:
@@ -46,7 +49,7 @@ class ToolSearch:
 
     Parameters
     ----------
-    replica : IndexReplica
+    replica : LendsIndex
     embedder : QueryEmbedder
     schemas : SchemaLoader
     missing : MissingVectors
@@ -64,7 +67,7 @@ class ToolSearch:
 
     def __init__(
         self,
-        replica: IndexReplica,
+        replica: LendsIndex,
         embedder: QueryEmbedder,
         schemas: SchemaLoader,
         missing: MissingVectors,
@@ -80,6 +83,13 @@ class ToolSearch:
         self._default_ranking = default_ranking
         self._hybrid_skill_weight = hybrid_skill_weight
         self._judge = Judge(no_match_below)
+        self._taken = 0
+
+    def over(self, replica: LendsIndex, *, taken: int) -> ToolSearch:
+        """Return the same search over another index, in an answer of which that many bytes are taken already."""
+        other = copy(self)
+        other._replica, other._taken = replica, taken
+        return other
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Answer `POST /api/v1/search`."""
@@ -92,7 +102,8 @@ class ToolSearch:
             run.degrade("index_unavailable", error)
             found = Found()
         wants_details = asks_for_details(request)
-        described = answer.described(found.hits, size_beside(found) if wants_details else 0)
+        beside = self._taken + (size_beside(found) if wants_details else 0)
+        described = answer.described(found.hits, beside)
         loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
@@ -134,7 +145,9 @@ class ToolSearch:
         limit: int = 10,
         threshold: float | None = None,
         mode: Mode | None = None,
-    ) -> tuple[list[ToolMatch], ToolSearchRun]:
+        servers: list[str] | None = None,
+        explain: bool = False,
+    ) -> tuple[Sequence[ToolMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
         run = ToolSearchRun(caller)
         wanted = plan.ranking_for(mode, self._default_ranking)
@@ -142,7 +155,7 @@ class ToolSearch:
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
-                where = tools_where(caller, item_type, keys)
+                where = tools_where(caller, item_type, keys, servers)
                 ranking = self._ranking(run, index, query, wanted, where)
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_TOOL_THRESHOLD)
                 candidates = ranking.tools(where, limit=limit, threshold=least)
@@ -150,11 +163,12 @@ class ToolSearch:
                     self._missing.look(run, index, query, Collection.TOOLS, where)
                 hits = tool_hits(index, candidates[:limit], caller)
                 self._judge(run, ranking, index.model.name, hits)
+                run.unknown_servers = unknown_servers(index, servers, caller)
+                explained = explain_tools(ranking, query, hits) if explain else []
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return [], run
-        tools, run.descriptions_cut = answer.tool_matches(hits)
-        return tools, run
+        return matches(run, hits, explained, self._schemas), run
 
     def _ranking(
         self, run: ToolSearchRun, index: LentIndex, query: str, wanted: plan.RankBy, everything: IndexFilter
@@ -187,9 +201,9 @@ class ToolSearch:
         return vector, dict(zip(parts, of_parts, strict=True))
 
     def _find(self, run: ToolSearchRun, index: LentIndex, request: SearchRequest, search_plan: SearchPlan) -> Found:
-        everything = tools_where(run.caller, request.item_type)
+        everything = wanted_tools(run.caller, request)
         ranking = self._ranking(run, index, request.query, search_plan.ranking, everything)
-        skills = self._stage1(run, index, ranking, search_plan) if search_plan.match_skills else []
+        skills = self._stage1(run, index, ranking, request, search_plan) if search_plan.match_skills else []
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
@@ -198,7 +212,8 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
             return Found(skills)
-        found = Found(skills, len(candidates), hits)
+        unknown = unknown_servers(index, request.server, run.caller)
+        found = Found(skills, len(candidates), hits, unknown_servers=unknown)
         return self._explained(ranking, index, request, found) if request.explain else found
 
     def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
@@ -210,13 +225,12 @@ class ToolSearch:
         )
 
     def _stage1(
-        self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, search_plan: SearchPlan
+        self, run: ToolSearchRun, index: LentIndex, ranking: Ranking, request: SearchRequest, search_plan: SearchPlan
     ) -> list[MatchedSkill]:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
             skills = matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
-            if ranking.best_tool_is_bare:
-                skills = []
+            skills = [] if ranking.best_tool_is_bare else offering(index, skills, request, run.caller)
             if not skills:
                 there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
                 run.fall_back("no_skill_matched" if there_are_some else "no_skills")
@@ -236,8 +250,8 @@ class ToolSearch:
         search_plan: SearchPlan,
         skills: list[MatchedSkill],
     ) -> list[Candidate]:
-        everything = tools_where(run.caller, request.item_type)
-        of_skills = tools_where(run.caller, request.item_type, [skill.key for skill in skills])
+        everything = wanted_tools(run.caller, request)
+        of_skills = wanted_tools(run.caller, request, [skill.key for skill in skills])
         if not skills:
             wheres = [everything]
         elif search_plan.search_all:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.core.http.auth import Access
+    from skillroute.search.batch import BatchSearch
     from skillroute.search.search import ToolSearch
 
 
@@ -35,8 +36,16 @@ class ToolSearchParts(CoreParts):
             no_match_below=settings.no_match_below,
         )
 
+    @cached_property
+    def batch_search(self) -> BatchSearch:
+        from skillroute.search.batch import BatchSearch
+
+        ranking = self.of(SearchSettings).default_mode
+        return BatchSearch(self.tool_search, self.replica, self.query_embedder, default_ranking=ranking)
+
     def tool_search_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
+        from skillroute.search.batch_routes import batch_router
         from skillroute.search.routes import search_router
 
-        return [search_router(self.tool_search, access)]
+        return [search_router(self.tool_search, access), batch_router(self.batch_search, access)]

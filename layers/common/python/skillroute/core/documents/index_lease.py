@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from skillroute.core.documents.index.port import LentIndex
-from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.timing import Stopwatch
 
 
@@ -19,7 +19,7 @@ class IndexLease:
         Called when the index lacks changes that are committed.
     """
 
-    def __init__(self, replica: IndexReplica, watch: Stopwatch, on_stale: Callable[[], object]) -> None:
+    def __init__(self, replica: LendsIndex, watch: Stopwatch, on_stale: Callable[[], object]) -> None:
         self._lease = replica.current(on_stale)
         self._watch = watch
 

@@ -69,13 +69,8 @@ class IndexStatus:
     stale: bool = False
 
 
-class IndexReplica(Protocol):
-    """A vector index that follows the change feed."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether there is an index, so that `current` need not build one first. Never waits."""
-        ...
+class LendsIndex(Protocol):
+    """What a search borrows its index from."""
 
     def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend an index that holds every change committed before the call, or else call `on_stale` first.
@@ -89,6 +84,15 @@ class IndexReplica(Protocol):
         IndexUnavailable
             The index failed.
         """
+        ...
+
+
+class IndexReplica(LendsIndex, Protocol):
+    """A vector index that follows the change feed."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is an index, so that `current` need not build one first. Never waits."""
         ...
 
     def status(self) -> IndexStatus:

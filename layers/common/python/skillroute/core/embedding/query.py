@@ -61,6 +61,7 @@ class QueryEmbedder:
         self._cache: BoundedCache[tuple[EmbeddingModel, bool, bytes], Vector] = BoundedCache(
             max_entries=cache_size, max_bytes=CACHE_BYTES, size_of=lambda vector: _BYTES_A_FLOAT * len(vector)
         )
+        self._cache_size = cache_size
         self._cooldowns: dict[EmbeddingModel, Cooldown] = {}
         self._is_for_messages = False
 
@@ -76,6 +77,10 @@ class QueryEmbedder:
             return self._embedder.model
         except EmbeddingUnavailable:
             return None
+
+    def remembers(self, count: int) -> bool:
+        """Return whether so many texts that are embedded now are remembered together."""
+        return count <= self._cache_size
 
     def can_embed(self, model: EmbeddingModel) -> bool:
         """Return whether queries can be embedded with a model; it may be away nevertheless."""

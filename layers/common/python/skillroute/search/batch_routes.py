@@ -1,0 +1,54 @@
+"""`/api/v1/search/batch`: several searches in one call (docs/adr/0054)."""
+
+# No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from skillroute.core.caller import Caller, Scope
+from skillroute.core.http.auth import Access
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.timing import Stopwatch
+from skillroute.search.batch import MOST_SEARCHES, Answered, BatchSearch
+from skillroute.search.batch_answers import BatchMetadata, BatchRequest, BatchResponse, read_searches, to_json
+
+
+def batch_router(batch: BatchSearch, access: Access) -> APIRouter:
+    """Return the route over a batch search."""
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    @router.post(
+        "/batch",
+        response_model=BatchResponse,
+        summary=f"Find tools for up to {MOST_SEARCHES} requests",
+        responses=SEARCHED,
+    )
+    def search_tools_in_batch(request: BatchRequest, caller: AsCaller) -> Response:
+        """Carry out several searches as `POST /api/v1/search` does, each with its own answer or error, in order.
+
+        The index is brought up to date once, and all queries are embedded together. What the call has no time or no
+        room for is 503 with code `not_reached`.
+        """
+        watch = Stopwatch()
+        results = batch(read_searches(request.searches), caller, watch)
+        answered = [result.metadata for result in results if isinstance(result, Answered)]
+        metadata = BatchMetadata(
+            answered=len(answered),
+            failed=len(results) - len(answered),
+            index_sync_time_ms=watch.ms("index_sync"),
+            query_embedding_time_ms=watch.ms("query_embedding"),
+            total_time_ms=watch.total_ms(),
+        )
+        modes, degraded = _distinct([one.search_mode] for one in answered), _distinct(one.degraded for one in answered)
+        headers = search_headers(", ".join(modes), degraded) if answered else {}
+        return Response(to_json(results, metadata), media_type="application/json", headers=headers)
+
+    return router
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(name for some in names for name in some))

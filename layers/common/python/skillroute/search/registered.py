@@ -1,0 +1,47 @@
+"""What the registry says of the servers of tools, as the index knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.model import Collection, IndexFilter
+from skillroute.core.documents.visibility import visible_to
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredServer:
+    """The server of a tool, as the registry has it."""
+
+    path: str
+    is_enabled: bool
+
+
+class RegisteredServers:
+    """The servers of some tools, looked up together: of each tool's own organisation, by the server's name.
+
+    Parameters
+    ----------
+    tools : payloads of tools
+    """
+
+    def __init__(self, index: VectorIndex, tools: Iterable[Mapping[str, Any]], caller: Caller) -> None:
+        paths = sorted({_path(tool) for tool in tools if tool["server"]})
+        self._known: dict[tuple[str, str], RegisteredServer] = {}
+        if paths:
+            where = IndexFilter({**visible_to(caller).any_of, "kind": ["server"], "path": paths})
+            keys = index.match(Collection.REGISTRY, where=where, limit=len(paths) * len(caller.visible_orgs))
+            for found in index.payloads(Collection.REGISTRY, keys).values():
+                server = RegisteredServer(found["path"], found["is_enabled"] == "true")
+                self._known[found["org_id"], server.path] = server
+
+    def of(self, tool: Mapping[str, Any]) -> RegisteredServer | None:
+        """Return the server of a tool; None where the registry does not have it."""
+        return self._known.get((tool["org_id"], _path(tool)))
+
+
+def _path(tool: Mapping[str, Any]) -> str:
+    return f"/{tool['server']}"
