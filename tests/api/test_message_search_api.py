@@ -43,6 +43,7 @@ def test_a_page_of_messages(mailbox: Mailbox, system: System, client: TestClient
         "id": ids[0],
         "score": 1.0,
         "created_ts": 1000,
+        "created_at": "1970-01-01T00:00:00.001000Z",
         "key": first["key"],
         "project_id": mailbox.project(),
         "thread_id": "T-1",

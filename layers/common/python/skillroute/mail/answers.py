@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
-from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject
+from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject, moment_of
 from skillroute.mail.report import MailOutcome
 from skillroute.mail.schemas import AgentName, MailAgentInput, MailInput, MessageInput, ProductInput, ProjectInput
 from skillroute.mail.search.model import Storable
@@ -173,6 +173,7 @@ class MessageOut(BaseModel):
     importance: Importance
     ack_required: bool
     created_ts: int = Field(description="Microseconds since the epoch.")
+    created_at: datetime = Field(description="The same moment, as RFC 3339 in UTC.")
     acknowledged: dict[str, datetime] = Field(description="Who has taken note, and when.")
     is_embedded: bool = Field(
         description="False while it has no vector, because it waits or the model refuses its text; its words find it."
@@ -199,6 +200,7 @@ class MessageOut(BaseModel):
             importance=content.importance,
             ack_required=content.ack_required,
             created_ts=content.created_ts,
+            created_at=moment_of(content.created_ts),
             acknowledged=stored.acknowledged,
             is_embedded=stored.is_embedded,
             updated_at=stored.updated_at,

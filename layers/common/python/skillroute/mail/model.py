@@ -196,6 +196,17 @@ def to_ts(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
+def moment_of(created_ts: int) -> datetime:
+    """Return microseconds since the epoch as a time in UTC; every time within `MAX_TS` is one.
+
+    Examples
+    --------
+    >>> moment_of(1_767_604_320_000_000).isoformat()
+    '2026-01-05T09:12:00+00:00'
+    """
+    return _EPOCH + timedelta(microseconds=created_ts)
+
+
 MAX_TS = 2**53
 """The last moment of a message, in the year 2255; the first is its negative. Cursors and the index hold times as
 doubles, which are exact so far: beyond, the end of one page would not be the beginning of the next."""

@@ -105,7 +105,8 @@ WHERE e.id = ANY (:ids::bigint[])
 SELECT t.id,
        CASE WHEN char_length(t.description) > :longest::int THEN left(t.description, :longest::int) || '…'
             ELSE t.description END,
-       CASE WHEN s.upto <= :room::bigint THEN t.input_schema END, coalesce(s.upto <= :room::bigint, true)
+       CASE WHEN s.upto <= :room::bigint THEN t.input_schema END, coalesce(s.upto <= :room::bigint, true),
+       CASE WHEN octet_length(t.annotations::text) <= :longest_annotations::int THEN t.annotations END
 FROM mcp.tools t
 LEFT JOIN (
     SELECT w.id, sum(coalesce(octet_length(o.input_schema::text), 0)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto

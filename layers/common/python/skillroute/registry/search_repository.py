@@ -15,6 +15,9 @@ from skillroute.registry.repository import to_entity
 from skillroute.registry.search.model import BOOSTS, HALF_COVERED
 from skillroute.registry.text import Place
 
+LONGEST_ANNOTATIONS = 1_000
+"""Bytes of annotations that a search of the registry shows: MCP's five hints have 200, and it may show 700 tools."""
+
 LONGEST_SHOWN = 20_000
 """Characters of a description that a search of the registry shows: it may show 700."""
 
@@ -92,11 +95,15 @@ class ToolHit:
 
 @dataclass(frozen=True, slots=True)
 class ToolDetails:
-    """The details of a tool that was found; its schema is None where it has none, and where it had no room."""
+    """The details of a tool that was found; its schema is None where it has none, and where it had no room.
+
+    So are its annotations where they have more than `LONGEST_ANNOTATIONS` bytes.
+    """
 
     description: str
     input_schema: JsonObject | None
     had_room: bool = True
+    annotations: JsonObject | None = None
 
 
 _BOOSTS = f"{{{','.join(str(BOOSTS[place]) for place in sorted(Place))}}}"
@@ -211,7 +218,12 @@ class RegistrySearchRepository:
         has them.
         """
         rows = self._run(
-            "tool_details", ids=list(tool_ids), with_schemas=list(with_schemas), room=room, longest=LONGEST_SHOWN
+            "tool_details",
+            ids=list(tool_ids),
+            with_schemas=list(with_schemas),
+            room=room,
+            longest=LONGEST_SHOWN,
+            longest_annotations=LONGEST_ANNOTATIONS,
         )
         return {row[0]: ToolDetails(*row[1:]) for row in rows}
 

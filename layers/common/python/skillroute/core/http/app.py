@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
+from skillroute.core.http.compression import Compressed
 from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
@@ -47,7 +48,8 @@ def create_app(
     with_docs : bool
         Whether ``/docs``, ``/redoc`` and ``/openapi.json`` answer. They ask nobody who they are.
     too_large : mapping of str to bytes, optional
-        What paths with a protocol of their own answer to a body that is too large, as JSON.
+        What paths with a protocol of their own answer to a body that is too large, as JSON. Their answers are not
+        compressed.
     """
     app = _App(
         title=title,
@@ -56,6 +58,7 @@ def create_app(
         openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
+    app.add_middleware(Compressed, but=too_large or {})
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, computed_field
 
 from skillroute.core.answer_size import SEARCH_BYTES
 from skillroute.core.documents.lexical_engines import ENGINES, LexicalEngineName, WireName
-from skillroute.mail.model import DocKind, Importance
+from skillroute.mail.model import DocKind, Importance, moment_of
 from skillroute.mail.search.cursor import WireEngine
 from skillroute.mail.text import folded, storable
 
@@ -237,6 +238,12 @@ class MessageResult(_Out):
     bcc: list[str] | None = None
     reason_codes: list[str] | None = Field(None, description="Why it was found; with explain.")
     score_factors: dict[str, float] | None = Field(None, description="What its score is made of; with explain.")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def created_at(self) -> datetime:
+        """`created_ts` as RFC 3339, in UTC."""
+        return moment_of(self.created_ts)
 
 
 class Timing(_Out):

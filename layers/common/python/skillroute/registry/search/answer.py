@@ -197,6 +197,8 @@ def _server(scored: Scored, entity: Entity, chosen: Chosen, details: Details) ->
                 tool_name=tool.scored.name,
                 description=details.tools[tool.scored.id].description,
                 relevance_score=tool.scored.score.final,
+                tool_id=tool.scored.id,
+                annotations=details.tools[tool.scored.id].annotations,
             )
             for tool in chosen.matching[scored.id]
             if tool.scored.id in details.tools
@@ -209,7 +211,8 @@ def _is_there(tool: GradedTool, details: Details) -> bool:
 
 
 def _tool(tool: GradedTool, details: Details) -> RegistryToolMatch:
-    content, server = details.tools[tool.scored.id], details.entities[tool.server_id].content
+    content, entity = details.tools[tool.scored.id], details.entities[tool.server_id]
+    server = entity.content
     return RegistryToolMatch.model_construct(
         db_id=tool.scored.id,
         server_path=server.path,
@@ -218,6 +221,9 @@ def _tool(tool: GradedTool, details: Details) -> RegistryToolMatch:
         description=content.description,
         inputSchema=content.input_schema,
         relevance_score=tool.scored.score.final,
+        tool_id=tool.scored.id,
+        server_is_enabled=entity.is_enabled,
+        annotations=content.annotations,
     )
 
 

@@ -120,8 +120,8 @@ def _size_of_all(servers: list[ServerMatch], tools: list[RegistryToolMatch], age
     """Return the bytes of everything but schemas, cards and the skills that cards name."""
     entries = [
         *([server.path, server.server_name, server.description, *server.tags] for server in servers),
-        *([tool.tool_name, tool.description] for server in servers for tool in server.matching_tools),
-        *([tool.server_path, tool.server_name, tool.tool_name, tool.description] for tool in tools),
+        *([tool.tool_name, tool.description, tool.annotations] for server in servers for tool in server.matching_tools),
+        *([tool.server_path, tool.server_name, tool.tool_name, tool.description, tool.annotations] for tool in tools),
         *([agent.path, agent.agent_name, agent.description, *agent.tags] for agent in agents),
     ]
     return size_of(entries) + _BESIDE * len(entries)

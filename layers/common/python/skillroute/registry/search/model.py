@@ -89,6 +89,9 @@ class RegistrySearchRequest(BaseModel):
     explain: bool = Field(False, description="Show how every candidate was scored.")
 
 
+ANNOTATIONS = "MCP's hints on what the tool does; null where it has none, or more of them than there is room for."
+
+
 class ScoreBreakdown(BaseModel):
     """How a candidate was scored: the parts of its `Score for` line in the log."""
 
@@ -120,6 +123,8 @@ class MatchingTool(BaseModel):
     tool_name: str
     description: str
     relevance_score: float
+    tool_id: int = Field(description="By which `/api/v1/tools/{item_id}` knows it.")
+    annotations: JsonObject | None = Field(description=ANNOTATIONS)
 
 
 class ServerMatch(BaseModel):
@@ -150,6 +155,9 @@ class RegistryToolMatch(BaseModel):
     description: str
     inputSchema: JsonObject | None  # noqa: N815 (MCP's name for it)
     relevance_score: float
+    tool_id: int = Field(description="The same as `db_id`, as every search calls it.")
+    server_is_enabled: bool
+    annotations: JsonObject | None = Field(description=ANNOTATIONS)
 
 
 class AgentMatch(BaseModel):
