@@ -48,7 +48,7 @@ def test_the_answer_has_the_documents_shape(filled: TestClient) -> None:
         1.0,
     )
     (matching,) = server["matching_tools"]
-    assert set(matching) == {"tool_name", "description", "relevance_score"}, "no schema"
+    assert set(matching) == {"tool_name", "description", "relevance_score", "tool_id", "annotations"}, "no schema"
     (tool,) = answer["tools"]
     assert (tool["server_path"], tool["tool_name"], tool["inputSchema"]) == (
         "/context7",

@@ -171,8 +171,8 @@ class TestSearch:
 
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == (
-            "skillroute: --strategy, --mode, --type, --explain and --collapse-duplicates are about searches without "
-            "--registry\n"
+            "skillroute: --strategy, --mode, --type, --server, --explain and --collapse-duplicates are about searches "
+            "without --registry\n"
         )
 
 

@@ -29,6 +29,9 @@ def search(
     strategy: StrategyOption = None,
     mode: ModeOption = None,
     item_type: ItemTypeOption = None,
+    server: Annotated[
+        list[str] | None, typer.Option("--server", help="Only of this MCP server; may be given several times.")
+    ] = None,
     registry: Annotated[
         bool,
         typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
@@ -46,15 +49,17 @@ def search(
     """Find the tools that fit a request; with --registry the servers and agents, too."""
     request: dict[str, Any] = {"query": query}
     if registry:
-        if strategy or mode or item_type or explain or collapse:
+        if strategy or mode or item_type or server or explain or collapse:
             raise LocalError(
-                "--strategy, --mode, --type, --explain and --collapse-duplicates are about searches without --registry"
+                "--strategy, --mode, --type, --server, --explain and --collapse-duplicates are about searches without "
+                "--registry"
             )
         request |= {"max_results": limit or _OF_EACH_TYPE}
     else:
         request |= {"limit": limit or _TOOLS, "include_schemas": schemas or as_json}
         request |= search_fields(strategy, mode, item_type)
         # Only where it is asked for: a deployment may be older than the command line.
+        request |= {"server": server} if server else {}
         request |= {"explain": True} if explain else {}
         request |= {"collapse_duplicates": True} if collapse else {}
     with client_for(url, token, sign_region) as client:
@@ -83,6 +88,8 @@ def _show_tools(answer: dict[str, Any], *, schemas: bool) -> None:
         if tool.get("duplicates"):
             servers = ", ".join(other["server"] or other["name"] for other in tool["duplicates"])
             table.add_row("", "", "", escape(f"also of {servers}"))
+    if unknown := answer.get("unknown_servers"):
+        out.print(f"nothing is known of {', '.join(unknown)}", highlight=False, markup=False)
     if metadata.get("no_match") and answer["tools"]:  # a deployment may be older than the command line
         out.print("nothing seems to fit; these are the nearest:", highlight=False)
     out.print(table)

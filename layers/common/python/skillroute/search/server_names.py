@@ -19,6 +19,9 @@ def _as_list(given: object) -> object:
     return [given] if isinstance(given, str) else given
 
 
+ServerList = Annotated[list[ServerName], Field(min_length=1, max_length=MOST_SERVERS), BeforeValidator(_as_list)]
+"""Several names in a list; one alone is taken as well, but no schema says so."""
+
 ServerNames = Annotated[
     list[ServerName],
     Field(min_length=1, max_length=MOST_SERVERS),

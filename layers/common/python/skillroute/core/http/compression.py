@@ -19,7 +19,7 @@ LEAST_BYTES = 4096
 """Answers below this stay as they are: they fit into the first packets of a connection either way."""
 
 LEVEL = 4
-"""Of gzip's nine: of 51 KB, 50 tools, 23 % are left after 0.6 ms. Level 9 leaves 21 % after 2.4 ms, level 1 26 % after 0.4."""
+"""Of gzip's nine: 51 KB (50 tools) become 23 % in 0.6 ms. Level 9 leaves 21 % in 2.4 ms, level 1 26 % in 0.4."""
 
 _LARGE = 128 * 1024
 

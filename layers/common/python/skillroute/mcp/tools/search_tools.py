@@ -14,7 +14,9 @@ from skillroute.mcp.arguments import Arguments, input_schema, parsed
 from skillroute.mcp.fit import Json, Limit, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, Detail, forms
 from skillroute.mcp.tool import Asked, Tool
+from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import Query, SearchRequest, SearchResponse
+from skillroute.search.server_names import ServerList
 
 LEAST_TOKENS = 100
 """Of a budget: an answer without results, with everything that may be said about it, has fewer."""
@@ -63,6 +65,7 @@ class SearchToolsArguments(Arguments):
     query: Annotated[Query, Field(description="What is needed, in plain words.")]
     limit: int = Field(5, ge=1, le=50, description="How many at most.")
     item_type: ItemType | None = Field(None, description="Only these.")
+    server: ServerList | None = Field(None, description="Only of these servers.")
     detail: Detail | None = Field(
         None, description="The most that is shown of each; signature, or with budget_tokens what fits."
     )
@@ -82,6 +85,7 @@ def search_tools(search: Search, summary: Callable[[Caller], str], count_tokens:
             query=given.query,
             limit=given.limit,
             item_type=given.item_type,
+            server=given.server,
             include_schemas=most in {"signature", "full"},
         )
         found = search(request, asked.caller)
@@ -134,6 +138,8 @@ def _hint(found: SearchResponse, item_type: ItemType | None) -> str | None:
         return nearest if found.metadata.no_match else None
     if found.metadata.degraded:
         return "The search did not fully work: try again in a minute."
+    if isinstance(found, LimitedSearchResponse) and found.unknown_servers:
+        return f"No server is called {', '.join(found.unknown_servers)}: leave server out, or see list_skills."
     if item_type is not None:
         return f"Nothing of type {item_type} is found: without item_type there may be something."
     if found.matched_skills:
