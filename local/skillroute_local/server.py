@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from skillroute.core.http.app import create_app
 from skillroute.wiring import Parts
 
+from skillroute_local.api_document.pages import add_pages
 from skillroute_local.browsers import Hosts, OwnPagesOnly
 
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
@@ -29,6 +30,7 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
 
     routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
     app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large())
+    add_pages(app, routers)
     app.router.lifespan_context = lifespan
     app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts())
     return app

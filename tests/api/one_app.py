@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from skillroute.core.http.app import create_app
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
+from skillroute_local.api_document.pages import add_pages
 from starlette.types import Receive, Scope, Send
 
 from tests.builders import System
@@ -22,17 +23,17 @@ _OF_APP = {
 """Settings that the routes themselves are made with."""
 
 
-def app_over(system: System, **options: Any) -> FastAPI:
-    """Return the routes of all functions as one app; `options` are those of `create_app`."""
-    return cast(FastAPI, _SystemApp(system, tuple(sorted(options.items()))))
+def app_over(system: System, *, with_pages: bool = True) -> FastAPI:
+    """Return the routes of all functions as one app, with the laptop's pages about them or, as on Lambda, without."""
+    return cast(FastAPI, _SystemApp(system, with_pages))
 
 
 class _SystemApp:
     """The app whose callers are let in as the system's settings say, asked for this system."""
 
-    def __init__(self, system: System, options: tuple[tuple[str, Any], ...]) -> None:
+    def __init__(self, system: System, with_pages: bool) -> None:
         self._parts = system.parts
-        self._app = _made(system.settings.model_dump_json(include=_OF_APP), options)
+        self._app = _made(system.settings.model_dump_json(include=_OF_APP), with_pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         before = _asked.set(self._parts)
@@ -59,10 +60,13 @@ class _Part:
 
 
 @cache
-def _made(settings: str, options: tuple[tuple[str, Any], ...]) -> FastAPI:
+def _made(settings: str, with_pages: bool) -> FastAPI:
     parts = Parts(LocalSettings(**json.loads(settings), database_url="postgresql://nobody"))
     for kind in Parts.__mro__:
         names = [name for name, value in vars(kind).items() if isinstance(value, cached_property)]
         parts.__dict__.update({name: _Part(name) for name in names if name != "access"})
     routers = parts.search_routers() + parts.catalog_routers() + parts.skills_routers() + parts.mcp_routers()
-    return create_app(routers, access=parts.access, too_large=parts.mcp_too_large(), **dict(options))
+    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large())
+    if with_pages:
+        add_pages(app, routers)
+    return app

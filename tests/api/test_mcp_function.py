@@ -39,8 +39,8 @@ def clients(postgres_server, migrated_template, edge_indexes) -> Iterator[Client
 
 def plain(system: System) -> TestClient:
     parts = system.parts
-    routes = parts.mcp_plain_routes(parts.plain_access)
-    app = create_plain_app(routes, access=parts.plain_access, too_large=parts.mcp_too_large())
+    routes = parts.mcp_plain_routes(parts.access)
+    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp_too_large())
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -173,18 +173,27 @@ class TestBudget:
         assert "diagnostics" not in invoke(context)["body"]
 
 
+def documented(asked: TestClient) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the paths and the schemas of the document."""
+    document = asked.get("/openapi.json").json()
+    return document["paths"], document["components"]["schemas"]
+
+
 class TestDocument:
     def test_the_arguments_are_the_tools_schema(self, asked: TestClient) -> None:
-        paths = asked.get("/openapi.json").json()["paths"]
+        paths, schemas = documented(asked)
         for route, tool in ((ONE, SEARCH_MESSAGES), (MANY, SEARCH_MESSAGES_PRODUCT)):
             body = paths[route]["post"]["requestBody"]
-            shown = body["content"]["application/json"]["schema"]
-            assert {name: shown[name] for name in tool.schema} == tool.schema
+            shown = schemas[body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]]
+            for name, taken in tool.schema["properties"].items():
+                assert {key: shown["properties"][name].get(key) for key in taken} == taken
+            assert shown["required"] == tool.schema["required"]
             assert body["required"] is True
 
     def test_the_answer_is_described(self, asked: TestClient) -> None:
-        paths = asked.get("/openapi.json").json()["paths"]
+        paths, schemas = documented(asked)
         for route in (ONE, MANY):
-            answer = paths[route]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+            content = paths[route]["post"]["responses"]["200"]["content"]
+            answer = schemas[content["application/json"]["schema"]["$ref"].rpartition("/")[2]]
             assert {"result", "next_cursor", "diagnostics"} <= set(answer["properties"])
             assert ("explain" in answer["properties"]) is (route == ONE)

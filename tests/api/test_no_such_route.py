@@ -55,7 +55,7 @@ def app(postgres_server, migrated_template, edge_indexes) -> Iterator[FastAPI]: 
         fresh_database(postgres_server, migrated_template) as url,
         lent_system(url, edge_indexes, embedder=HashingEmbedder(), **JWT) as system,
     ):
-        yield app_over(system, with_docs=False)
+        yield app_over(system, with_pages=False)
 
 
 def ask(app: FastAPI, route: Route, authorizer: Any) -> tuple[int, Any, dict[str, str]]:

@@ -139,7 +139,7 @@ def test_a_stranger_is_told_how_to_be_let_in(locked: Up, home: Path) -> None:
 
 def test_the_document_is_there_without_a_token_and_asks_for_one(locked: Up) -> None:
     document = answered(httpx.get(f"{locked.url}/openapi.json", trust_env=False))
-    assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
 
 
 class TestTheKey:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.catalogue.model import Item, ItemType, JsonObject
 from skillroute.catalogue.schemas import ItemInput
 from skillroute.catalogue.sync import MAX_ITEMS, ItemOutcome
 from skillroute.core.http.bulk_answers import Result, UpsertCounts
+from skillroute.core.shown_as import ShownAs
 
 
 def _items_of(body: object) -> object:
@@ -27,7 +28,7 @@ def _items_of(body: object) -> object:
 
 # Each item is checked on its own later, so that one that is wrong does not refuse the rest; the document says what one
 # looks like.
-_AnyItem = Annotated[Any, WithJsonSchema({**ItemInput.model_json_schema(by_alias=False), "title": "Item"})]
+_AnyItem = Annotated[Any, ShownAs(ItemInput, "Item")]
 
 
 class UpsertRequest(BaseModel):
@@ -41,13 +42,7 @@ class UpsertRequest(BaseModel):
 UpsertBody = Annotated[UpsertRequest, BeforeValidator(_items_of)]
 
 
-_ONE_ITEM = ItemInput.model_json_schema(by_alias=False)
-ItemBody = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {**_ONE_ITEM, "required": [], "title": "ItemOfId", "description": "An item; what names it may be left out."}
-    ),
-]
+ItemBody = Annotated[dict[str, Any], ShownAs(ItemInput, "ItemOfId", of_path=True)]
 
 
 class ItemResult(Result):

@@ -44,7 +44,7 @@ def catalog_router(
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.put("", summary="Create or change up to 500 items", dependencies=[MANY_AT_ONCE])
-    def put_items(body: UpsertBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertResponse:
+    def put_tools(body: UpsertBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertResponse:
         """Write items; each is judged on its own, and the answer says what became of it.
 
         An item is the same one when organisation, server, type and name are. Unchanged items are left alone.
@@ -52,7 +52,7 @@ def catalog_router(
         return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[ItemOut], summary="List items", responses=PAGE_DOC)
-    def list_items(
+    def list_tools(
         caller: AsReader,
         page: Page,
         type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
@@ -70,7 +70,7 @@ def catalog_router(
         return page.response(map(ItemOut.of, items), total)
 
     @router.post("/delete", summary="Delete up to 500 items, or a server's", dependencies=[MANY_AT_ONCE])
-    def delete_items(body: DeleteRequest, caller: AsWriter) -> DeleteResponse:
+    def delete_tools(body: DeleteRequest, caller: AsWriter) -> DeleteResponse:
         """Delete items by their ids, or those that name a server, 1,000 a call; the answer says what became of each.
 
         Their skill assignments and open suggestions go with them, and the next search no longer finds them.
@@ -81,17 +81,17 @@ def catalog_router(
         return DeleteResponse.of(outcomes, more=more)
 
     @router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
-    def get_item(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
+    def get_tool(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
         """Return an item with its schemas and skills."""
         return _shown(catalogue.get(item_id, caller), response)
 
     @router.put("/{item_id}", summary="Write an item over", responses=VERSIONED | NOT_FOUND | STALE)
-    def put_item(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
+    def put_tool(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
         """Write an item over whole; its server, type and name stay. What it says already changes nothing."""
         return _shown(sync.one(item_id, body, caller, expected), response)
 
     @router.patch("/{item_id}", summary="Switch an item", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
-    def patch_item(
+    def patch_tool(
         item_id: ItemId, body: ItemPatch, caller: AsWriter, response: Response, expected: IfMatch
     ) -> ItemOut:
         """Switch an item off or on: one that is off is in lists, with its skills, and in no search."""
@@ -99,7 +99,7 @@ def catalog_router(
         return _shown(switch(item_id, caller, is_active=is_active, expected=expected), response)
 
     @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
-    def delete_item(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:
+    def delete_tool(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete an item and its skill assignments; the next search no longer finds it."""
         catalogue.delete(item_id, caller, expected)
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
+from skillroute.core.shown_as import ShownAs
 from skillroute.mail.model import Importance, StoredAgent, StoredMessage, StoredProduct, StoredProject, moment_of
 from skillroute.mail.report import MailOutcome
-from skillroute.mail.schemas import AgentName, MailAgentInput, MailInput, MessageInput, ProductInput, ProjectInput
+from skillroute.mail.schemas import AgentName, MailAgentInput, MessageInput, ProductInput, ProjectInput
 from skillroute.mail.search.model import Storable
 from skillroute.mail.sync import MAX_MAIL
-
-
-def _shape(of: type[MailInput], title: str) -> WithJsonSchema:
-    """Return what the document says one looks like; each is checked on its own later."""
-    return WithJsonSchema({**of.model_json_schema(), "title": title})
 
 
 class _Request(BaseModel):
@@ -27,25 +23,25 @@ class _Request(BaseModel):
 class PutProjectsRequest(_Request):
     """Projects to write: ``{"projects": [...]}`` or a bare list."""
 
-    projects: list[Annotated[Any, _shape(ProjectInput, "Project")]] = Field(max_length=MAX_MAIL["project"])
+    projects: list[Annotated[Any, ShownAs(ProjectInput, "Project")]] = Field(max_length=MAX_MAIL["project"])
 
 
 class PutProductsRequest(_Request):
     """Products to write: ``{"products": [...]}`` or a bare list."""
 
-    products: list[Annotated[Any, _shape(ProductInput, "Product")]] = Field(max_length=MAX_MAIL["product"])
+    products: list[Annotated[Any, ShownAs(ProductInput, "Product")]] = Field(max_length=MAX_MAIL["product"])
 
 
 class PutMailAgentsRequest(_Request):
     """Agents to write: ``{"agents": [...]}`` or a bare list."""
 
-    agents: list[Annotated[Any, _shape(MailAgentInput, "MailAgent")]] = Field(max_length=MAX_MAIL["agent"])
+    agents: list[Annotated[Any, ShownAs(MailAgentInput, "MailAgent")]] = Field(max_length=MAX_MAIL["agent"])
 
 
 class PutMessagesRequest(_Request):
     """Messages to write: ``{"messages": [...]}`` or a bare list."""
 
-    messages: list[Annotated[Any, _shape(MessageInput, "Message")]] = Field(max_length=MAX_MAIL["message"])
+    messages: list[Annotated[Any, ShownAs(MessageInput, "Message")]] = Field(max_length=MAX_MAIL["message"])
 
 
 PutProjectsBody = Annotated[PutProjectsRequest, bare_list_of("projects")]

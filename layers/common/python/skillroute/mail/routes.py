@@ -62,7 +62,7 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     writer, reader = _callers(access)
 
     @router.put("", summary="Create or change up to 100 projects", dependencies=[MANY_AT_ONCE])
-    def put_projects(body: PutProjectsBody, caller: Caller = writer) -> PutMailResponse:
+    def put_mail_projects(body: PutProjectsBody, caller: Caller = writer) -> PutMailResponse:
         """Write projects; each is judged on its own, and the answer says what became of it.
 
         A project is the same one when organisation and key are. Unchanged ones are left alone. Anyone who makes one,
@@ -71,7 +71,7 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         return PutMailResponse.of(sync("project", body.projects, caller))
 
     @router.get("", response_model=list[MailProjectOut], summary="List projects", responses=PAGE_DOC)
-    def list_projects(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
+    def list_mail_projects(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
         """Return a page of projects by key."""
         found, total = mail.projects(caller, key=key, limit=page.limit, offset=page.offset)
         return page.response(map(MailProjectOut.of, found), total)
@@ -85,7 +85,7 @@ def _product_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     writer, reader = _callers(access)
 
     @router.put("", summary="Create or change up to 100 products", dependencies=[MANY_AT_ONCE])
-    def put_products(body: PutProductsBody, caller: Caller = writer) -> PutMailResponse:
+    def put_mail_products(body: PutProductsBody, caller: Caller = writer) -> PutMailResponse:
         """Write products with the keys of their projects, of the organisation or global; each is judged on its own.
 
         A product is the same one when organisation and key are. The projects given become its projects.
@@ -93,7 +93,7 @@ def _product_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         return PutMailResponse.of(sync("product", body.products, caller))
 
     @router.get("", response_model=list[MailProductOut], summary="List products", responses=PAGE_DOC)
-    def list_products(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
+    def list_mail_products(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
         """Return a page of products by key."""
         found, total = mail.products(caller, key=key, limit=page.limit, offset=page.offset)
         return page.response(map(MailProductOut.of, found), total)
@@ -137,7 +137,7 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     one = _id_of("message")
 
     @router.put("", summary="Create or change up to 500 messages", dependencies=[MANY_AT_ONCE])
-    def put_messages(body: PutMessagesBody, caller: Caller = writer) -> PutMailResponse:
+    def put_mail_messages(body: PutMessagesBody, caller: Caller = writer) -> PutMailResponse:
         """Write messages into projects of the organisation that the caller may see; each is judged on its own.
 
         A message is the same one when organisation and key are: writing it twice changes nothing. Agents that are not
@@ -147,7 +147,7 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         return PutMailResponse.of(sync("message", body.messages, caller))
 
     @router.get("", response_model=list[MessageOut], summary="List messages", responses=PAGE_DOC)
-    def list_messages(
+    def list_mail_messages(
         page: Page,
         key: KeyFilter = None,
         project_id: ProjectFilter = None,
@@ -172,7 +172,9 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
         return page.response(map(MessageOut.of, found), total)
 
     @router.post("/{message_id}/acknowledge", summary="Acknowledge a message", responses=NOT_FOUND)
-    def acknowledge_message(body: AcknowledgeRequest, message_id: int = one, caller: Caller = writer) -> MessageOut:
+    def acknowledge_mail_message(
+        body: AcknowledgeRequest, message_id: int = one, caller: Caller = writer
+    ) -> MessageOut:
         """Note that an agent that the message was sent to has taken note of it; the first time counts.
 
         Without scope admin it is the agent that the token names.
@@ -196,13 +198,13 @@ def _add_one(
     one = _id_of(kind)
     path = f"/{{{kind}_id}}"
 
-    @router.get(path, response_model=answer, summary=f"Get a {kind}", responses=NOT_FOUND, name=f"get_{kind}")
+    @router.get(path, response_model=answer, summary=f"Get a {kind}", responses=NOT_FOUND, name=f"get_mail_{kind}")
     def get_one(id_: int = one, caller: Caller = reader) -> BaseModel:
         """Return one that the caller may look at."""
         return of(mail.get(kind, id_, caller))
 
     @router.delete(
-        path, status_code=204, summary=f"Delete a {kind}", responses=NOT_FOUND | CONFLICT, name=f"delete_{kind}"
+        path, status_code=204, summary=f"Delete a {kind}", responses=NOT_FOUND | CONFLICT, name=f"delete_mail_{kind}"
     )
     def delete_one(id_: int = one, caller: Caller = writer) -> None:
         """Delete one of the organisation. What messages refer to stays until they are deleted.

@@ -42,7 +42,7 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
         PATH, summary="Speak the Model Context Protocol", response_class=Response, responses=_ANSWERS,
         openapi_extra=_OPENAPI,
     )  # fmt: skip
-    async def post_message(request: Request, caller: AsCaller) -> Response:
+    async def post_mcp_message(request: Request, caller: AsCaller) -> Response:
         """Answer one request of the Model Context Protocol: streamable HTTP without sessions, always as JSON.
 
         Revisions 2025-03-26 to 2026-07-28. Nothing is streamed, so `GET` is 405.

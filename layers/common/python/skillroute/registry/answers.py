@@ -6,14 +6,15 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
+from skillroute.core.shown_as import ShownAs
 from skillroute.registry.model import Entity
 from skillroute.registry.report import EntityOutcome
 from skillroute.registry.schemas import MAX_ENTITIES
-from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput
+from skillroute.registry.shapes import AgentInput, ServerInput
 
 
 def _servers_of(body: object) -> object:
@@ -26,8 +27,8 @@ def _servers_of(body: object) -> object:
 
 
 # Each is checked on its own later, so that one that is wrong does not refuse the rest.
-_AnyServer = Annotated[Any, WithJsonSchema({**ServerInput.model_json_schema(by_alias=False), "title": "Server"})]
-_AnyAgent = Annotated[Any, WithJsonSchema({**AgentInput.model_json_schema(by_alias=False), "title": "Agent"})]
+_AnyServer = Annotated[Any, ShownAs(ServerInput, "Server")]
+_AnyAgent = Annotated[Any, ShownAs(AgentInput, "Agent")]
 
 
 class UpsertServersRequest(BaseModel):
@@ -50,12 +51,8 @@ UpsertServersBody = Annotated[UpsertServersRequest, BeforeValidator(_servers_of)
 UpsertAgentsBody = Annotated[UpsertAgentsRequest, bare_list_of("agents")]
 
 
-def _body_of(model: type[EntityInput], title: str) -> WithJsonSchema:
-    return WithJsonSchema({**model.model_json_schema(by_alias=False), "required": [], "title": title})
-
-
-ServerBody = Annotated[dict[str, Any], _body_of(ServerInput, "ServerOfId")]
-AgentBody = Annotated[dict[str, Any], _body_of(AgentInput, "AgentOfId")]
+ServerBody = Annotated[dict[str, Any], ShownAs(ServerInput, "ServerOfId", of_path=True)]
+AgentBody = Annotated[dict[str, Any], ShownAs(AgentInput, "AgentOfId", of_path=True)]
 
 
 class ToolCountsOut(BaseModel):

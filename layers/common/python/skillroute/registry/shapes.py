@@ -15,9 +15,12 @@ from pydantic import (
 )
 
 from skillroute.catalogue.schemas import ItemInput, Name
+from skillroute.core.shown_as import ShownAs
 
 MAX_TOOLS = 500
 """Tools of one server."""
+
+MAX_CAPABILITIES = 100
 
 
 def _one_line(value: str) -> str:
@@ -36,7 +39,15 @@ _Description = Annotated[str, StringConstraints(max_length=50_000)]
 _Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 _Capability = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 # Each tool is checked on its own later; the document says what one looks like.
-_AnyTool = Annotated[Any, WithJsonSchema({**ItemInput.model_json_schema(by_alias=False), "title": "Tool"})]
+_AnyTool = Annotated[Any, ShownAs(ItemInput, "Tool")]
+
+_CAPABILITIES: dict[str, Any] = {
+    "anyOf": [
+        {"type": "object", "additionalProperties": True},
+        {"type": "array", "items": {"type": "string"}, "maxItems": MAX_CAPABILITIES},
+        {"type": "null"},
+    ]
+}
 
 
 class EntityInput(BaseModel):
@@ -78,7 +89,7 @@ class SkillInput(BaseModel):
     description: _Description | None = None
 
 
-_Skill = Annotated[SkillInput, WithJsonSchema(SkillInput.model_json_schema())]
+_Skill = Annotated[SkillInput, ShownAs(SkillInput, "AgentSkill")]
 
 
 class AgentInput(EntityInput):
@@ -90,6 +101,8 @@ class AgentInput(EntityInput):
     capabilities: Annotated[
         list[_Capability] | None,
         BeforeValidator(capability_names),
-        WithJsonSchema({"type": ["object", "array", "null"]}),
-    ] = Field(None, max_length=100, description="The protocol's object, of which what is true counts, or names.")
+        WithJsonSchema(_CAPABILITIES),
+    ] = Field(
+        None, max_length=MAX_CAPABILITIES, description="The protocol's object, of which what is true counts, or names."
+    )
     skills: list[_Skill] | None = Field(None, max_length=500)

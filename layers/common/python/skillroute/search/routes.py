@@ -84,7 +84,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         summary="Find the tools that fit a request",
         responses=SEARCHED,
     )
-    def search_tools_by_skill(request: SearchRequest, caller: AsCaller) -> Response:
+    def search_tools(request: SearchRequest, caller: AsCaller) -> Response:
         """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
         # Already checked and typed: FastAPI would validate it once more.
         answer = search.search(request, caller)
@@ -93,7 +93,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
 
     @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
-    def search_skills(
+    def find_skills(
         response: Response,
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],
@@ -115,7 +115,7 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         summary="Find tools, optionally of some skills or servers",
         responses=_TOOLS_DOC,
     )
-    def search_tools(
+    def find_tools(
         response: Response,
         caller: AsCaller,
         query: Annotated[Query, QueryParameter()],

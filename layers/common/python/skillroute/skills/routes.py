@@ -100,7 +100,7 @@ def skill_router(
         summary="List a skill's tools",
         responses=NOT_FOUND | PAGE_DOC,
     )
-    def list_tools(skill_id: SkillId, caller: AsReader, page: Page) -> Response:
+    def list_skill_tools(skill_id: SkillId, caller: AsReader, page: Page) -> Response:
         """Return a page of a skill's tools, the most confident first."""
         members, total = read.tools(skill_id, caller, limit=page.limit, offset=page.offset)
         return page.response(map(SkillToolOut.of, members), total)

@@ -67,18 +67,22 @@ def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access
         return SuggestionOut.of(review.get(suggestion_id, caller))
 
     @router.post("/{suggestion_id}/approve", summary="Approve a suggestion", responses=NOT_FOUND | CONFLICT)
-    def approve(suggestion_id: SuggestionId, caller: AsReviewer, body: SuggestionEdits | None = None) -> ReviewResponse:
+    def approve_suggestion(
+        suggestion_id: SuggestionId, caller: AsReviewer, body: SuggestionEdits | None = None
+    ) -> ReviewResponse:
         """Create the skill and assign the tool. Other open suggestions of the name are merged into it."""
         edits = body.model_dump(exclude_unset=True) if body else {}
         return ReviewResponse.of(review.approve(suggestion_id, edits, caller))
 
     @router.post("/{suggestion_id}/reject", summary="Reject a suggestion", responses=NOT_FOUND | CONFLICT)
-    def reject(suggestion_id: SuggestionId, caller: AsReviewer, body: Rejection | None = None) -> SuggestionOut:
+    def reject_suggestion(
+        suggestion_id: SuggestionId, caller: AsReviewer, body: Rejection | None = None
+    ) -> SuggestionOut:
         """Discard a suggestion; its tool stays without skills."""
         return SuggestionOut.of(review.reject(suggestion_id, body.reason if body else None, caller))
 
     @router.post("/{suggestion_id}/merge", summary="Merge a suggestion", responses=NOT_FOUND | CONFLICT)
-    def merge(suggestion_id: SuggestionId, body: Merge, caller: AsReviewer) -> ReviewResponse:
+    def merge_suggestion(suggestion_id: SuggestionId, body: Merge, caller: AsReviewer) -> ReviewResponse:
         """Assign the tool to a skill that is there."""
         return ReviewResponse.of(review.merge(suggestion_id, body.skill_id, caller))
 

@@ -32,7 +32,7 @@ def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
         return [ToolSkillOut.of(skill) for skill in found.skills]
 
     @router.get("/{item_id}/skills", summary="List a tool's skills", responses=NOT_FOUND | _VERSIONED_LIST)
-    def list_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:
+    def list_tool_skills(item_id: ItemId, response: Response, caller: AsReader) -> list[ToolSkillOut]:
         """Return all of a tool's skills, the most confident first: there are five at most, so there are no pages."""
         found = assign.of_item(item_id, caller)
         response.headers[TOTAL_HEADER] = str(len(found.skills))
@@ -41,7 +41,7 @@ def tool_skill_router(assign: AssignSkills, access: Access) -> APIRouter:
     @router.put(
         "/{item_id}/skills", summary="Assign a tool by hand", responses=NOT_FOUND | CONFLICT | VERSIONED | STALE
     )
-    def put_skills(
+    def put_tool_skills(
         item_id: ItemId, body: ManualAssignments, caller: AsWriter, response: Response, expected: IfMatch
     ) -> list[ToolSkillOut]:
         """Make these the tool's only skills. No classifier changes them, unless `force_reclassify` asks for it.

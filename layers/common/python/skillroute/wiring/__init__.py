@@ -70,8 +70,8 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
     parts = Parts(settings or McpSettings.load())
     parts.start_ahead()
     parts.make_mcp_ahead()
-    routes = parts.mcp_plain_routes(parts.plain_access)
-    app = create_plain_app(routes, access=parts.plain_access, too_large=parts.mcp_too_large())
+    routes = parts.mcp_plain_routes(parts.access)
+    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp_too_large())
     app.state.parts = parts
     return app
 
@@ -104,7 +104,6 @@ def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
-    # The pages about the API ask nobody who they are; the laptop's app, which is not made here, has them.
-    app = create_app(routers, access=parts.access, title=title, with_docs=False)
+    app = create_app(routers, access=parts.access, title=title)
     app.state.parts = parts
     return app

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillroute.core.documents.embed_missing import EmbedMissing
     from skillroute.core.documents.reindex import Reindex
     from skillroute.core.documents.verify import Verify
-    from skillroute.core.http.auth import Access, Guard
+    from skillroute.core.http.auth import Access
     from skillroute.core.queue.failed_work import FailedWork
     from skillroute.core.relay import Relay
 
@@ -76,19 +76,7 @@ class Parts(PortableParts, McpParts):
 
     @cached_property
     def access(self) -> Access:
-        """Who may call, for apps of FastAPI: its document shows what lets in."""
-        from skillroute.core.http.bearer import BearerGuard
-
-        return self._access(BearerGuard)
-
-    @cached_property
-    def plain_access(self) -> Access:
-        """Who may call, for apps without FastAPI."""
-        from skillroute.core.http.auth import Guard
-
-        return self._access(Guard)
-
-    def _access(self, bearer_guard: type[Guard]) -> Access:
+        """Who may call."""
         from skillroute.core.http.auth import iam_access, jwt_access, open_access
         from skillroute.core.http.claims import TokenRules
         from skillroute.core.http.iam import admin_roles
@@ -107,10 +95,10 @@ class Parts(PortableParts, McpParts):
             scope_prefix=settings.jwt_scope_prefix,
         )
         if settings.jwt_keys is None:
-            return jwt_access(rules, guard=bearer_guard)
+            return jwt_access(rules)
         from skillroute.core.http.keys import KeySet
 
-        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of, guard=bearer_guard)
+        return jwt_access(rules, KeySet(settings.jwt_keys).claims_of)
 
     def search_routers(self) -> list[APIRouter]:
         """Return the routes of the search function."""

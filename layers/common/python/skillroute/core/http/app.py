@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -12,6 +13,7 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.compression import Compressed
 from skillroute.core.http.docs import with_error_schemas
+from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
@@ -33,7 +35,6 @@ def create_app(
     *,
     access: Access | None = None,
     title: str = "Skillroute",
-    with_docs: bool = True,
     too_large: Mapping[str, bytes] | None = None,
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
@@ -45,8 +46,6 @@ def create_app(
         With it a request for what no route has must say who sends it first, too; without it anybody gets 404.
     title : str
         What the OpenAPI document calls the app.
-    with_docs : bool
-        Whether ``/docs``, ``/redoc`` and ``/openapi.json`` answer. They ask nobody who they are.
     too_large : mapping of str to bytes, optional
         What paths with a protocol of their own answer to a body that is too large, as JSON. Their answers are not
         compressed.
@@ -55,10 +54,13 @@ def create_app(
         title=title,
         version=__version__,
         description="Tool search for AI agents: ask for what you need in plain words, get the tools that fit.",
-        openapi_url="/openapi.json" if with_docs else None,  # without it there are no pages either
+        openapi_url=None,  # what is published is made, and shown, by the laptop (docs/adr/0051)
+        generate_unique_id_function=attrgetter("name"),  # operation ids are the names of functions
         redirect_slashes=False,  # to a host that the request names, and before anybody is asked who they are
     )
     app.add_middleware(Compressed, but=too_large or {})
+    if any_deprecated(route for router in routers for route in router.routes):
+        app.add_middleware(DeprecationHeaders)  # innermost: those outside may hand on another scope
     app.add_middleware(BodyLimit, answers=too_large)
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)

@@ -51,6 +51,11 @@ class Guard:
         self._scope_prefix = scope_prefix
         self._metadata_path = metadata_path
 
+    @property
+    def scope(self) -> Scope | None:
+        """What the caller must be allowed; None lets in any caller who can be identified."""
+        return self._scope
+
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises `Unauthenticated` and `Forbidden`."""
         try:
@@ -130,7 +135,6 @@ def jwt_access(
     rules: TokenRules,
     claims_of: ClaimsOf | None = None,
     *,
-    guard: type[Guard] = Guard,
     clock: Callable[[], float] = time.time,
 ) -> Access:
     """Return the access of tokens.
@@ -141,8 +145,6 @@ def jwt_access(
         What their claims must say, checked here or by a gateway.
     claims_of : callable, optional
         Checks a token's signature and returns its claims; without it only a gateway can vouch for a caller.
-    guard : type
-        What the guards are made of: `BearerGuard` where FastAPI's document should show them.
     clock : callable
         Seconds since 1970.
     """
@@ -155,7 +157,7 @@ def jwt_access(
             raise NoIdentity("the request carries no verified identity")
         return rules.caller(claims_of(_bearer_token(request)), clock())
 
-    return Access(identify, guard=guard, scope_prefix=rules.scope_prefix)
+    return Access(identify, scope_prefix=rules.scope_prefix)
 
 
 def _authorizer(request: Request) -> dict[str, Any]:

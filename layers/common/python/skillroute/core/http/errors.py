@@ -88,8 +88,9 @@ def add_error_handlers(
                 return _skillroute_error(request, stranger)
         headers = dict(refusal.headers or {})
         if refusal.status_code == 405:
-            # The pages of the documents are routes of the app's own.
-            headers["Allow"] = methods.allow(request.url.path) or headers.get("Allow", "")
+            # The pages of the documents are routes of the app's own, whose methods come in any order.
+            own = ", ".join(sorted(headers.get("Allow", "").split(", ")))
+            headers["Allow"] = methods.allow(request.url.path) or own
         code = _CODE_OF.get(refusal.status_code, ErrorCode.BAD_REQUEST)
         return answer_error(request, refusal.status_code, refusal.detail, code, headers=headers)
 

@@ -86,7 +86,8 @@ def health_router(
         return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_NUMBERS))
 
     @router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
-    def health(caller: Caller = anyone) -> HealthBase:
+    def get_health(caller: Caller = anyone) -> HealthBase:
+        """Say how the parts stand. The numbers are for callers who run the deployment, and null for others."""
         return report_to(caller)
 
     @router.get(
@@ -95,7 +96,8 @@ def health_router(
         summary="Whether searches are answered; 503 when they are not",
         responses={503: {"model": Health, "description": "Searches are not answered."}},
     )
-    def ready(response: Response, caller: Caller = anyone) -> HealthBase:
+    def get_readiness(response: Response, caller: Caller = anyone) -> HealthBase:
+        """Say the same as `/health`, with a status that load balancers understand."""
         found = report_to(caller)
         if found.status == "unavailable":
             response.status_code = 503

@@ -38,11 +38,11 @@ VerifyResponse = create_model(
 
 def verify_router(verify: Verify, access: Access) -> APIRouter:
     """Return the route of the check."""
-    router = APIRouter(prefix="/api/v1/verify", tags=["operation"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("", response_model=VerifyResponse, summary="Check everything")
-    def check(caller: AsAdmin) -> BaseModel:
+    def verify_everything(caller: AsAdmin) -> BaseModel:
         """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
         if not caller.runs_deployment:
             raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)

@@ -28,7 +28,7 @@ def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post("/search_messages", **_documented(SEARCH_MESSAGES, SEARCH_MESSAGES_ANSWER))
-    def search_messages(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
+    def call_search_messages(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
         """Search the messages of one project, and say what else might help.
 
         What is written into the query as `from:`, `thread:`, `importance:`, `before:` or `after:` is searched as words
@@ -37,7 +37,7 @@ def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:
         return JSONResponse(tools.search_messages(arguments, caller, budget))
 
     @router.post("/search_messages_product", **_documented(SEARCH_MESSAGES_PRODUCT, SEARCH_MESSAGES_PRODUCT_ANSWER))
-    def search_messages_product(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
+    def call_search_messages_product(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
         """Search the messages of all projects of a product that the caller may see."""
         return JSONResponse(tools.search_messages_product(arguments, caller, budget))
 
