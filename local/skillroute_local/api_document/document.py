@@ -67,7 +67,7 @@ def api_document(app: FastAPI, routers: Sequence[APIRouter], *, server: Json = D
     }
     document["servers"] = [server]
     document["webhooks"] = webhooks()
-    document["components"]["schemas"] |= deepcopy(EVENTS)
+    document.setdefault("components", {}).setdefault("schemas", {}).update(deepcopy(EVENTS))
     complete_answers(document)
     name_schemas(document)
     describe(document)

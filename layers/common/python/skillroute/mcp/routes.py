@@ -13,9 +13,14 @@ from skillroute.core.http.protected_resource import ProtectedResource
 from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
 from skillroute.mcp.server import McpServer
 
-_MESSAGE = {"content": {"application/json": {"schema": {"type": "object"}}}}
+_OBJECT = {"type": "object", "additionalProperties": True}
+_MESSAGE = {"content": {"application/json": {"schema": _OBJECT}}}
+_BATCH = {"type": "array", "items": _OBJECT}
 _ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {
-    200: {"description": "The response, or the responses of a batch.", "content": {"application/json": {"schema": {}}}},
+    200: {
+        "description": "The response, or the responses of a batch.",
+        "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
+    },
     202: {"description": "A notification was taken."},
     400: {"description": "It is no request, or contradicts itself.", **_MESSAGE},
     403: {"description": "The token lacks the scope, or a page of another host asks.", **_MESSAGE},
@@ -28,7 +33,7 @@ _OPENAPI = {
     "requestBody": {
         "required": True,
         "description": "A request of JSON-RPC 2.0.",
-        "content": {"application/json": {"schema": {"type": "object"}}},
+        "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
     }
 }
 
