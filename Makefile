@@ -90,6 +90,21 @@ check: $(VENV)/.dev ## Lint, format, types and the template
 	@$(BIN)/mypy
 	@$(BIN)/cfn-lint template.yaml infrastructure/*.yaml
 
+.PHONY: openapi
+openapi: $(VENV)/.dev ## Write docs/openapi.json from the code
+	@$(BIN)/python -m tests.openapi
+
+# Redocly asks for no more than Node 20; the packages are npm's, kept in its cache.
+REDOCLY ?= npx --yes @redocly/cli@2
+OPENAPI_TYPESCRIPT ?= npx --yes openapi-typescript@7
+.PHONY: openapi-lint
+openapi-lint: ## Let Redocly's linter, openapi-typescript and TypeScript read docs/openapi.json: needs Node and the network
+	@command -v node >/dev/null || { echo "make openapi-lint needs Node 20 or later: install nodejs and npm"; exit 2; }
+	@mkdir -p $(RESULTS)
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint docs/openapi.json --config tests/redocly.yaml
+	@$(OPENAPI_TYPESCRIPT) docs/openapi.json --output $(RESULTS)/openapi.ts
+	@npx --yes -p typescript@5 tsc --noEmit --strict $(RESULTS)/openapi.ts
+
 .PHONY: format
 format: $(VENV)/.dev ## Put the code into its format
 	@$(BIN)/ruff check --fix-only .

@@ -12,8 +12,8 @@ from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.compression import Compressed
-from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
+from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
