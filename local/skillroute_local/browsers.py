@@ -69,18 +69,21 @@ class Hosts:
 
 
 class OwnPagesOnly:
-    """ASGI middleware that answers 403 to what `Hosts` refuses."""
+    """ASGI middleware that answers 403 to what `Hosts` refuses, but for pages of these origins."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts, pages: Collection[str] = ()) -> None:
         self._app = app
         self._hosts = hosts
+        self._pages = frozenset(pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             headers = dict(scope["headers"])
             names = (b"host", b"origin", b"sec-fetch-site")
             given = [value.decode("latin-1") if (value := headers.get(name)) else None for name in names]
-            why = self._hosts.refusal(*given)
+            host, origin, _ = given
+            # What a page of another origin sends has an Origin; without one, the site is all that tells.
+            why = self._hosts.refusal(host, None, None) if origin in self._pages else self._hosts.refusal(*given)
             if why is not None:
                 await _refuse(send, why)
                 return

@@ -29,10 +29,10 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         yield
 
     routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
-    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large())
+    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large(), cors_origins=parts.cors_origins)
     add_pages(app, routers)
     app.router.lifespan_context = lifespan
-    app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts())
+    app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts(), pages=parts.cors_origins)
     return app
 
 

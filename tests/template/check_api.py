@@ -10,11 +10,39 @@ from tests.template.routes import FUNCTIONS, METHODS, OPEN, scopes_of_routes, se
 from tests.template.stack import Json, Stack
 
 
-def _routes(stack: Stack) -> dict[str, Json]:
-    """Return the gateway's routes by their keys."""
+def _all_routes(stack: Stack) -> dict[str, Json]:
     routes = {each["RouteKey"]: each for each in stack.of_type("AWS::ApiGatewayV2::Route").values()}
     assert len(routes) == len(stack.of_type("AWS::ApiGatewayV2::Route")), "a key that two routes have"
     return routes
+
+
+def _routes(stack: Stack) -> dict[str, Json]:
+    """Return the gateway's routes by their keys, without those that browsers ask beforehand."""
+    return {key: route for key, route in _all_routes(stack).items() if not key.startswith("OPTIONS ")}
+
+
+def check_browsers_ask_beforehand_without_a_token_where_pages_may(stack: Stack) -> None:
+    """On the very path of the route that takes the request itself, as ANY there would ask for a token."""
+    every = _all_routes(stack)
+    open_ones = {key: route for key, route in every.items() if key.startswith("OPTIONS ")}
+    if not stack.parameters["CorsAllowOrigins"]:
+        assert not open_ones
+        return
+    beside = {key: route for key, route in _routes(stack).items() if key not in OPEN}
+    paths = {key.partition(" ")[2]: route for key, route in beside.items()}
+    assert {key.partition(" ")[2]: route["Target"] for key, route in open_ones.items()} == {
+        path: route["Target"] for path, route in paths.items()
+    }
+    for key, route in open_ones.items():
+        assert route["AuthorizationType"] == "NONE", key
+        assert not {"AuthorizerId", "AuthorizationScopes"} & route.keys(), key
+    for function in FUNCTIONS:
+        for request in served(function) - OPEN:
+            path = request.partition(" ")[2].replace("{}", "1")
+            taken = route_of("OPTIONS", path, routes=every)
+            assert taken, path
+            assert every[taken[0]]["AuthorizationType"] == "NONE", path
+            assert _function(every[taken[0]]) == function, path
 
 
 def _behind(stack: Stack, request: str) -> str | None:
@@ -60,7 +88,7 @@ def check_unknown_paths_reach_an_application(stack: Stack) -> None:
 
 def check_no_route_is_open(stack: Stack) -> None:
     jwt = stack.parameters["AuthMode"] == "jwt"
-    for name, route in stack.of_type("AWS::ApiGatewayV2::Route").items():
+    for name, route in _routes(stack).items():
         is_open = jwt and route["RouteKey"] in OPEN
         assert route["AuthorizationType"] == ("NONE" if is_open else "JWT" if jwt else "AWS_IAM"), name
         assert route.get("AuthorizerId") == ({"Ref": "JwtAuthorizer"} if jwt and not is_open else None), name

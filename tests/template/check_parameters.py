@@ -48,6 +48,7 @@ def check_nothing_is_open_by_default(stack: Stack) -> None:
     assert parameters["AuthMode"]["Default"] == "iam"
     assert parameters["AdminRoleArns"]["Default"] == ""
     assert parameters["JwtRequireOrg"]["Default"] == "true"
+    assert parameters["CorsAllowOrigins"]["Default"] == ""
     assert parameters["DatabaseSslMode"]["AllowedValues"] == ["require", "verify-full"]
     assert parameters["DatabaseSslMode"]["Default"] == "verify-full"
     assert parameters["DatabaseDeletionProtection"]["Default"] == "true"

@@ -26,6 +26,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtOrgClaim": "tenant",
         "JwtRequireOrg": "false",
         "JwtAgentClaim": "mail_agent",
+        "CorsAllowOrigins": "https://console.example.com,http://localhost:5173",
         "SearchEngine": "shadow",
         "NoMatchBelow": "0.1",
         "RerankProvider": "bedrock",

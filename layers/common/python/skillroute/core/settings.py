@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from skillroute.core.embedding.packaged import default_model, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
+from skillroute.core.http.cors import origins_of
 
 
 class _Settings(BaseSettings):
@@ -178,6 +179,9 @@ class WebSettings(_Settings):
         None,
         description="A JSON Web Key Set that tokens are verified with, where no gateway does: the laptop, sam local.",
     )
+    cors_allow_origins: str = Field(
+        "", description="Origins of pages that may ask from a browser, comma-separated; none when empty."
+    )
     iam_admins: str = Field(
         "", description="For iam, ARNs of the roles that may do everything, comma-separated; other callers search."
     )
@@ -198,6 +202,19 @@ class WebSettings(_Settings):
         if self.auth == "jwt" and not (self.jwt_issuer and self.jwt_audiences):
             raise ValueError("SKILLROUTE_AUTH=jwt needs SKILLROUTE_JWT_ISSUER and SKILLROUTE_JWT_AUDIENCE")
         return self
+
+    @model_validator(mode="after")
+    def _origins_are_origins(self) -> Self:
+        try:
+            origins_of(self.cors_allow_origins)
+        except ValueError as error:
+            raise ValueError(f"SKILLROUTE_CORS_ALLOW_ORIGINS: {error}") from None
+        return self
+
+    @property
+    def cors_origins(self) -> tuple[str, ...]:
+        """The origins of pages that may ask from a browser."""
+        return origins_of(self.cors_allow_origins)
 
     @property
     def jwt_audiences(self) -> frozenset[str]:

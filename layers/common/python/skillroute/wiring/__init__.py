@@ -71,7 +71,9 @@ def mcp_app(settings: McpSettings | None = None) -> Starlette:
     parts.start_ahead()
     parts.make_mcp_ahead()
     routes = parts.mcp_plain_routes(parts.access)
-    app = create_plain_app(routes, access=parts.access, too_large=parts.mcp_too_large())
+    app = create_plain_app(
+        routes, access=parts.access, too_large=parts.mcp_too_large(), cors_origins=parts.cors_origins
+    )
     app.state.parts = parts
     return app
 
@@ -104,6 +106,6 @@ def _app(parts: Parts, routers: list[APIRouter], title: str) -> FastAPI:
     from skillroute.core.http.app import create_app
 
     parts.start_ahead()
-    app = create_app(routers, access=parts.access, title=title)
+    app = create_app(routers, access=parts.access, title=title, cors_origins=parts.cors_origins)
     app.state.parts = parts
     return app

@@ -74,6 +74,11 @@ class Parts(PortableParts, McpParts):
         checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail)
         return Verify(self.database, self.feed, self.replica, checks)
 
+    @property
+    def cors_origins(self) -> tuple[str, ...]:
+        """The origins of pages that may ask from a browser."""
+        return self.of(WebSettings).cors_origins
+
     @cached_property
     def access(self) -> Access:
         """Who may call."""

@@ -12,6 +12,7 @@ from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.compression import Compressed
+from skillroute.core.http.cors import cors_options
 from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
 from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
@@ -36,6 +37,7 @@ def create_app(
     access: Access | None = None,
     title: str = "Skillroute",
     too_large: Mapping[str, bytes] | None = None,
+    cors_origins: Sequence[str] = (),
 ) -> FastAPI:
     """Return an app that serves the routers, with the error table and limits of body and time.
 
@@ -49,6 +51,8 @@ def create_app(
     too_large : mapping of str to bytes, optional
         What paths with a protocol of their own answer to a body that is too large, as JSON. Their answers are not
         compressed.
+    cors_origins : sequence of str
+        Origins of pages that may ask from a browser.
     """
     app = _App(
         title=title,
@@ -65,6 +69,11 @@ def create_app(
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestIds)
+    if cors_origins:
+        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
+
+        # The outermost, as it answers the preflight before anybody is asked who they are.
+        app.add_middleware(CORSMiddleware, **cors_options(cors_origins))
     add_error_handlers(
         app, PathMethods([route for router in routers for route in router.routes]), access.anyone() if access else None
     )

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
+from skillroute.core.http.cors import cors_options
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
@@ -18,7 +19,11 @@ from skillroute.core.http.time_limit import TimeLimit
 
 
 def create_plain_app(
-    routes: Sequence[Route], *, access: Access | None = None, too_large: Mapping[str, bytes] | None = None
+    routes: Sequence[Route],
+    *,
+    access: Access | None = None,
+    too_large: Mapping[str, bytes] | None = None,
+    cors_origins: Sequence[str] = (),
 ) -> Starlette:
     """Return an app that serves the routes, with the error table and limits of body and time.
 
@@ -29,6 +34,8 @@ def create_plain_app(
         With it a request for what no route has must say who sends it first, too; without it anybody gets 404.
     too_large : mapping of str to bytes, optional
         What paths with a protocol of their own answer to a body that is too large, as JSON.
+    cors_origins : sequence of str
+        Origins of pages that may ask from a browser.
     """
     middleware = [
         Middleware(RequestIds),
@@ -36,6 +43,10 @@ def create_plain_app(
         Middleware(TimeLimit),
         Middleware(BodyLimit, answers=too_large),
     ]
+    if cors_origins:
+        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
+
+        middleware.insert(0, Middleware(CORSMiddleware, **cors_options(cors_origins)))
     app = Starlette(routes=list(routes), middleware=middleware)
     app.router.redirect_slashes = False  # to a host that the request names, and before anybody is asked who they are
     add_error_handlers(app, PathMethods(routes), access.anyone() if access else None)

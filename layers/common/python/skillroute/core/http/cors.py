@@ -1,0 +1,48 @@
+"""Pages of other sites: which may ask from a browser and read the answers (docs/adr/0054)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+MAX_AGE_S = 7200
+"""How long a browser remembers that it may ask, so that it does not ask twice each time: the most that Chrome takes."""
+
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:\d{1,5})?")
+
+
+def origins_of(listed: str) -> tuple[str, ...]:
+    """Return the origins of a list with commas between, as browsers spell them: in small letters, without a path.
+
+    Raises
+    ------
+    ValueError
+        One is no origin. ``*`` is none: on the laptop, where nobody is asked who they are, it would let every page in.
+
+    Examples
+    --------
+    >>> origins_of("https://Console.example.com, http://localhost:5173")
+    ('https://console.example.com', 'http://localhost:5173')
+    """
+    names = [name.strip() for name in listed.split(",") if name.strip()]
+    for name in names:
+        if not _ORIGIN.fullmatch(name):
+            raise ValueError(
+                f"{name[:200]!r} is no origin: give each as https://host or https://host:port, no * or path"
+            )
+    return tuple(dict.fromkeys(name.lower() for name in names))
+
+
+def cors_options(origins: Sequence[str]) -> dict[str, Any]:
+    """Return the options of Starlette's middleware: tokens and signatures are headers, so there are no credentials.
+
+    All headers of requests are allowed, those that sign one and those of clients to come; all of answers can be read.
+    """
+    return {
+        "allow_origins": list(origins),
+        "allow_methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        "allow_headers": ["*"],
+        "expose_headers": ["*"],
+        "max_age": MAX_AGE_S,
+    }
