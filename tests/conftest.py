@@ -23,8 +23,10 @@ from tests.temporary import fastest_directory, temporary_directory
 if TYPE_CHECKING:
     from skillroute.core.postgres.roles import Group
     from skillroute_local.postgres import EmbeddedPostgres
+    from xdist.remote import Producer
 
     from tests.doubles import EdgeIndexes
+    from tests.scheduling import FilesOfAServer
 
 # How many examples a property is tried on. Nothing of it depends on how fast the machine is, and all examples of a test
 # share its fixtures: who writes tidies up.
@@ -69,6 +71,14 @@ def pytest_configure() -> None:
     gc.disable()
     if fastest_directory() is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(fastest_directory()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesOfAServer | None:
+    """Distribute files as `--dist loadfile` does, those together that share a server."""
+    from tests.scheduling import FilesOfAServer
+
+    return FilesOfAServer(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:
