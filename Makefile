@@ -37,9 +37,9 @@ setup: $(VENV)/.dev ## Install everything for development into .venv
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
 	@PORT=$(PORT) $(BIN)/skillroute up
 
-# Side by side, file by file (and those that ask one server together: tests/scheduling.py), a database server each; four at
-# most, for each process takes up to 2 GB. In the order of
-# their names, so that the small unit tests come last and no process waits for another one.
+# Side by side, file by file (those that ask one server together: tests/scheduling.py), a database server each; four at
+# most, for each process takes up to 2 GB. In the order of their names, so that the small unit tests come last and no
+# process waits for another one.
 # With bytecode kept even where the environment says otherwise: the tests start some hundred processes, and each would
 # compile anew what it imports, 2 s of a processor.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder

@@ -17,9 +17,11 @@ from typing import Any
 
 _REQUESTS, _ANSWERS = 0, 1
 _LIBRARIES = (
-    *("boto3", "httpx", "moto.server", "moto.sqs.models", "moto.sqs.responses", "qdrant_edge"),
-    *("rich.progress", "rich.table", "tokenizers", "uvicorn.loops.auto", "uvicorn.lifespan.on"),
-    *("uvicorn.protocols.http.httptools_impl", "uvicorn.protocols.websockets.auto"),
+    *("anyio._backends._asyncio", "boto3", "flask.debughelpers", "httpcore", "httpx"),
+    *("moto.server", "moto.sqs.models", "moto.sqs.responses", "moto.sqs.urls", "moto.iam.models", "moto.sts.models"),
+    *("pydantic.v1", "qdrant_edge", "rich.progress", "rich.status", "rich.table", "tokenizers"),
+    *("uvicorn.lifespan.on", "uvicorn.loops.uvloop", "uvicorn.protocols.http.httptools_impl"),
+    *("uvicorn.protocols.websockets.auto",),
 )
 """What Skillroute imports only once it is asked for."""
 _UNFORKABLE = {"onnxruntime", "qdrant_client"}

@@ -75,7 +75,7 @@ def test_the_headers_say_how_all_of_them_were_answered(filled: TestClient) -> No
 def test_what_is_not_reached_is_503_shaped(filled: TestClient, system: System, monkeypatch: Any) -> None:
     monkeypatch.setattr(system.parts.batch_search, "_most_s", 0.0)
     [result] = asked(filled, {"query": "a meeting"})["results"]
-    assert (result["answer"], result["error"]["status"], result["error"]["code"]) == (None, 503, "not_reached")
+    assert (result["answer"], result["error"]["status"], result["error"]["code"]) == (None, 503, "not_begun")
     assert "send it again" in result["error"]["detail"]
 
 

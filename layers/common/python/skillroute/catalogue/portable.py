@@ -97,9 +97,10 @@ class RestoreItems(SyncTools, Generic[D]):
         super().__init__(database, embedder, servers, **options)
         self._skills = skills
 
-    def __call__(self, items: Sequence[object], caller: Caller) -> SyncReport:
+    def __call__(self, items: Sequence[object], caller: Caller, *, dry_run: bool = False) -> SyncReport:
         """Write lines of items, `MAX_ITEMS` at most; see `BulkWrite`."""
-        return self._carry_out(_Restoring(self._writer, self._servers, caller, self._database, self._skills), items)
+        restoring = _Restoring(self._writer, self._servers, caller, self._database, self._skills)
+        return self._carry_out(restoring, items, dry_run=dry_run)
 
 
 class _Restoring(ItemsWriting, Generic[D]):

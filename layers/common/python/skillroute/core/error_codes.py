@@ -72,8 +72,7 @@ class ErrorCode(StrEnum):
     INVALID_REQUEST = "invalid_request", 422, "Fields or parameters are wrong; `detail` names each."
     INVALID_JSON = "invalid_json", 422, "The body is not JSON; `detail` says where and why."
     INTERNAL_ERROR = "internal_error", 500, "Nobody foresaw this; the log has it under the `request_id`."
-    NOT_BEGUN = "not_begun", 503, "There was no time left for it in this call: send it again."
-    NOT_REACHED = "not_reached", 503, "The batch had no time or no room left for it: send it again, with fewer others."
+    NOT_BEGUN = "not_begun", 503, "No time or room was left for it in this call: send it again, with fewer."
     DEPENDENCY_UNAVAILABLE = "dependency_unavailable", 503, "Something that this needs is away: try again later."
     DATABASE_UNAVAILABLE = "database_unavailable", 503, "PostgreSQL cannot be reached: try again later."
     OUTCOME_UNKNOWN = (

@@ -94,7 +94,7 @@ def _result(number: int, result: BatchResult) -> bytes:
 
 def _error(number: int, result: NotReached | SkillrouteError) -> SearchError:
     if isinstance(result, NotReached):
-        code = ErrorCode.NOT_REACHED
+        code = ErrorCode.NOT_BEGUN
         return SearchError(status=code.status, code=code.value, detail=_LACKED[result.lacked])
     status = next((status for type_, status in STATUS_OF if isinstance(result, type_)), 500)
     detail: Any = encodable(shortened(str(result)))

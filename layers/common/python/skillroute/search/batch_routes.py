@@ -31,7 +31,7 @@ def batch_router(batch: BatchSearch, access: Access) -> APIRouter:
         """Carry out several searches as `POST /api/v1/search` does, each with its own answer or error, in order.
 
         The index is brought up to date once, and all queries are embedded together. What the call has no time or no
-        room for is 503 with code `not_reached`.
+        room for is 503 with code `not_begun`.
         """
         watch = Stopwatch()
         results = batch(read_searches(request.searches), caller, watch)
