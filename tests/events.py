@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from skillroute_local.gateway import http_event, signed_by, with_claims
+from skillroute_local.gateway import body_sent, http_event, signed_by, with_claims
 from skillroute_local.lambda_events import schedule_event, sqs_event
 from skillroute_local.queue_server import REGION, ensure_queues, sqs_client
 
@@ -125,7 +125,7 @@ def write(name: str, folder: Path) -> Path:
 
 def answer(response: dict[str, Any]) -> tuple[int, Any]:
     """Return status and JSON of what an HTTP function answered."""
-    return response["statusCode"], json.loads(response["body"]) if response["body"] else None
+    return response["statusCode"], json.loads(body_sent(response)) if response["body"] else None
 
 
 def function_module(function: str) -> ModuleType:

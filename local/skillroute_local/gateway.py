@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -120,6 +122,13 @@ def _context(key: str, method: str, path: str, authorizer: Mapping[str, Any] | N
 def _without_nothing(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what a request does not have, as API Gateway does."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def body_sent(answer: Mapping[str, Any]) -> bytes:
+    """Return the body that a client reads of what a function answered: out of base64, and uncompressed."""
+    text = answer.get("body") or ""
+    body = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
+    return gzip.decompress(body) if answer.get("headers", {}).get("content-encoding") == "gzip" else body
 
 
 def signed_by(role: str) -> dict[str, Any]:

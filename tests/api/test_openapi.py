@@ -98,6 +98,8 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "strategy": "hierarchical",
         "explain": False,
         "collapse_duplicates": False,
+        "server": None,
+        "format": None,
         "mode": None,
     }
     assert (request["limit"]["minimum"], request["limit"]["maximum"]) == (1, 50)

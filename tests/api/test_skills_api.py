@@ -16,7 +16,7 @@ from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailabl
 from skillroute.core.http.app import create_app
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
-from skillroute_local.gateway import http_event, with_claims
+from skillroute_local.gateway import body_sent, http_event, with_claims
 
 from tests.api.tokens import JWT, as_gateway_says
 from tests.api.tokens import claims as good_claims
@@ -706,7 +706,7 @@ VOUCHED = as_gateway_says(good_claims(scope=None, sub=None))
 def invoke(app: Any, method: str, path: str, claims: dict[str, str] | None, body: Any = None) -> tuple[int, Any]:
     event = http_event(f"{method} {path}", body, None if claims is None else with_claims(VOUCHED | claims))
     answer = Mangum(app, lifespan="off")(event, None)  # type: ignore[arg-type]
-    return answer["statusCode"], json.loads(answer["body"]) if answer["body"] else None
+    return answer["statusCode"], json.loads(body_sent(answer)) if answer["body"] else None
 
 
 def test_every_route_wants_an_identity_and_its_scope(gateway_app: Any) -> None:

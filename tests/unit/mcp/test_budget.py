@@ -14,6 +14,7 @@ from skillroute.mcp.fit import byte_limit, fit, token_limit
 from skillroute.mcp.rpc import to_text
 from skillroute.mcp.shown import DETAILS, Detail, forms
 from skillroute.mcp.tools.search_tools import _OUTPUT, LEAST_TOKENS, answer
+from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchResponse, SkillMatch
 
 
@@ -158,6 +159,12 @@ def test_results_without_room_say_to_raise_the_budget() -> None:
 def test_nothing_of_a_type_says_that_there_may_be_others() -> None:
     shown = answer(found([], no_match=True), "name", [byte_limit()], by_budget=False, item_type="prompt")
     assert shown["hint"] == "Nothing of type prompt is found: without item_type there may be something."
+
+
+def test_a_server_that_has_nothing_is_named() -> None:
+    nothing = LimitedSearchResponse.model_construct(**dict(found([], no_match=True)), unknown_servers=["gitbub"])
+    shown = answer(nothing, "name", [byte_limit()], by_budget=False)
+    assert shown["hint"] == "No server is called gitbub: leave server out, or see list_skills."
 
 
 def test_what_a_tokenizer_sees_differently_as_a_whole_is_taken_back() -> None:

@@ -11,7 +11,7 @@ import gzip
 import re
 from collections.abc import Collection
 
-from anyio import to_thread
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -91,7 +91,7 @@ class _Sending:
         if not self._wanted:
             return message
         # What takes milliseconds must not keep other requests of the process waiting.
-        body = await to_thread.run_sync(_compress, body) if len(body) >= _LARGE else _compress(body)
+        body = await run_in_threadpool(_compress, body) if len(body) >= _LARGE else _compress(body)
         headers["Content-Encoding"] = "gzip"
         headers["Content-Length"] = str(len(body))
         if headers.get("etag", "").startswith('"'):
