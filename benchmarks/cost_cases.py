@@ -69,6 +69,7 @@ def _skills_of_tool(path: str, world: World) -> Iterator[Case]:
 _MAIL = "/api/v1/mail"
 _CASES: dict[Route, Callable[[str, World], Iterator[Case]]] = {
     ("POST", "/api/v1/search"): searches.search,
+    ("POST", "/api/v1/search/batch"): searches.search_batch,
     ("GET", "/api/v1/search/skills"): searches.search_skills,
     ("GET", "/api/v1/search/tools"): searches.search_tools,
     ("POST", "/api/v1/search/registry"): searches.search_registry,

@@ -28,6 +28,14 @@ def search(path: str, _: World) -> Iterator[Case]:
             yield Case(f"{name}, {mode}", path, {**everything, "query": text, "mode": mode})
 
 
+def search_batch(path: str, _: World) -> Iterator[Case]:
+    """Yield batches of as many searches as one may have."""
+    everything = {"limit": 50, "skill_limit": 10, "skill_threshold": 0.0, "tool_threshold": 0.0, "strategy": "hybrid"}
+    for mode in ("semantic", "lexical", "hybrid"):
+        searches = [{**everything, "query": f"long water {number}", "mode": mode} for number in range(20)]
+        yield Case(f"20 searches, {mode}", path, {"searches": searches}, work="bulk")
+
+
 def _search_by_url(path: str, **more: object) -> Iterator[Case]:
     for mode in ("semantic", "lexical", "hybrid"):
         for name, text in [("water", "water"), ("long water", "long water"), *_texts(SEARCH_TEXT)]:
