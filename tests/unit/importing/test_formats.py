@@ -40,6 +40,9 @@ def format_of(path: Path) -> str | None:
         (f"{json.dumps(TOOL)}\n{json.dumps(TOOL)}\n", "jsonl"),
         (f"{{broken\n{json.dumps(TOOL)}\n", "jsonl"),
         (f"{{broken\n{json.dumps(TOOL)}\n{{broken too\n{json.dumps(TOOL)}\n", "jsonl"),
+        (f"{json.dumps({'kind': 'tool', **TOOL})}\n{json.dumps(TOOL)}\n", "backup"),
+        (f"{json.dumps({'kind': 'shed', **TOOL})}\n{json.dumps(TOOL)}\n", "jsonl"),
+        ({"kind": "end", "after": "", "kinds": [], "changed": []}, "backup"),
         (f'{{"tools": [\n{json.dumps(TOOL)},\n{json.dumps(TOOL)}\n]}}', "tools-list"),
         (f'{{"tools": [\n{json.dumps(TOOL)}\n]}}', "tools-list"),
         (f'{{"tools": [\n{json.dumps(TOOL)},\n{json.dumps(TOOL)}\n', None),
@@ -74,7 +77,7 @@ def test_what_has_no_format_is_refused_with_those_there_are(tmp_path: Path) -> N
     with pytest.raises(Unreadable) as raised:
         read_path(written(tmp_path, "hello.json", {"hello": "world"}))
 
-    assert str(raised.value).startswith("hello.json: has none of the formats (jsonl: ")
+    assert str(raised.value).startswith("hello.json: has none of the formats (backup: ")
 
 
 def test_a_format_that_is_named_goes_before_what_the_content_shows(tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_a_format_that_is_named_goes_before_what_the_content_shows(tmp_path: Pat
 
 def test_a_format_that_is_none_names_those_there_are() -> None:
     require_format(None)
-    with pytest.raises(LocalError, match="--format: 'yaml' is none of jsonl, agent-skills, "):
+    with pytest.raises(LocalError, match="--format: 'yaml' is none of backup, jsonl, agent-skills, "):
         require_format("yaml")
 
 

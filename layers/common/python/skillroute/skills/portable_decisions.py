@@ -6,9 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
-
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.error_codes import ErrorCode
@@ -18,75 +16,11 @@ from skillroute.core.portable.model import Line, iso, shown_moment
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
-from skillroute.core.text_fields import SnakeCase
 from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS
 from skillroute.skills.classification_repository import ClassificationRepository
-from skillroute.skills.model import MAX_SKILLS_PER_TOOL, AssignmentSource, SkillKey, id_in_key, possible_keys
+from skillroute.skills.model import AssignmentSource, SkillKey, id_in_key, possible_keys
+from skillroute.skills.portable_lines import Assigned, Decided
 from skillroute.skills.suggestion_repository import SuggestionRepository
-
-_Short = Annotated[str, StringConstraints(min_length=1, max_length=255)]
-
-
-class Assigned(BaseModel):
-    """One skill of an item, as a line has it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    skill_id: Annotated[SnakeCase, StringConstraints(max_length=64)]
-    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    is_primary: bool
-    source: AssignmentSource
-    reasoning: Annotated[str, StringConstraints(max_length=20_000)] | None = None
-    assigned_at: AwareDatetime | None = None
-
-
-class Decided(BaseModel):
-    """The field `skills` of an item's line.
-
-    Attributes
-    ----------
-    decided_by : str or None
-        The classifier, ``human`` for a person; None where nobody has decided.
-    input_hash : str or None
-        `ToolProfile.input_hash` as it was then.
-    waits : bool
-        Whether the item is to be classified.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    decided_by: _Short | None = None
-    decided_at: AwareDatetime | None = None
-    input_hash: Annotated[str, StringConstraints(max_length=128)] | None = None
-    waits: bool = False
-    assigned: Annotated[tuple[Assigned, ...], Field(max_length=MAX_SKILLS_PER_TOOL)] = ()
-
-    @model_validator(mode="after")
-    def _keep_the_rules(self) -> Decided:
-        if (self.decided_by is None) != (self.input_hash is None):
-            raise ValueError("decided_by and input_hash go together")
-        if len({each.skill_id for each in self.assigned}) < len(self.assigned):
-            raise ValueError("assigned: a skill is named twice")
-        primary = [each for each in self.assigned if each.is_primary]
-        if len(primary) != min(1, len(self.assigned)):
-            raise ValueError(f"assigned: {len(primary)} skills are primary, and it must be one")
-        if any(each.confidence > primary[0].confidence for each in self.assigned):
-            raise ValueError("assigned: the primary skill must have the highest confidence")
-        if sum(not each.source.is_human for each in self.assigned) > MAX_CLASSIFIED_SKILLS:
-            raise ValueError(f"assigned: a classifier gives {MAX_CLASSIFIED_SKILLS} skills at most")
-        return self
-
-    def same_as(self, stored: Decided) -> bool:
-        """Return whether this is what is stored; what it does not say of times is whatever is stored."""
-        times = {each.skill_id: each.assigned_at for each in stored.assigned}
-        assigned = tuple(
-            each.model_copy(update={"assigned_at": each.assigned_at or times.get(each.skill_id)})
-            for each in self.assigned
-        )
-        given = self.model_copy(update={"assigned": assigned, "decided_at": self.decided_at or stored.decided_at})
-        # An item is classified again by itself, and never by an import.
-        return given.model_copy(update={"waits": stored.waits and given.waits}) == stored
 
 
 class ItemDecisions:

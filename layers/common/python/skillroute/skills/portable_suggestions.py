@@ -6,11 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, model_validator
-
-from skillroute.catalogue.model import ItemKey, ItemType
+from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.bulk_write import BulkWrite, Done, Writing
 from skillroute.core.caller import Caller
@@ -23,57 +21,11 @@ from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, shown_moment
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.assignment_repository import AssignmentRepository
-from skillroute.skills.model import AssignmentSource, id_in_key
+from skillroute.skills.model import id_in_key
+from skillroute.skills.portable_lines import SuggestionLine
 from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
 
 MOST_LINES = 100
-
-_Text = Annotated[str, StringConstraints(max_length=20_000)]
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-
-
-class NamedTool(BaseModel):
-    """The item that a suggestion was made for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    server: Annotated[str, StringConstraints(max_length=256)] | None = None
-    type: ItemType = "tool"
-    name: Annotated[str, StringConstraints(max_length=256)]
-
-    @property
-    def key(self) -> ItemKey:
-        """What identifies it within its organisation."""
-        return ItemKey(self.server or "", self.type, self.name)
-
-
-class SuggestionLine(BaseModel):
-    """A suggestion as a line has it; `tool` is null once its tool is gone, and `tool_name` stays."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    suggestion: SuggestionKind
-    name: _Name
-    description: _Text = ""
-    tool: NamedTool | None = None
-    tool_name: Annotated[str, StringConstraints(max_length=256)] | None = None
-    skill_id: Annotated[str, StringConstraints(max_length=64)] | None = None
-    reasoning: _Text | None = None
-    source: AssignmentSource
-    status: SuggestionStatus
-    resolved_skill_id: Annotated[str, StringConstraints(max_length=64)] | None = None
-    reviewed_by: Annotated[str, StringConstraints(max_length=255)] | None = None
-    review_reason: _Text | None = None
-    created_at: AwareDatetime
-    reviewed_at: AwareDatetime | None = None
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> SuggestionLine:
-        if (self.suggestion is SuggestionKind.DESCRIPTION) != (self.skill_id is not None):
-            raise ValueError("skill_id is of a suggestion that is a description, and of no other")
-        if (self.status is SuggestionStatus.PENDING) != (self.reviewed_at is None):
-            raise ValueError("reviewed_at is of a suggestion that was decided, and of no other")
-        return self
 
 
 class PortableSuggestions:

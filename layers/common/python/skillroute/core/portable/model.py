@@ -105,23 +105,3 @@ def shown_moment(found: datetime | None) -> str | None:
 def iso(found: datetime | None) -> str | None:
     """Return a time as a parameter within JSON."""
     return None if found is None else found.isoformat()
-
-
-def only(line: Line, known: frozenset[str]) -> Line:
-    """Return a line whose fields are all known. Raises `InvalidInput` for the first that is not."""
-    for name in line:
-        if name not in known:
-            raise InvalidInput(str(name)[:64], f"is no field of such a line; it has {', '.join(sorted(known))}")
-    return line
-
-
-def text_of(line: Line, field: str, *, most: int, default: str | None = None) -> str | None:
-    """Return a text of a line, or `default` where it is absent or null. Raises `InvalidInput`."""
-    value = line.get(field)
-    if value is None:
-        return default
-    if not isinstance(value, str):
-        raise InvalidInput(field, "must be a text")
-    if len(value) > most:
-        raise InvalidInput(field, f"has {len(value)} characters; at most {most} are allowed")
-    return value

@@ -1,0 +1,124 @@
+"""What lines say of the skills of items, and of suggestions: read, and checked by the rules of what is stored."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from skillroute.catalogue.model import ItemKey, ItemType
+from skillroute.core.text_fields import SnakeCase
+from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS
+from skillroute.skills.model import MAX_SKILLS_PER_TOOL, AssignmentSource
+from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
+
+_Short = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+
+class Assigned(BaseModel):
+    """One skill of an item, as a line has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    skill_id: Annotated[SnakeCase, StringConstraints(max_length=64)]
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    is_primary: bool
+    source: AssignmentSource
+    reasoning: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    assigned_at: AwareDatetime | None = None
+
+
+class Decided(BaseModel):
+    """The field `skills` of an item's line.
+
+    Attributes
+    ----------
+    decided_by : str or None
+        The classifier, ``human`` for a person; None where nobody has decided.
+    input_hash : str or None
+        `ToolProfile.input_hash` as it was then.
+    waits : bool
+        Whether the item is to be classified.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    decided_by: _Short | None = None
+    decided_at: AwareDatetime | None = None
+    input_hash: Annotated[str, StringConstraints(max_length=128)] | None = None
+    waits: bool = False
+    assigned: Annotated[tuple[Assigned, ...], Field(max_length=MAX_SKILLS_PER_TOOL)] = ()
+
+    @model_validator(mode="after")
+    def _keep_the_rules(self) -> Decided:
+        if (self.decided_by is None) != (self.input_hash is None):
+            raise ValueError("decided_by and input_hash go together")
+        if len({each.skill_id for each in self.assigned}) < len(self.assigned):
+            raise ValueError("assigned: a skill is named twice")
+        primary = [each for each in self.assigned if each.is_primary]
+        if len(primary) != min(1, len(self.assigned)):
+            raise ValueError(f"assigned: {len(primary)} skills are primary, and it must be one")
+        if any(each.confidence > primary[0].confidence for each in self.assigned):
+            raise ValueError("assigned: the primary skill must have the highest confidence")
+        if sum(not each.source.is_human for each in self.assigned) > MAX_CLASSIFIED_SKILLS:
+            raise ValueError(f"assigned: a classifier gives {MAX_CLASSIFIED_SKILLS} skills at most")
+        return self
+
+    def same_as(self, stored: Decided) -> bool:
+        """Return whether this is what is stored; what it does not say of times is whatever is stored."""
+        times = {each.skill_id: each.assigned_at for each in stored.assigned}
+        assigned = tuple(
+            each.model_copy(update={"assigned_at": each.assigned_at or times.get(each.skill_id)})
+            for each in self.assigned
+        )
+        given = self.model_copy(update={"assigned": assigned, "decided_at": self.decided_at or stored.decided_at})
+        # An item is classified again by itself, and never by an import.
+        return given.model_copy(update={"waits": stored.waits and given.waits}) == stored
+
+
+_Text = Annotated[str, StringConstraints(max_length=20_000)]
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
+
+
+class NamedTool(BaseModel):
+    """The item that a suggestion was made for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    server: Annotated[str, StringConstraints(max_length=256)] | None = None
+    type: ItemType = "tool"
+    name: Annotated[str, StringConstraints(max_length=256)]
+
+    @property
+    def key(self) -> ItemKey:
+        """What identifies it within its organisation."""
+        return ItemKey(self.server or "", self.type, self.name)
+
+
+class SuggestionLine(BaseModel):
+    """A suggestion as a line has it; `tool` is null once its tool is gone, and `tool_name` stays."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    suggestion: SuggestionKind
+    name: _Name
+    description: _Text = ""
+    tool: NamedTool | None = None
+    tool_name: Annotated[str, StringConstraints(max_length=256)] | None = None
+    skill_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    reasoning: _Text | None = None
+    source: AssignmentSource
+    status: SuggestionStatus
+    resolved_skill_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    reviewed_by: Annotated[str, StringConstraints(max_length=255)] | None = None
+    review_reason: _Text | None = None
+    created_at: AwareDatetime
+    reviewed_at: AwareDatetime | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> SuggestionLine:
+        if (self.suggestion is SuggestionKind.DESCRIPTION) != (self.skill_id is not None):
+            raise ValueError("skill_id is of a suggestion that is a description, and of no other")
+        if (self.status is SuggestionStatus.PENDING) != (self.reviewed_at is None):
+            raise ValueError("reviewed_at is of a suggestion that was decided, and of no other")
+        return self
