@@ -16,7 +16,7 @@ def page(client: TestClient, **params: Any) -> Lines:
     """Return the lines of a page, its last one included."""
     response = client.get("/api/v1/export", params={name: given for name, given in params.items() if given is not None})
     assert response.status_code == 200, response.text
-    assert response.headers["content-type"] == "application/x-ndjson"
+    assert response.headers["content-type"] == "application/jsonl"
     return [json.loads(line) for line in response.text.splitlines()]
 
 

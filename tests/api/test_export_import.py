@@ -216,6 +216,7 @@ def test_a_bad_line_is_named_with_its_field_and_the_others_go_on(client: TestCli
         (7, "line"),
         ({"name": "x"}, "kind"),
         ({"kind": "weather"}, "kind"),
+        ({"kind": ["tool"]}, "kind"),
         ({"kind": "tool", "name": ""}, "name"),
         ({"kind": "tool", "name": "late", "created_at": "yesterday"}, "created_at"),
         ({"kind": "tool", "name": "sure", "skills": {"assigned": [{**assigned, "confidence": 2}]}},
@@ -241,6 +242,12 @@ def test_a_bad_line_is_named_with_its_field_and_the_others_go_on(client: TestCli
         ("created", None),
     ]
     assert [row[0] for row in system.rows("SELECT name FROM mcp.tools ORDER BY id")] == ["good", "better"]
+
+
+@pytest.mark.parametrize("lines", [[{"kind": "end"}, {"kind": "page", "after": "x"}], []])
+def test_last_lines_of_pages_are_passed_over(shared_client: TestClient, lines: list[dict[str, Any]]) -> None:
+    answer = shared_client.post("/api/v1/import", json=lines).json()
+    assert (answer["results"], answer["failed"], answer["degraded"]) == ([], 0, [])
 
 
 def test_more_lines_than_a_call_takes_are_refused(shared_client: TestClient) -> None:

@@ -17,7 +17,7 @@ from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
 from skillroute.core.text_fields import Text
 
-_NDJSON = "application/x-ndjson"
+_NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
 _KINDS = "skill, tool, suggestion, server, agent, project, product, mail_agent and message"
 _EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {

@@ -37,7 +37,7 @@ class ImportLines:
     """
 
     def __init__(self, kinds: Sequence[Portable]) -> None:
-        self._kinds: Mapping[object, Portable] = {portable.kind: portable for portable in kinds}
+        self._kinds: Mapping[str, Portable] = {portable.kind: portable for portable in kinds}
 
     def __call__(self, lines: Sequence[object], caller: Caller) -> Report[LineOutcome]:
         """Write lines as the caller's organisation's, in their order, and return what became of each.
@@ -49,8 +49,10 @@ class ImportLines:
         ------
         InvalidInput
             There are too many.
+        Conflict
+            There would be more skills, or tools of a skill, than there may be.
         DatabaseUnavailable
-            Lines before those that were not written may have been; all of them can be sent again.
+            As after `Conflict`, lines before may have been written; all of them can be sent again.
         """
         if len(lines) > MAX_LINES:
             raise InvalidInput("lines", f"{len(lines)} lines; at most {MAX_LINES} in one call")
@@ -75,14 +77,12 @@ class ImportLines:
                 outcomes.append(_failed(index, FieldProblem("line", "must be an object")))
                 continue
             kind = line.get("kind")
-            if kind in {PAGE_END, END}:
+            if not isinstance(kind, str) or kind not in {*self._kinds, PAGE_END, END}:
+                outcomes.append(_failed(index, FieldProblem("kind", f"must be one of {', '.join(self._kinds)}")))
                 continue
-            portable = self._kinds.get(kind) if isinstance(kind, str) else None
-            if portable is None:
-                outcomes.append(
-                    _failed(index, FieldProblem("kind", f"must be one of {', '.join(map(str, self._kinds))}"))
-                )
+            if kind not in self._kinds:
                 continue
+            portable = self._kinds[kind]
             yield portable, (index, {name: value for name, value in line.items() if name != "kind"})
 
 
