@@ -17,6 +17,8 @@ from tests.integration.storage.rows import Sql, connected
 
 PENDING = 5_000
 _OF = {"org_id": "'acme'", "status": "'pending'", "limit": "100", "offset": "0", "name": "NULL"}
+_OF |= {"sort": "'id'", "is_descending": "false", "after_id": "NULL", "after_text": "NULL", "after_time": "NULL"}
+_OF |= {"updated_since": "NULL"}
 
 
 @pytest.fixture

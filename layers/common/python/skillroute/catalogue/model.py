@@ -101,3 +101,4 @@ class ItemFilter:
     name: str | None = None
     tag: str | None = None
     skill_id: str | None = None
+    is_active: bool | None = None

@@ -95,42 +95,68 @@ LEFT JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k ON true
 ORDER BY page.nth
 
 -- name: list_items
+-- plan: custom
 -- The page is cut by rows, then by bytes, and only what is left of it is read: 1,000 items may be 250 MB.
+-- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
 SELECT t.id, t.org_id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations,
        t.tags, t.metadata, t.content_hash, t.is_active, t.is_switched_off,
        (SELECT has_vector FROM mcp.vector_state('mcp_unified_search', t.id::text)), k.skill_ids, k.primary_skill_id,
        t.created_at, t.updated_at
 FROM (
-    SELECT id, row_number() OVER by_id AS nth, sum(
+    SELECT id, row_number() OVER in_order AS nth, sum(
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
-        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER by_id AS upto
+        + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER in_order AS upto
     FROM (
         SELECT t.* FROM mcp.items_seen_by(:org_id::text) t
         WHERE (:type::text IS NULL OR t.type = :type::text)
           AND (:server::text IS NULL OR t.server = :server::text)
           AND (:name::text IS NULL OR t.name = :name::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
+          AND (:is_active::boolean IS NULL OR t.is_active = :is_active::boolean)
+          AND (:updated_since::timestamptz IS NULL OR t.updated_at >= :updated_since::timestamptz)
           AND (:skill_id::text IS NULL OR EXISTS (
                 SELECT FROM mcp.tool_skill_assignments a
                 JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active
                 WHERE a.tool_id = t.id AND c.id = ANY (string_to_array(:skill_id::text, ',')) AND (c.org_id IS NULL OR c.org_id = t.org_id)))
-        ORDER BY t.id
+          AND CASE WHEN :after_id::bigint IS NULL THEN true
+                   WHEN :sort::text = 'name' AND :is_descending::boolean THEN (t.name, t.id) < (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'name' THEN (t.name, t.id) > (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (t.updated_at, t.id) < (:after_time::timestamptz, :after_id::bigint)
+                   WHEN :sort::text = 'updated_at' THEN (t.updated_at, t.id) > (:after_time::timestamptz, :after_id::bigint)
+                   WHEN :is_descending::boolean THEN t.id < :after_id::bigint
+                   ELSE t.id > :after_id::bigint END
+        ORDER BY CASE WHEN :sort::text = 'name' AND NOT :is_descending::boolean THEN t.name END,
+                 CASE WHEN :sort::text = 'name' AND :is_descending::boolean THEN t.name END DESC,
+                 CASE WHEN :sort::text = 'updated_at' AND NOT :is_descending::boolean THEN t.updated_at END,
+                 CASE WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN t.updated_at END DESC,
+                 CASE WHEN NOT :is_descending::boolean THEN t.id END,
+                 t.id DESC
         LIMIT :limit::int OFFSET :offset::bigint
     ) page
-    WINDOW by_id AS (ORDER BY id ROWS UNBOUNDED PRECEDING)
+    WINDOW in_order AS (ROWS UNBOUNDED PRECEDING)
 ) page
 JOIN mcp.tools t ON t.id = page.id
 CROSS JOIN LATERAL mcp.skills_of_item(t.id, :org_id::text) k
 WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
-ORDER BY t.id
+ORDER BY page.nth
 
 -- name: count_items
-SELECT count(*)
+-- plan: custom
+SELECT count(*), count(*) FILTER (WHERE
+    CASE WHEN :after_id::bigint IS NULL THEN true
+         WHEN :sort::text = 'name' AND :is_descending::boolean THEN (t.name, t.id) < (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'name' THEN (t.name, t.id) > (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (t.updated_at, t.id) < (:after_time::timestamptz, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' THEN (t.updated_at, t.id) > (:after_time::timestamptz, :after_id::bigint)
+         WHEN :is_descending::boolean THEN t.id < :after_id::bigint
+         ELSE t.id > :after_id::bigint END)
 FROM mcp.items_seen_by(:org_id::text) t
 WHERE (:type::text IS NULL OR t.type = :type::text)
   AND (:server::text IS NULL OR t.server = :server::text)
   AND (:name::text IS NULL OR t.name = :name::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (t.tags))
+  AND (:is_active::boolean IS NULL OR t.is_active = :is_active::boolean)
+  AND (:updated_since::timestamptz IS NULL OR t.updated_at >= :updated_since::timestamptz)
   AND (:skill_id::text IS NULL OR EXISTS (
         SELECT FROM mcp.tool_skill_assignments a
         JOIN mcp.skills_seen_by(:org_id::text) c ON c.key = a.skill_key AND c.is_active

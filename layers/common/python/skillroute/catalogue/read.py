@@ -10,6 +10,7 @@ from skillroute.catalogue.repository import ItemRepository
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.versions import Expected
 
@@ -24,6 +25,12 @@ class ReadItems:
         """Return a page of the items that the caller sees, by id, and how many there are in all."""
         return self._database.read(
             lambda session: ItemRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def listed(self, where: ItemFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Item]:
+        """Return a page of the items that the caller sees, in an order, and how many there are."""
+        return self._database.read(
+            lambda session: ItemRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
         )
 
     def get(self, item_id: int, caller: Caller) -> Item:

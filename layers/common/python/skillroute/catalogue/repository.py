@@ -15,6 +15,7 @@ from skillroute.core.documents.repository import DocumentRepository, DocumentTex
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.views import Refusal
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 
 
@@ -118,19 +119,26 @@ class ItemRepository:
 
     def page(self, where: ItemFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Item], int]:
         """Return a page by id, and how many items there are in all."""
+        listed = self.listed(where, org_id, Order("id"), limit=limit, offset=offset)
+        return list(listed.rows), listed.total
+
+    def listed(self, where: ItemFilter, org_id: str | None, order: Order, *, limit: int, offset: int) -> Listed[Item]:
+        """Return a page in an order (`id`, `name` or `updated_at`), and how many items there are."""
         conditions = {
             "org_id": org_id,
             "type": where.type,
             "server": where.server,
             "name": where.name,
             "tag": where.tag,
+            "is_active": where.is_active,
             "skill_id": where.skill_id,
+            **order.params(),
         }
-        total: int = self._run("count_items", **conditions)[0][0]
-        if offset >= total:
-            return [], total
+        [[total, behind]] = self._run("count_items", **conditions)
+        if offset >= behind:
+            return Listed([], total, 0)
         rows = self._run("list_items", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
-        return [_to_item(row) for row in rows], total
+        return Listed([_to_item(row) for row in rows], total, behind - offset)
 
     def counts(self, org_id: str | None) -> dict[ItemType, int]:
         """Return how many active items of each type there are."""

@@ -1,7 +1,7 @@
 """`/api/v1/tools`: the catalogue."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import AfterValidator
@@ -18,8 +18,10 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
-from skillroute.core.http.paging import PAGE_DOC, ItemId, Page
+from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
+from skillroute.core.http.paging import ItemId
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 
 _LONGEST_ID = 64
@@ -32,6 +34,8 @@ def _short_ids(skill_ids: str) -> str:
     return ",".join(filter(None, ids))
 
 
+ItemSort = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
+ItemListing = Annotated[Listing, Depends(listing_of(ItemSort, "id"))]
 SkillIds = Annotated[Text, AfterValidator(_short_ids)]
 
 
@@ -51,10 +55,10 @@ def catalog_router(
         """
         return UpsertResponse.of(sync(body.items, caller, dry_run=dry_run))
 
-    @router.get("", response_model=list[ItemOut], summary="List items", responses=PAGE_DOC)
+    @router.get("", response_model=list[ItemOut], summary="List items", responses=LIST_DOC)
     def list_tools(
         caller: AsReader,
-        page: Page,
+        page: ItemListing,
         type: ItemType | None = None,  # noqa: A002 (the parameter's name in the API)
         server: Annotated[Text | None, Query(max_length=256)] = None,
         name: Annotated[Text | None, Query(max_length=256)] = None,
@@ -63,11 +67,17 @@ def catalog_router(
             SkillIds | None,
             Query(max_length=10_000, description="Comma-separated; an item of any of them is shown."),
         ] = None,
+        is_active: StateQuery = "all",
     ) -> Response:
-        """Return a page of items by id; all conditions must hold."""
-        where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id)
-        items, total = catalogue.page(where, caller, limit=page.limit, offset=page.offset)
-        return page.response(map(ItemOut.of, items), total)
+        """Return a page of items by id, or in another order; all conditions must hold."""
+        where = ItemFilter(type=type, server=server, name=name, tag=tag, skill_id=skill_id, is_active=STATES[is_active])
+        found = catalogue.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
+
+        def cursor(place: int) -> Cursor:
+            item = found.rows[place]
+            return page.order.cursor(item.id, name=item.content.key.name, updated_at=item.updated_at)
+
+        return page.listed(list(map(ItemOut.of, found.rows)), cursor, found.total, found.remaining)
 
     @router.post("/delete", summary="Delete up to 500 items, or a server's", dependencies=[MANY_AT_ONCE])
     def delete_tools(body: DeleteRequest, caller: AsWriter) -> DeleteResponse:

@@ -63,7 +63,8 @@ FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.id = :id::bigint AND e.kind = :kind
 
 -- name: list_entities
--- Cut by rows, then by bytes, as `list_items` is.
+-- plan: custom
+-- Cut by rows, then by bytes, and ordered as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
@@ -71,29 +72,58 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
           AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM (
-    SELECT id, row_number() OVER by_path AS nth,
-           sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER by_path AS upto
+    SELECT id, row_number() OVER in_order AS nth,
+           sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto
     FROM (
         SELECT e.* FROM mcp.entities_seen_by(:org_id::text) e
         WHERE e.kind = :kind
           AND (:path::text IS NULL OR e.path = :path::text)
           AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
           AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
-        ORDER BY e.path, e.id
+          AND (:updated_since::timestamptz IS NULL OR e.updated_at >= :updated_since::timestamptz)
+          AND CASE WHEN :after_id::bigint IS NULL THEN true
+                   WHEN :sort::text = 'path' AND :is_descending::boolean THEN (e.path, e.id) < (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'path' THEN (e.path, e.id) > (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'name' AND :is_descending::boolean THEN (e.name, e.id) < (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'name' THEN (e.name, e.id) > (:after_text::text, :after_id::bigint)
+                   WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (e.updated_at, e.id) < (:after_time::timestamptz, :after_id::bigint)
+                   WHEN :sort::text = 'updated_at' THEN (e.updated_at, e.id) > (:after_time::timestamptz, :after_id::bigint)
+                   WHEN :is_descending::boolean THEN e.id < :after_id::bigint
+                   ELSE e.id > :after_id::bigint END
+        ORDER BY CASE WHEN :sort::text = 'path' AND NOT :is_descending::boolean THEN e.path END,
+                 CASE WHEN :sort::text = 'path' AND :is_descending::boolean THEN e.path END DESC,
+                 CASE WHEN :sort::text = 'name' AND NOT :is_descending::boolean THEN e.name END,
+                 CASE WHEN :sort::text = 'name' AND :is_descending::boolean THEN e.name END DESC,
+                 CASE WHEN :sort::text = 'updated_at' AND NOT :is_descending::boolean THEN e.updated_at END,
+                 CASE WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN e.updated_at END DESC,
+                 CASE WHEN NOT :is_descending::boolean THEN e.id END,
+                 e.id DESC
         LIMIT :limit::int OFFSET :offset::bigint
     ) page
-    WINDOW by_path AS (ORDER BY path, id ROWS UNBOUNDED PRECEDING)
+    WINDOW in_order AS (ROWS UNBOUNDED PRECEDING)
 ) page
 JOIN mcp.registry_entities e ON e.id = page.id
 WHERE page.nth = 1 OR page.upto <= :max_bytes::bigint
-ORDER BY e.path, e.id
+ORDER BY page.nth
 
 -- name: count_entities
-SELECT count(*) FROM mcp.entities_seen_by(:org_id::text) e
+-- plan: custom
+SELECT count(*), count(*) FILTER (WHERE
+    CASE WHEN :after_id::bigint IS NULL THEN true
+         WHEN :sort::text = 'path' AND :is_descending::boolean THEN (e.path, e.id) < (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'path' THEN (e.path, e.id) > (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'name' AND :is_descending::boolean THEN (e.name, e.id) < (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'name' THEN (e.name, e.id) > (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (e.updated_at, e.id) < (:after_time::timestamptz, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' THEN (e.updated_at, e.id) > (:after_time::timestamptz, :after_id::bigint)
+         WHEN :is_descending::boolean THEN e.id < :after_id::bigint
+         ELSE e.id > :after_id::bigint END)
+FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.kind = :kind
   AND (:path::text IS NULL OR e.path = :path::text)
   AND (:tag::text IS NULL OR :tag::text = ANY (e.tag_keys))
   AND (:is_enabled::boolean IS NULL OR e.is_enabled = :is_enabled::boolean)
+  AND (:updated_since::timestamptz IS NULL OR e.updated_at >= :updated_since::timestamptz)
 
 -- name: delete_entity
 -- An organisation deletes its own entities, nobody else's and no global one.

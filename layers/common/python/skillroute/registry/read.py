@@ -7,6 +7,7 @@ from collections.abc import Callable
 from skillroute.catalogue.repository import ItemRepository
 from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.versions import Expected
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
@@ -25,6 +26,12 @@ class Registry:
         """Return a page of the entities that the caller sees, by path, and how many there are in all."""
         return self._database.read(
             lambda session: RegistryRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def listed(self, where: EntityFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Entity]:
+        """Return a page of the entities that the caller sees, in an order, and how many there are."""
+        return self._database.read(
+            lambda session: RegistryRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
         )
 
     def get(self, kind: EntityKind, entity_id: int, caller: Caller) -> Entity:

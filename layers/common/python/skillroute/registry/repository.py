@@ -11,6 +11,7 @@ from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
 from skillroute.core.answer_size import PAGE_BYTES
 from skillroute.core.documents.checks import Finding
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
 from skillroute.registry.text import EntityText, Place, PlacedWords
@@ -69,18 +70,26 @@ class RegistryRepository:
 
     def page(self, where: EntityFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Entity], int]:
         """Return a page by path, then id, and how many entities there are in all."""
+        listed = self.listed(where, org_id, Order("path"), limit=limit, offset=offset)
+        return list(listed.rows), listed.total
+
+    def listed(
+        self, where: EntityFilter, org_id: str | None, order: Order, *, limit: int, offset: int
+    ) -> Listed[Entity]:
+        """Return a page in an order (`path`, `name`, `id` or `updated_at`), and how many entities there are."""
         conditions = {
             "kind": where.kind,
             "org_id": org_id,
             "path": where.path,
             "tag": None if where.tag is None else tag_key(where.tag),
             "is_enabled": where.is_enabled,
+            **order.params(),
         }
-        total: int = self._run("count_entities", **conditions)[0][0]
-        if offset >= total:
-            return [], total
+        [[total, behind]] = self._run("count_entities", **conditions)
+        if offset >= behind:
+            return Listed([], total, 0)
         rows = self._run("list_entities", **conditions, limit=limit, offset=offset, max_bytes=PAGE_BYTES)
-        return [to_entity(row) for row in rows], total
+        return Listed([to_entity(row) for row in rows], total, behind - offset)
 
     def delete(self, kind: EntityKind, entity_id: int, org_id: str | None) -> bool:
         """Delete an entity of exactly this organisation, and nothing else; False when there is none."""

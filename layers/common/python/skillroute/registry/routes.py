@@ -1,6 +1,7 @@
 """`/api/v1/servers` and `/api/v1/agents`: the registry."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the functions below.
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -10,8 +11,9 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
-from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.http.listing import LIST_DOC, STATES, Listing, State, StateQuery, listing_of
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.listing import Cursor, Listed
 from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
     AgentBody,
@@ -31,8 +33,8 @@ ServerId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The server's id.
 AgentId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The agent's id.")]
 PathQuery = Annotated[Text | None, Query(max_length=256, description="The path, with or without its slash.")]
 TagQuery = Annotated[Text | None, Query(max_length=64, description="A tag, in any case.")]
-IsEnabled = Literal["true", "false", "all"]
-_IS_ENABLED: dict[IsEnabled, bool | None] = {"true": True, "false": False, "all": None}
+EntitySort = Literal["path", "-path", "name", "-name", "id", "-id", "updated_at", "-updated_at"]
+EntityListing = Annotated[Listing, Depends(listing_of(EntitySort, "path"))]
 
 
 def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
@@ -57,18 +59,18 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         """
         return UpsertServersResponse.of(sync("server", body.servers, caller, dry_run=dry_run))
 
-    @router.get("", response_model=list[ServerOut], summary="List servers", responses=PAGE_DOC)
+    @router.get("", response_model=list[ServerOut], summary="List servers", responses=LIST_DOC)
     def list_servers(
         caller: AsReader,
-        page: Page,
+        page: EntityListing,
         path: PathQuery = None,
         tag: TagQuery = None,
-        is_enabled: IsEnabled = "all",
+        is_enabled: StateQuery = "all",
     ) -> Response:
-        """Return a page of servers by path; all conditions must hold."""
+        """Return a page of servers by path, or in another order; all conditions must hold."""
         where = _filter("server", path, tag, is_enabled)
-        servers, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
-        return page.response(map(ServerOut.of, servers), total)
+        found = registry.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
+        return page.listed(list(map(ServerOut.of, found.rows)), _cursors(found, page), found.total, found.remaining)
 
     @router.get("/{server_id}", summary="Get a server", responses=VERSIONED | NOT_FOUND)
     def get_server(server_id: ServerId, caller: AsReader, response: Response) -> ServerOut:
@@ -131,18 +133,18 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         """
         return UpsertAgentsResponse.of(sync("agent", body.agents, caller, dry_run=dry_run))
 
-    @router.get("", response_model=list[AgentOut], summary="List agents", responses=PAGE_DOC)
+    @router.get("", response_model=list[AgentOut], summary="List agents", responses=LIST_DOC)
     def list_agents(
         caller: AsReader,
-        page: Page,
+        page: EntityListing,
         path: PathQuery = None,
         tag: TagQuery = None,
-        is_enabled: IsEnabled = "all",
+        is_enabled: StateQuery = "all",
     ) -> Response:
-        """Return a page of agents by path; all conditions must hold."""
+        """Return a page of agents by path, or in another order; all conditions must hold."""
         where = _filter("agent", path, tag, is_enabled)
-        agents, total = registry.page(where, caller, limit=page.limit, offset=page.offset)
-        return page.response(map(AgentOut.of, agents), total)
+        found = registry.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
+        return page.listed(list(map(AgentOut.of, found.rows)), _cursors(found, page), found.total, found.remaining)
 
     @router.get("/{agent_id}", summary="Get an agent", responses=VERSIONED | NOT_FOUND)
     def get_agent(agent_id: AgentId, caller: AsReader, response: Response) -> AgentOut:
@@ -176,6 +178,15 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
     return router
 
 
-def _filter(kind: EntityKind, path: str | None, tag: str | None, is_enabled: IsEnabled) -> EntityFilter:
+def _cursors(found: Listed[Entity], page: Listing) -> Callable[[int], Cursor]:
+    def cursor(place: int) -> Cursor:
+        entity = found.rows[place]
+        content = entity.content
+        return page.order.cursor(entity.id, path=content.path, name=content.name, updated_at=entity.updated_at)
+
+    return cursor
+
+
+def _filter(kind: EntityKind, path: str | None, tag: str | None, is_enabled: State) -> EntityFilter:
     path = None if path is None else f"/{path.removeprefix('/').rstrip('/')}"
-    return EntityFilter(kind=kind, path=path, tag=tag, is_enabled=_IS_ENABLED[is_enabled])
+    return EntityFilter(kind=kind, path=path, tag=tag, is_enabled=STATES[is_enabled])

@@ -32,20 +32,37 @@ CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
 WHERE c.id = ANY (:ids::text[])
 
 -- name: list_skills
+-- plan: custom
 -- The page is cut before tools are counted: counting all of 1,000 skills for a page of 100 costs ten times as much.
+-- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
 SELECT c.id, c.org_id, c.name, c.description, c.keywords, c.examples, c.parent_domain, c.is_active,
        (SELECT count(*) FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id AND t.is_active
         WHERE a.skill_key = c.key AND a.owner IN ('', :org_id::text)) AS tool_count,
        v.has_vector, v.is_refused, c.created_at, c.updated_at
 FROM (
-    SELECT * FROM mcp.skills_seen_by(:org_id::text)
-    WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
-      AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
-    ORDER BY name, id
-    LIMIT :limit::int OFFSET :offset::bigint
+    SELECT page.*, row_number() OVER () AS nth FROM (
+        SELECT c.* FROM mcp.skills_seen_by(:org_id::text) c
+        WHERE (:is_active::boolean IS NULL OR c.is_active = :is_active::boolean)
+          AND (:parent_domain::text IS NULL OR c.parent_domain = :parent_domain::text)
+          AND (:updated_since::timestamptz IS NULL OR c.updated_at >= :updated_since::timestamptz)
+          AND CASE WHEN :after_id::text IS NULL THEN true
+                   WHEN :sort::text = 'name' AND :is_descending::boolean THEN (c.name, c.id) < (:after_text::text, :after_id::text)
+                   WHEN :sort::text = 'name' THEN (c.name, c.id) > (:after_text::text, :after_id::text)
+                   WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (c.updated_at, c.id) < (:after_time::timestamptz, :after_id::text)
+                   WHEN :sort::text = 'updated_at' THEN (c.updated_at, c.id) > (:after_time::timestamptz, :after_id::text)
+                   WHEN :is_descending::boolean THEN c.id < :after_id::text
+                   ELSE c.id > :after_id::text END
+        ORDER BY CASE WHEN :sort::text = 'name' AND NOT :is_descending::boolean THEN c.name END,
+                 CASE WHEN :sort::text = 'name' AND :is_descending::boolean THEN c.name END DESC,
+                 CASE WHEN :sort::text = 'updated_at' AND NOT :is_descending::boolean THEN c.updated_at END,
+                 CASE WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN c.updated_at END DESC,
+                 CASE WHEN NOT :is_descending::boolean THEN c.id END,
+                 c.id DESC
+        LIMIT :limit::int OFFSET :offset::bigint
+    ) page
 ) c
 CROSS JOIN LATERAL mcp.vector_state('mcp_skills', c.key) v
-ORDER BY c.name, c.id
+ORDER BY c.nth
 
 -- name: largest_skills
 -- All of a caller's skills are counted for it, in one pass over the assignments: which are the largest shows only then.
@@ -63,9 +80,19 @@ ORDER BY coalesce(n.tool_count, 0) DESC, c.id
 LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_listed_skills
-SELECT count(*) FROM mcp.skills_seen_by(:org_id::text)
-WHERE (:is_active::boolean IS NULL OR is_active = :is_active::boolean)
-  AND (:parent_domain::text IS NULL OR parent_domain = :parent_domain::text)
+-- plan: custom
+SELECT count(*), count(*) FILTER (WHERE
+    CASE WHEN :after_id::text IS NULL THEN true
+         WHEN :sort::text = 'name' AND :is_descending::boolean THEN (c.name, c.id) < (:after_text::text, :after_id::text)
+         WHEN :sort::text = 'name' THEN (c.name, c.id) > (:after_text::text, :after_id::text)
+         WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (c.updated_at, c.id) < (:after_time::timestamptz, :after_id::text)
+         WHEN :sort::text = 'updated_at' THEN (c.updated_at, c.id) > (:after_time::timestamptz, :after_id::text)
+         WHEN :is_descending::boolean THEN c.id < :after_id::text
+         ELSE c.id > :after_id::text END)
+FROM mcp.skills_seen_by(:org_id::text) c
+WHERE (:is_active::boolean IS NULL OR c.is_active = :is_active::boolean)
+  AND (:parent_domain::text IS NULL OR c.parent_domain = :parent_domain::text)
+  AND (:updated_since::timestamptz IS NULL OR c.updated_at >= :updated_since::timestamptz)
 
 -- name: lock_skills_of
 -- Of two that create the last skill that an organisation has room for, the second waits here and sees the first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillroute.core.caller import Caller
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.access import visible_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
@@ -20,6 +21,12 @@ class ReadSkills:
         """Return a page of the skills that the caller sees, by name, and how many there are in all."""
         return self._database.read(
             lambda session: SkillRepository(session).page(where, caller.org_id, limit=limit, offset=offset)
+        )
+
+    def listed(self, where: SkillFilter, caller: Caller, order: Order, *, limit: int, offset: int) -> Listed[Skill]:
+        """Return a page of the skills that the caller sees, in an order, and how many there are."""
+        return self._database.read(
+            lambda session: SkillRepository(session).listed(where, caller.org_id, order, limit=limit, offset=offset)
         )
 
     def largest(self, caller: Caller, *, limit: int, offset: int = 0) -> tuple[list[SkillSize], int]:

@@ -12,6 +12,7 @@ from skillroute.core.documents.repository import DocumentRepository, DocumentTex
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
 from skillroute.core.embedding.views import Refusal
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 from skillroute.skills.model import NewSkill, Skill, SkillFilter, SkillKey, SkillSize
 
@@ -99,14 +100,28 @@ class SkillRepository:
 
     def page(self, where: SkillFilter, org_id: str | None, *, limit: int, offset: int) -> tuple[list[Skill], int]:
         """Return a page by name, and how many skills there are in all."""
-        conditions = {"org_id": org_id, "is_active": where.is_active, "parent_domain": where.parent_domain}
-        total: int = self._run("count_listed_skills", **conditions)[0][0]
-        rows = self._run("list_skills", **conditions, limit=limit, offset=offset) if offset < total else []
-        return [_to_skill(row) for row in rows], total
+        listed = self.listed(where, org_id, Order("name"), limit=limit, offset=offset)
+        return list(listed.rows), listed.total
+
+    def listed(self, where: SkillFilter, org_id: str | None, order: Order, *, limit: int, offset: int) -> Listed[Skill]:
+        """Return a page in an order (`name`, `id` or `updated_at`), and how many skills there are."""
+        conditions = {
+            "org_id": org_id,
+            "is_active": where.is_active,
+            "parent_domain": where.parent_domain,
+            **order.params(),
+        }
+        [[total, behind]] = self._run("count_listed_skills", **conditions)
+        if offset >= behind:
+            return Listed([], total, 0)
+        rows = self._run("list_skills", **conditions, limit=limit, offset=offset)
+        return Listed([_to_skill(row) for row in rows], total, behind - offset)
 
     def largest(self, org_id: str | None, *, limit: int, offset: int) -> tuple[list[SkillSize], int]:
         """Return a page of the active skills, those with the most tools first, and how many there are in all."""
-        total: int = self._run("count_listed_skills", org_id=org_id, is_active=True, parent_domain=None)[0][0]
+        total: int = self._run(
+            "count_listed_skills", org_id=org_id, is_active=True, parent_domain=None, **Order("name").params()
+        )[0][0]
         rows = self._run("largest_skills", org_id=org_id, limit=limit, offset=offset) if offset < total else []
         return [SkillSize(*row) for row in rows], total
 

@@ -11,6 +11,7 @@ from skillroute.core.caller import Caller
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, InvalidInput
 from skillroute.core.json_input import check_json
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Database, Session
 from skillroute.skills.access import visible_skill
 from skillroute.skills.assignment_repository import AssignmentRepository
@@ -64,13 +65,27 @@ class ReviewSuggestions:
     def page(
         self, status: SuggestionStatus | None, caller: Caller, *, name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Suggestion], int]:
-        """Return a page of the suggestions that the caller sees, by id, and how many there are in all.
+        """Return a page of the suggestions that the caller sees, by id, and how many there are in all."""
+        found = self.listed(status, caller, Order("id"), name=name, limit=limit, offset=offset)
+        return list(found.rows), found.total
+
+    def listed(
+        self,
+        status: SuggestionStatus | None,
+        caller: Caller,
+        order: Order,
+        *,
+        name: str | None = None,
+        limit: int,
+        offset: int,
+    ) -> Listed[Suggestion]:
+        """Return a page of the suggestions that the caller sees, in an order, and how many there are.
 
         With a name only those of it, case, spacing and separators aside.
         """
         return self._database.read(
-            lambda session: SuggestionRepository(session).page(
-                status, caller.org_id, name=name, limit=limit, offset=offset
+            lambda session: SuggestionRepository(session).listed(
+                status, caller.org_id, order, name=name, limit=limit, offset=offset
             )
         )
 

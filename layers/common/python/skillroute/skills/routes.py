@@ -10,8 +10,10 @@ from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
+from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
 from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillOut, SkillToolOut
 from skillroute.skills.change import ChangeSkill
@@ -23,8 +25,8 @@ from skillroute.skills.schemas import SkillCreate, SkillPatch, SkillPut
 from skillroute.skills.sync import SyncSkills
 from skillroute.skills.sync_answers import UpsertSkillsBody, UpsertSkillsResponse
 
-IsActive = Literal["true", "false", "all"]
-_IS_ACTIVE: dict[IsActive, bool | None] = {"true": True, "false": False, "all": None}
+SkillSort = Literal["name", "-name", "id", "-id", "updated_at", "-updated_at"]
+SkillListing = Annotated[Listing, Depends(listing_of(SkillSort, "name", str))]
 
 CREATED_SKILL: dict[int | str, dict[str, Any]] = {201: {"model": SkillOut, **CREATED[201]}}
 
@@ -49,17 +51,22 @@ def skill_router(
         """Write skills whole, each judged on its own; the answer says what became of it. Their tools stay."""
         return UpsertSkillsResponse.of(sync(body.skills, caller, dry_run=dry_run))
 
-    @router.get("", response_model=list[SkillOut], summary="List skills", responses=PAGE_DOC)
+    @router.get("", response_model=list[SkillOut], summary="List skills", responses=LIST_DOC)
     def list_skills(
         caller: AsReader,
-        page: Page,
-        is_active: IsActive = "true",
+        page: SkillListing,
+        is_active: StateQuery = "true",
         parent_domain: Annotated[Text | None, Query(max_length=64)] = None,
     ) -> Response:
-        """Return a page of skills by name."""
-        where = SkillFilter(is_active=_IS_ACTIVE[is_active], parent_domain=parent_domain)
-        skills, total = read.page(where, caller, limit=page.limit, offset=page.offset)
-        return page.response(map(SkillOut.of, skills), total)
+        """Return a page of skills by name, or in another order."""
+        where = SkillFilter(is_active=STATES[is_active], parent_domain=parent_domain)
+        found = read.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
+
+        def cursor(place: int) -> Cursor:
+            skill = found.rows[place]
+            return page.order.cursor(skill.id, name=skill.name, updated_at=skill.updated_at)
+
+        return page.listed(list(map(SkillOut.of, found.rows)), cursor, found.total, found.remaining)
 
     @router.get("/{skill_id}", summary="Get a skill", responses=VERSIONED | NOT_FOUND)
     def get_skill(skill_id: SkillId, caller: AsReader, response: Response) -> SkillOut:

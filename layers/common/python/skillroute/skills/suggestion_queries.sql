@@ -69,19 +69,43 @@ FOR UPDATE OF s
 
 -- name: list_suggestions
 -- plan: custom
-SELECT id, org_id, kind, suggested_name, suggested_description, source_tool_id, source_tool_name, target_skill_key,
-       reasoning, source, status, resolved_skill_key, reviewed_by, review_reason, created_at, reviewed_at, name_key
-FROM mcp.suggestions_seen_by(:org_id::text)
-WHERE (:status::text IS NULL OR status = :status::text)
-  AND (:name::text IS NULL OR name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
-ORDER BY id
+-- With the values of a run each CASE of the order is one of its branches, or a constant that orders nothing.
+SELECT s.id, s.org_id, s.kind, s.suggested_name, s.suggested_description, s.source_tool_id, s.source_tool_name,
+       s.target_skill_key, s.reasoning, s.source, s.status, s.resolved_skill_key, s.reviewed_by, s.review_reason,
+       s.created_at, s.reviewed_at, s.name_key
+FROM mcp.suggestions_seen_by(:org_id::text) s
+WHERE (:status::text IS NULL OR s.status = :status::text)
+  AND (:name::text IS NULL OR s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
+  AND (:updated_since::timestamptz IS NULL OR coalesce(s.reviewed_at, s.created_at) >= :updated_since::timestamptz)
+  AND CASE WHEN :after_id::bigint IS NULL THEN true
+           WHEN :sort::text = 'name' AND :is_descending::boolean THEN (s.suggested_name, s.id) < (:after_text::text, :after_id::bigint)
+           WHEN :sort::text = 'name' THEN (s.suggested_name, s.id) > (:after_text::text, :after_id::bigint)
+           WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (coalesce(s.reviewed_at, s.created_at), s.id) < (:after_time::timestamptz, :after_id::bigint)
+           WHEN :sort::text = 'updated_at' THEN (coalesce(s.reviewed_at, s.created_at), s.id) > (:after_time::timestamptz, :after_id::bigint)
+           WHEN :is_descending::boolean THEN s.id < :after_id::bigint
+           ELSE s.id > :after_id::bigint END
+ORDER BY CASE WHEN :sort::text = 'name' AND NOT :is_descending::boolean THEN s.suggested_name END,
+         CASE WHEN :sort::text = 'name' AND :is_descending::boolean THEN s.suggested_name END DESC,
+         CASE WHEN :sort::text = 'updated_at' AND NOT :is_descending::boolean THEN coalesce(s.reviewed_at, s.created_at) END,
+         CASE WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN coalesce(s.reviewed_at, s.created_at) END DESC,
+         CASE WHEN NOT :is_descending::boolean THEN s.id END,
+         s.id DESC
 LIMIT :limit::int OFFSET :offset::bigint
 
 -- name: count_suggestions
 -- plan: custom
-SELECT count(*) FROM mcp.suggestions_seen_by(:org_id::text)
-WHERE (:status::text IS NULL OR status = :status::text)
-  AND (:name::text IS NULL OR name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
+SELECT count(*), count(*) FILTER (WHERE
+    CASE WHEN :after_id::bigint IS NULL THEN true
+         WHEN :sort::text = 'name' AND :is_descending::boolean THEN (s.suggested_name, s.id) < (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'name' THEN (s.suggested_name, s.id) > (:after_text::text, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' AND :is_descending::boolean THEN (coalesce(s.reviewed_at, s.created_at), s.id) < (:after_time::timestamptz, :after_id::bigint)
+         WHEN :sort::text = 'updated_at' THEN (coalesce(s.reviewed_at, s.created_at), s.id) > (:after_time::timestamptz, :after_id::bigint)
+         WHEN :is_descending::boolean THEN s.id < :after_id::bigint
+         ELSE s.id > :after_id::bigint END)
+FROM mcp.suggestions_seen_by(:org_id::text) s
+WHERE (:status::text IS NULL OR s.status = :status::text)
+  AND (:name::text IS NULL OR s.name_key = lower(regexp_replace(:name::text, '[\s_-]+', '', 'g')))
+  AND (:updated_since::timestamptz IS NULL OR coalesce(s.reviewed_at, s.created_at) >= :updated_since::timestamptz)
 
 -- name: same_suggestions
 -- Open suggestions of the same name for tools of the same organisation, oldest first. They are read without locks: a

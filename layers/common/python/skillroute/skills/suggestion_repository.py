@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 from skillroute.skills.classification import SkillDraft, ToolProfile
 from skillroute.skills.model import AssignmentSource, Skill, SkillKey
@@ -103,14 +104,23 @@ class SuggestionRepository:
         rows = self._run("list_suggestion_groups", **conditions, limit=limit, offset=offset)
         return [_to_group(row) for row in rows], total
 
-    def page(
-        self, status: SuggestionStatus | None, org_id: str | None, *, name: str | None = None, limit: int, offset: int
-    ) -> tuple[list[Suggestion], int]:
-        """Return a page by id, of a name when it is given, and how many there are in all."""
-        conditions = {"status": status.value if status else None, "org_id": org_id, "name": name}
-        total: int = self._run("count_suggestions", **conditions)[0][0]
+    def listed(
+        self,
+        status: SuggestionStatus | None,
+        org_id: str | None,
+        order: Order,
+        *,
+        name: str | None = None,
+        limit: int,
+        offset: int,
+    ) -> Listed[Suggestion]:
+        """Return a page in an order (`id`, `name` or `updated_at`), of a name when given, and how many there are."""
+        conditions = {"status": status.value if status else None, "org_id": org_id, "name": name, **order.params()}
+        [[total, behind]] = self._run("count_suggestions", **conditions)
+        if offset >= behind:
+            return Listed([], total, 0)
         rows = self._run("list_suggestions", **conditions, limit=limit, offset=offset)
-        return [_to_suggestion(row) for row in rows], total
+        return Listed([_to_suggestion(row) for row in rows], total, behind - offset)
 
     def review(
         self,

@@ -1,7 +1,7 @@
 """`/api/v1/skills/suggestions`: what classifiers suggest and people decide (skill-contract BR-005)."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
@@ -9,7 +9,9 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
+from skillroute.core.http.listing import LIST_DOC, Listing, listing_of
 from skillroute.core.http.paging import PAGE_DOC, Page
+from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import ReviewResponse, SuggestionOut
 from skillroute.skills.review import ReviewSuggestions
@@ -18,6 +20,8 @@ from skillroute.skills.review_many import ReviewMany
 from skillroute.skills.schemas import Merge, Rejection, ReviewBody, SuggestionEdits
 from skillroute.skills.suggestions import SuggestionStatus
 
+SuggestionSort = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
+SuggestionListing = Annotated[Listing, Depends(listing_of(SuggestionSort, "id"))]
 SuggestionId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
@@ -28,18 +32,27 @@ def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access
     )
     AsReviewer = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
 
-    @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=PAGE_DOC)
+    @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=LIST_DOC)
     def list_suggestions(
         caller: AsReviewer,
-        page: Page,
+        page: SuggestionListing,
         status: SuggestionStatus = SuggestionStatus.PENDING,
         name: Annotated[
             Text | None, Query(max_length=255, description="Those of a name, case, spacing and separators aside.")
         ] = None,
     ) -> Response:
-        """Return a page of suggestions of a status, by id."""
-        suggestions, total = review.page(status, caller, name=name, limit=page.limit, offset=page.offset)
-        return page.response(map(SuggestionOut.of, suggestions), total)
+        """Return a page of suggestions of a status, by id, or in another order.
+
+        `updated_at` is when one was made or decided on.
+        """
+        found = review.listed(status, caller, page.order, name=name, limit=page.limit, offset=page.offset)
+
+        def cursor(place: int) -> Cursor:
+            one = found.rows[place]
+            updated_at = one.reviewed_at or one.created_at
+            return page.order.cursor(one.id, name=one.suggested_name, updated_at=updated_at)
+
+        return page.listed(list(map(SuggestionOut.of, found.rows)), cursor, found.total, found.remaining)
 
     @router.get("/groups", response_model=list[SuggestionGroupOut], summary="List names", responses=PAGE_DOC)
     def list_suggestion_groups(

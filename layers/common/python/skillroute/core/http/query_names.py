@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 
 from skillroute.core.http.errors import problem
 
-_SAME = (("type", "item_type"), ("skill_id", "skill_ids"), ("from", "sender"))
+_SAME = (("type", "item_type"), ("skill_id", "skill_ids"), ("from", "sender"), ("is_active", "is_enabled"))
 SYNONYMS = {name: other for pair in _SAME for name, other in (pair, pair[::-1])}
 """Parameters that mean the same, by each of their names: routes know one of both, and take the other for it."""
 
