@@ -84,6 +84,17 @@ test-mcp-1: $(VENV)/.dev ## Let the last 1.x of the official MCP client, in an e
 	@.venv-mcp-1/bin/python -m pip install -q --disable-pip-version-check 'mcp>=1.30,<2'
 	@SKILLROUTE_MCP_1_PYTHON=$(abspath .venv-mcp-1/bin/python) $(BIN)/python -m pytest tests/e2e/test_mcp.py -k last_client
 
+.venv-adapters/.installed: clients/python/pyproject.toml
+	@echo "installing the frameworks of the client's adapters into .venv-adapters"
+	@test -x .venv-adapters/bin/python || $(PYTHON) -m venv .venv-adapters
+	@.venv-adapters/bin/python -m pip install -q --disable-pip-version-check -e 'clients/python[adapters-test]'
+	@touch $@
+
+.PHONY: test-adapters
+test-adapters: $(VENV)/.dev .venv-adapters/.installed ## Test the client's adapters with the real frameworks, in an environment of their own
+	@cd clients/python && $(abspath .venv-adapters/bin/python) -m mypy
+	@SKILLROUTE_ADAPTERS_PYTHON=$(abspath .venv-adapters/bin/python) $(BIN)/python -m pytest tests/e2e/test_adapters.py
+
 .PHONY: check
 check: $(VENV)/.dev ## Lint, format, types and the template
 	@$(BIN)/ruff check .

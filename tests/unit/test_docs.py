@@ -27,7 +27,7 @@ WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.
 OF_THE_LAPTOP = {f"SKILLROUTE_{name}" for name in ("HOME", "RELAY_EVERY_S", "TOKEN", "URL", "SIGN_REGION", "SAM_IMAGE")}
-OF_THE_TESTS = {"SKILLROUTE_SOAK", "SKILLROUTE_CATALOGUES", "SKILLROUTE_MCP_1_PYTHON"}
+OF_THE_TESTS = {"SKILLROUTE_SOAK", "SKILLROUTE_CATALOGUES", "SKILLROUTE_MCP_1_PYTHON", "SKILLROUTE_ADAPTERS_PYTHON"}
 
 
 def text(document: Path) -> str:

@@ -1,0 +1,166 @@
+"""LangChain and LangGraph: tools as documents, and what langgraph-bigtool needs (the extra `langgraph`).
+
+Examples
+--------
+>>> registry = tool_registry(skillroute.tools.list(type="tool"), call=call_over_mcp)
+>>> builder = create_agent(llm, registry, retrieve_tools_function=retrieve_tools(skillroute, registry))
+>>> agent = builder.compile()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Coroutine, Iterable
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import ConfigDict
+
+from skillroute_client.adapters.tools import MAX_FOUND, AgentTool, AsyncCaller, Caller
+from skillroute_client.client import AsyncSkillroute, Skillroute
+from skillroute_client.models.catalogue import Tool
+from skillroute_client.models.search import FoundTool
+
+
+class SkillrouteRetriever(BaseRetriever):
+    """Finds tools as documents: the description, and in the metadata name, server, schema, score and `key`.
+
+    Parameters
+    ----------
+    client : Skillroute
+    async_client : AsyncSkillroute or None
+        For `ainvoke`; without it the other one is asked in a thread.
+    limit : int
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    client: Skillroute
+    async_client: AsyncSkillroute | None = None
+    limit: int = 5
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return _documents(self.client.search(query, limit=self.limit, item_type="tool").tools)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        if self.async_client is None:
+            return await super()._aget_relevant_documents(query, run_manager=run_manager)
+        return _documents((await self.async_client.search(query, limit=self.limit, item_type="tool")).tools)
+
+
+def tool_registry(
+    tools: Iterable[Tool | FoundTool], call: Caller | None = None, acall: AsyncCaller | None = None
+) -> dict[str, BaseTool]:
+    """Return tools of LangChain by their keys, as langgraph-bigtool takes them.
+
+    Parameters
+    ----------
+    tools : iterable
+        Of a list or a search.
+    call, acall : callable
+        Calls a tool with its arguments; one of the two is enough for an agent that is only run that way.
+
+    Raises
+    ------
+    ValueError
+        There is neither `call` nor `acall`: Skillroute finds tools, and calls none.
+    """
+    if call is None and acall is None:
+        raise ValueError("give call or acall: Skillroute finds tools, and calls none")
+    made = map(AgentTool.of, tools)
+    return {tool.key: _langchain_tool(tool, call, acall) for tool in made}
+
+
+def retrieve_tools(
+    client: Skillroute,
+    registry: Collection[str],
+    *,
+    limit: int = 5,
+    key: Callable[[AgentTool], str] = lambda tool: tool.key,
+) -> Callable[[str], list[str]]:
+    """Return the `retrieve_tools_function` of langgraph-bigtool.
+
+    Parameters
+    ----------
+    client : Skillroute
+    registry : collection of str
+        The keys that the agent has tools of; others are never found.
+    limit : int
+    key : callable
+        The key in the registry of a tool that was found; by default Skillroute's id.
+    """
+
+    def retrieve_tools(query: str) -> list[str]:
+        """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
+        answer = client.search(query, limit=_asked(limit), item_type="tool", include_schemas=False)
+        return _keys(answer.tools, registry, limit, key)
+
+    return retrieve_tools
+
+
+def aretrieve_tools(
+    client: AsyncSkillroute,
+    registry: Collection[str],
+    *,
+    limit: int = 5,
+    key: Callable[[AgentTool], str] = lambda tool: tool.key,
+) -> Callable[[str], Coroutine[Any, Any, list[str]]]:
+    """Return the `retrieve_tools_coroutine` of langgraph-bigtool; see `retrieve_tools`."""
+
+    async def retrieve_tools(query: str) -> list[str]:
+        """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
+        answer = await client.search(query, limit=_asked(limit), item_type="tool", include_schemas=False)
+        return _keys(answer.tools, registry, limit, key)
+
+    return retrieve_tools
+
+
+def _asked(limit: int) -> int:
+    # More than are wanted: some may be of no tool that the agent has.
+    return min(MAX_FOUND, 4 * limit)
+
+
+def _keys(
+    found: Iterable[FoundTool], registry: Collection[str], limit: int, key: Callable[[AgentTool], str]
+) -> list[str]:
+    keys = (key(AgentTool.of(tool)) for tool in found)
+    return [found_key for found_key in keys if found_key in registry][:limit]
+
+
+def _langchain_tool(tool: AgentTool, call: Caller | None, acall: AsyncCaller | None) -> BaseTool:
+    def run(**arguments: Any) -> Any:
+        assert call is not None  # noqa: S101 (the function is not handed over without it)
+        return call(tool, arguments)
+
+    async def arun(**arguments: Any) -> Any:
+        assert acall is not None  # noqa: S101
+        return await acall(tool, arguments)
+
+    return StructuredTool.from_function(
+        func=run if call else None,
+        coroutine=arun if acall else None,
+        name=tool.model_name,
+        description=tool.description or tool.name,
+        args_schema=tool.input_schema,
+        infer_schema=False,
+    )
+
+
+def _documents(found: Iterable[FoundTool]) -> list[Document]:
+    return [_document(AgentTool.of(tool), tool.score) for tool in found]
+
+
+def _document(tool: AgentTool, score: float) -> Document:
+    metadata = {
+        "key": tool.key,
+        "name": tool.name,
+        "server": tool.server,
+        "model_name": tool.model_name,
+        "input_schema": tool.input_schema,
+        "score": score,
+    }
+    return Document(id=tool.key, page_content=tool.description, metadata=metadata)

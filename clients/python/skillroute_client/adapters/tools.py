@@ -1,0 +1,119 @@
+"""Tools as agents get them: with a name that models take, and a key to find them again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillroute_client.models.catalogue import Tool
+from skillroute_client.models.search import FoundTool
+
+MAX_NAME = 64
+"""How long a tool's name may be, in characters: OpenAI's limit, which is the narrowest."""
+MAX_FOUND = 50
+"""How many tools one search finds at most."""
+
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
+_HASH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    """A tool of the catalogue as an agent gets it.
+
+    Attributes
+    ----------
+    key : str
+        Skillroute's id of it.
+    server : str or None
+        The server that has it.
+    name : str
+        As its server calls it.
+    model_name : str
+        As models call it: the server's name and its own, of the characters that all models take. No two tools have
+        the same.
+    description : str
+    input_schema : dict
+        Of an object, also where the catalogue has none.
+    """
+
+    key: str
+    server: str | None
+    name: str
+    model_name: str
+    description: str
+    input_schema: dict[str, Any]
+
+    @classmethod
+    def of(cls, tool: Tool | FoundTool) -> AgentTool:
+        """Return a tool of a list, or one that a search found."""
+        return cls(
+            key=str(tool.id if isinstance(tool, Tool) else tool.db_id),
+            server=tool.server,
+            name=tool.name,
+            model_name=model_name(tool.server, tool.name),
+            description=tool.description,
+            input_schema=object_schema(tool.input_schema),
+        )
+
+
+Caller = Callable[[AgentTool, Mapping[str, Any]], Any]
+"""Calls a tool with arguments and returns its result: over MCP, or however the tools are run. Skillroute finds only."""
+AsyncCaller = Callable[[AgentTool, Mapping[str, Any]], Awaitable[Any]]
+
+
+def model_name(server: str | None, name: str) -> str:
+    """Return a name that models take: it is the same one each time, and of no two tools.
+
+    Examples
+    --------
+    >>> model_name("github", "create_issue")
+    'github__create_issue'
+    """
+    whole = f"{server}__{name}" if server else name
+    plain = _FORBIDDEN.sub("_", whole)
+    # It can be taken apart in one way only: not as `a___b`, of a server `a_` or a tool `_b`.
+    is_clear = re.split("__+", whole) == ([server, name] if server else [name]) and "___" not in whole
+    if plain == whole and is_clear and len(plain) <= MAX_NAME:
+        return plain
+    digest = hashlib.sha256(f"{server or ''}\0{name}".encode()).hexdigest()[:_HASH]
+    return f"{plain[: MAX_NAME - _HASH - 1]}_{digest}"
+
+
+def object_schema(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a schema of an object: model APIs take no other one, and none is one without properties."""
+    return {"type": "object", "properties": {}, **(schema or {})}
+
+
+def search_arguments(arguments: Any, default_limit: int) -> tuple[str, int]:
+    """Return the query and the limit of what a model asked for; what is no limit is the default.
+
+    Raises
+    ------
+    ValueError
+        There is no query.
+    """
+    asked = arguments if isinstance(arguments, Mapping) else {}
+    query, limit = asked.get("query"), asked.get("limit")
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError("the arguments need a query: what is needed, in plain words")
+    is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit > 0
+    return query, min(limit, MAX_FOUND) if isinstance(limit, int) and is_count else default_limit
+
+
+SEARCH_DESCRIPTION = (
+    "Find the tools that a task needs. Describe what is to be done in plain words, one task at a time; the tools that "
+    "fit become available to be called."
+)
+SEARCH_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "What is needed, in plain words."},
+        "limit": {"type": "integer", "description": f"How many tools at most, 1 to {MAX_FOUND}."},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
