@@ -141,7 +141,9 @@ def _following(response: httpx.Response, asked: Mapping[str, Any], shown: int) -
     """
     link = _NEXT.search(response.headers.get("link", ""))
     if link:
-        return dict(parse_qsl(link[1].partition("?")[2], keep_blank_values=True))
+        query = dict(parse_qsl(link[1].partition("?")[2], keep_blank_values=True))
+        # One that leads to the page that it stands on would never end.
+        return query if query and query != {name: str(value) for name, value in asked.items()} else None
     total = response.headers.get("x-total-count")
     following = int(asked.get("offset", 0)) + shown
     if not shown or total is None or following >= int(total) or "cursor" in asked:

@@ -118,7 +118,15 @@ def test_a_call_of_which_skillroute_did_nothing_is_made_again(run: Run, use: str
 
 
 @pytest.mark.parametrize(
-    "failure", [refusal(503), refusal(502), refusal(504), refusal(503, "outcome_unknown"), httpx.ReadError]
+    "failure",
+    [
+        refusal(503),
+        refusal(503, None, "0"),
+        refusal(502),
+        refusal(504),
+        refusal(503, "outcome_unknown"),
+        httpx.ReadError,
+    ],
 )
 @pytest.mark.parametrize("use", [*SAFE, *ONCE])
 def test_only_what_may_be_done_twice_is_sent_again_when_nobody_knows_what_came_of_it(
@@ -240,6 +248,17 @@ def test_a_list_goes_on_to_its_last_page(run: Run, link: bool, counted: bool) ->
         {"is_active": "all", "limit": "2", place: "2"},
         {"is_active": "all", "limit": "2", place: "4"},
     ]
+
+
+@pytest.mark.parametrize("link", ["<>", "<?limit=2>", "</api/v1/skills>"])
+def test_a_link_to_the_same_page_ends_the_list(run: Run, link: str) -> None:
+    server = Server(httpx.Response(200, headers={"Link": f'{link}; rel="next"'}, json=[SKILL]))
+
+    def use(client: Any) -> Any:
+        pages = client.skills.list(limit=2)
+        return [skill.id for skill in pages] if run is blocking else _all(pages)
+
+    assert run(server, use) == ["mail"]
 
 
 def test_the_first_page_alone_is_one_call(run: Run) -> None:

@@ -84,6 +84,8 @@ def test_a_signature_is_botocores(
     with pytest.MonkeyPatch.context() as patch:
         assert request.headers["authorization"] == signed_by_botocore(request, credentials, patch)
     assert request.headers.get("x-amz-security-token") == session
+    # AWS reads a plus as a plus when it signs, and as a space when it calls: there is none.
+    assert b"+" not in request.url.raw_path
 
 
 def test_each_attempt_is_signed_at_its_own_time() -> None:
