@@ -5,6 +5,7 @@ Decision 26.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -181,9 +182,21 @@ def test_every_list_and_search_shows_what_is_global_and_the_callers_own(
     answering_lists = {
         (method, path)
         for method, path in routes_of(app)
-        if method == "GET" and "{" not in path and path not in {"/health", "/ready", "/api/v1/verify"}
+        if method == "GET" and "{" not in path and path not in {"/health", "/ready", "/api/v1/verify", "/api/v1/export"}
     }
     assert answering_lists <= {(method, path) for method, path, _ in lists}
+
+
+@pytest.mark.parametrize("org", ["acme", "initech", None], ids=str)
+def test_an_export_has_the_callers_own_alone(
+    client: TestClient, ids_of: dict[str | None, Ids], org: str | None
+) -> None:
+    answer = client.get("/api/v1/export", headers=bearer(OURS.sign(claims("admin", org))))
+    *lines, end = (json.loads(line) for line in answer.text.splitlines())
+    tools = {line["name"].rpartition("_")[2] for line in lines if line["kind"] == "tool"}
+    assert (tools, end["changed"]) == ({org or "global"} if org in ids_of else set(), [])
+    others = {each or "global" for each in ids_of} - tools
+    assert not [other for other in others for line in lines if f"_{other}" in json.dumps(line)]
 
 
 def test_a_global_skill_shows_each_its_own_tools(
