@@ -168,7 +168,7 @@ def test_options_that_contradict_are_one_line(running: Up, tmp_path: Path) -> No
     file.write_text("[]", encoding="utf-8")
 
     for args, said in (
-        ((str(file), "--format", "xml"), "--format: 'xml' is none of jsonl, "),
+        ((str(file), "--format", "xml"), "--format: 'xml' is none of backup, jsonl, "),
         ((str(file), "--dry-run", "--watch"), "--dry-run shows one import, and --watch repeats it"),
         (("--messages", str(file), "--dry-run"), "--dry-run is for tools, servers and agents: leave out --messages"),
         (("--mcp", "true"), "--mcp needs --server: "),
