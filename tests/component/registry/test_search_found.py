@@ -41,7 +41,13 @@ def test_a_server_is_given_back_with_its_matching_tools(registry: Registry) -> N
         "num_tools": 2,
         "relevance_score": 1.0,
         "matching_tools": [
-            {"tool_name": "query-docs", "description": "Finds pages.", "relevance_score": pytest.approx(0.8)}
+            {
+                "tool_id": 1,
+                "tool_name": "query-docs",
+                "description": "Finds pages.",
+                "annotations": None,
+                "relevance_score": pytest.approx(0.8),
+            }
         ],
     }
 
@@ -51,7 +57,10 @@ def test_a_tool_is_given_back_with_its_schema_and_its_server(registry: Registry)
     (tool,) = registry.search("context7").tools
     assert tool.model_dump() == {
         "db_id": 1,
+        "tool_id": 1,
         "server_path": "/context7",
+        "server_is_enabled": True,
+        "annotations": None,
         "server_name": "Context7",
         "tool_name": "query-docs",
         "description": "Finds pages.",

@@ -135,6 +135,7 @@ def test_what_has_no_value_is_left_out_of_an_answer() -> None:
                 "id": 1,
                 "score": 0.5,
                 "created_ts": 3,
+                "created_at": "1970-01-01T00:00:00.000003Z",
                 "from": "Ann",
                 "to": [],
                 "ack_required": False,

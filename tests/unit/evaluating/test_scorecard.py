@@ -45,6 +45,9 @@ class World:
             EnrichedTool(
                 id=name,
                 db_id=number,
+                tool_id=number,
+                server_path=None,
+                server_is_enabled=True,
                 type="tool",
                 name=name,
                 description="",

@@ -61,7 +61,7 @@ def protocol() -> dict[str, str]:
     return LARGE
 
 
-app = create_app([router], with_docs=False, too_large={"/protocol": b"{}"})
+app = create_app([router], too_large={"/protocol": b"{}"})
 
 
 @pytest.fixture

@@ -15,17 +15,14 @@ CREATE TABLE mcp.tools (
     annotations     json,
     tags            text[] NOT NULL DEFAULT '{}',
     metadata        json NOT NULL DEFAULT '{}',
-    -- Searched: neither it nor its server is switched off (docs/adr/0026, 0053).
     is_active       boolean NOT NULL DEFAULT true,
-    is_switched_off boolean NOT NULL DEFAULT false,      -- by its owner; stays when its server is enabled
     content_hash    text NOT NULL,                       -- of everything above that the owner says
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT tools_key UNIQUE NULLS NOT DISTINCT (org_id, server, type, name),
     CONSTRAINT tools_type_known CHECK (type IN ('tool', 'prompt', 'resource')),
     CONSTRAINT tools_name_length CHECK (char_length(name) BETWEEN 1 AND 256),
-    CONSTRAINT tools_org_not_blank CHECK (org_id <> ''),
-    CONSTRAINT tools_switched_off_is_inactive CHECK (NOT (is_switched_off AND is_active))
+    CONSTRAINT tools_org_not_blank CHECK (org_id <> '')
 );
 -- Listing by server, and a server's tools. (Listing by name or type starts from tools_key.)
 CREATE INDEX tools_server ON mcp.tools (server, id);
@@ -123,8 +120,6 @@ CREATE TABLE mcp.skill_suggestions (
     CONSTRAINT skill_suggestions_reviewed_once CHECK ((status = 'pending') = (reviewed_at IS NULL))
 );
 CREATE INDEX skill_suggestions_status ON mcp.skill_suggestions (status, id);
--- Those of one owner, name by name: what others have, decided or open, is not walked through.
-CREATE INDEX skill_suggestions_groups ON mcp.skill_suggestions (org_id, status, kind, name_key, id);
 CREATE INDEX skill_suggestions_source_tool ON mcp.skill_suggestions (source_tool_id);
 CREATE INDEX skill_suggestions_name ON mcp.skill_suggestions (name_key) WHERE status = 'pending';
 -- A tool, and a description, has one open suggestion at most; a newer one takes its place.

@@ -118,13 +118,12 @@ END $$;
 CREATE TRIGGER tools_born AFTER INSERT ON mcp.tools
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION mcp.deactivate_new_items();
 
--- Locked by id before they are written, as by everybody who locks more than one. What its owner has switched off stays so.
+-- Locked by id before they are written, as by everybody who locks more than one.
 CREATE FUNCTION mcp.set_items_active(of_org text, of_path text, active boolean) RETURNS void
 LANGUAGE sql AS $$
     WITH locked AS MATERIALIZED (
         SELECT id FROM mcp.tools
-        WHERE server = substr(of_path, 2) AND org_id IS NOT DISTINCT FROM of_org
-          AND is_active <> (active AND NOT is_switched_off)
+        WHERE server = substr(of_path, 2) AND org_id IS NOT DISTINCT FROM of_org AND is_active <> active
         ORDER BY id
         FOR NO KEY UPDATE
     )
