@@ -34,6 +34,7 @@ class Tool:
     ----------
     views : the three texts whose vectors make the tool's vector
     words : what BM25 counts words in
+    description : as the catalogue has it
     group : what is held out together: a server, a field, or the tool itself
     """
 
@@ -43,6 +44,7 @@ class Tool:
     group: str
     views: tuple[str, str, str]
     words: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,15 @@ def tool_of(raw: Json, group: str) -> Tool:
         argument_descriptions(schema),
         raw.get("server"),
     )
-    return Tool(raw["id"], raw["name"], raw.get("server") or "", group, embedding_views(text), lexical_text(text))
+    return Tool(
+        raw["id"],
+        raw["name"],
+        raw.get("server") or "",
+        group,
+        embedding_views(text),
+        lexical_text(text),
+        text.description,
+    )
 
 
 def _queries(raw: Iterable[Json], tools: dict[str, Tool]) -> list[Query]:

@@ -42,6 +42,7 @@ class Judged:
     cosine, bm25, clause_margin : float [rows]
     leads_clause, is_named : bool [rows]
     need : int [rows], the need that a candidate serves, -1 for none
+    place : int [rows], where in its pool a candidate stands
     words, weight, clauses, needs, held_out : [requests]
     """
 
@@ -52,6 +53,7 @@ class Judged:
     leads_clause: Array
     is_named: Array
     need: Array
+    place: Array
     words: Array
     weight: Array
     clauses: Array
@@ -149,7 +151,7 @@ class Searched:
     def candidates(
         self, query: Query, parts: Sequence[str], without: list[int]
     ) -> tuple[list[tuple[float, ...]], float]:
-        """Return the columns `cosine` to `need` of `Judged`, a row for each candidate, and the weight of the words.
+        """Return the columns `cosine` to `place` of `Judged`, a row for each candidate, and the weight of the words.
 
         Candidates are the nearest, those with the highest BM25, those that are named, and those of the clauses `parts`.
         """
@@ -164,7 +166,7 @@ class Searched:
             need = next((n for n, ids in enumerate(query.needs) if self._tools[place].id in ids), -1)
             margin = max((clause.margin(str(place)) for clause in found), default=0.0)
             leads = any(str(place) in clause.first_by_words for clause in found)
-            rows.append((signals.cosine[place], signals.bm25[place], margin, leads, place in by_name, need))
+            rows.append((signals.cosine[place], signals.bm25[place], margin, leads, place in by_name, need, place))
         return rows, signals.weight
 
     def _signals(self, text: str, without: list[int]) -> Signals:

@@ -141,6 +141,18 @@ def lexical_text(tool: ToolText) -> str:
     return " ".join(" ".join([*parts, *_server_words(tool.server)]).split())[:_LONGEST_WORDS]
 
 
+def rerank_text(name: str, description: str, server: str | None) -> str:
+    """Return the text of a tool that a reranker reads beside the request; it is cut after some forty tokens.
+
+    Examples
+    --------
+    >>> rerank_text("sendMessage", "Send an email.", "gmail-mcp")
+    'send message (gmail): Send an email'
+    """
+    title = " ".join([split_name(name) or name, *(f"({words})" for words in _server_words(server))])
+    return ": ".join(part for part in (title, _sentence(description)) if part)[:_LONGEST_WHOLE]
+
+
 def _whole(tool: ToolText) -> str:
     title = ": ".join(part for part in (split_name(tool.name) or tool.name, _sentence(tool.description)) if part)
     arguments = ", ".join(words for words in map(split_name, tool.argument_names) if words)
