@@ -143,6 +143,31 @@ class WatchedEmbedder:
         return inner.embed(texts, timeout_s=timeout_s)
 
 
+class WordReranker:
+    """Gives a text the logit of the first of its words that it knows, and every other text 0.
+
+    Attributes
+    ----------
+    asked : list
+        Query, texts and time limit of each call.
+    error : SkillrouteError or None
+        Raised instead of an answer.
+    """
+
+    name = "word/reranker"
+
+    def __init__(self, logits: Mapping[str, float]) -> None:
+        self._logits = logits
+        self.asked: list[tuple[str, list[str], float]] = []
+        self.error: SkillrouteError | None = None
+
+    def logits(self, query: str, texts: Sequence[str], *, timeout_s: float) -> list[float]:
+        self.asked.append((query, list(texts), timeout_s))
+        if self.error is not None:
+            raise self.error
+        return [next((logit for word, logit in self._logits.items() if word in text), 0.0) for text in texts]
+
+
 class _WatchedForMessages:
     def __init__(self, watched: WatchedEmbedder, inner: Embedder) -> None:
         self._watched = watched

@@ -43,9 +43,9 @@ LIBRARIES = {
     "httpx": (
         "core/chat/openai.py", "core/documents/index/qdrant.py", "core/embedding/openai.py", "core/remote/openai.py",
     ),
-    "numpy": ("core/embedding/onnx.py", "skills/classifiers/*"),
-    "onnxruntime": ("core/embedding/onnx.py",),
-    "tokenizers": ("core/embedding/onnx.py", "core/embedding/tokens.py"),
+    "numpy": ("core/onnx_model.py", "skills/classifiers/*"),
+    "onnxruntime": ("core/onnx_model.py",),
+    "tokenizers": ("core/onnx_model.py", "core/embedding/tokens.py"),
     "cachetools": ("core/bounded_cache.py", "skills/classifiers/*"),
     "fastapi": ("core/http/*", "*/routes.py", "*_routes.py", "mail/search/invocation.py"),
     "starlette": ("core/http/*", "mcp/plain_routes.py"),

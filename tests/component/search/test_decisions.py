@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from skillroute.catalogue.model import ItemFilter
 from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import Forbidden, InvalidInput, NotFound
+from skillroute.core.errors import Forbidden, NotFound
 from skillroute.search.model import SearchRequest
 
 from tests.builders import QUERY, System, item, lent_system, of_org
@@ -260,19 +260,6 @@ def test_decision_8_a_lexical_hit_that_shares_fewer_words_scores_less(system: Sy
     first, second = system.search(mode="lexical").tools
     assert (first.name, first.score, second.name) == ("all_words", 1.0, "one_word")
     assert 0.0 < second.score < 1.0
-
-
-def test_decision_8_the_mode_that_is_not_there_yet_is_refused_by_name(system: System) -> None:
-    mode: Any = "hybrid_rerank"
-    search = system.parts.tool_search
-    for ask in (
-        lambda: system.search(mode=mode),
-        lambda: search.skills(QUERY, LAPTOP, mode=mode),
-        lambda: search.tools(QUERY, LAPTOP, mode=mode),
-    ):
-        with pytest.raises(InvalidInput, match=f"'{mode}' is not available yet") as refused:
-            ask()
-        assert refused.value.field == "mode"
 
 
 def test_decision_8_a_setting_changes_the_default_mode(database_url: str, edge_indexes: EdgeIndexes) -> None:

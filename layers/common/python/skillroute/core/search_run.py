@@ -10,7 +10,7 @@ from skillroute.core.errors import IndexNotReady
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.timing import Stopwatch
 
-SearchMode = Literal["semantic", "lexical", "hybrid", "lexical-only"]
+SearchMode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank", "lexical-only"]
 Degradation = Literal[
     "embedding_unavailable",
     "vectors_missing",
@@ -18,6 +18,7 @@ Degradation = Literal[
     "schema_load_failed",
     "index_unavailable",
     "index_stale",
+    "reranker_unavailable",
 ]
 
 

@@ -46,6 +46,12 @@ def ending_with(context: Any) -> Iterator[None]:
         _deadline.reset(token)
 
 
+def left_s() -> float | None:
+    """Return the seconds that the invocation has left, its answer aside; None where there is no limit."""
+    deadline = _deadline.get()
+    return None if deadline is None else deadline.remaining_s()
+
+
 def at_most_s(seconds: float) -> float:
     """Return how long to wait for something that may take that many seconds: no longer than the invocation has left."""
     deadline = _deadline.get()

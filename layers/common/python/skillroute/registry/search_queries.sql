@@ -100,6 +100,10 @@ LEFT JOIN (
 ) d ON d.id = e.id
 WHERE e.id = ANY (:ids::bigint[])
 
+-- name: entity_texts
+SELECT key::bigint, texts[1] FROM mcp.documents
+WHERE collection = 'mcp_registry' AND key = ANY (:ids::bigint[]::text[])
+
 -- name: tool_details
 -- Schemas of those that show them, in their order, as many as have room together.
 SELECT t.id,

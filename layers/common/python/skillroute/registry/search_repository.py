@@ -209,6 +209,10 @@ class RegistrySearchRepository:
         )
         return {row[0]: to_entity(row) for row in rows}
 
+    def texts(self, entity_ids: Sequence[int]) -> dict[int, str]:
+        """Return the texts that entities are found by, for a reranker; those that are gone are left out."""
+        return dict(self._run("entity_texts", ids=list(entity_ids))) if entity_ids else {}
+
     def tool_details(
         self, tool_ids: Sequence[int], *, with_schemas: Sequence[int] = (), room: int
     ) -> dict[int, ToolDetails]:

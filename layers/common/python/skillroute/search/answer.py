@@ -126,6 +126,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
         query_embedding_time_ms=watch.ms("query_embedding"),
         skill_search_time_ms=watch.ms("skill_search"),
         tool_search_time_ms=watch.ms("tool_search"),
+        rerank_time_ms=watch.ms("rerank"),
         schema_load_time_ms=watch.ms("schema_load"),
         index_sync_time_ms=watch.ms("index_sync"),
         total_time_ms=watch.total_ms(),

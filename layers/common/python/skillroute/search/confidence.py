@@ -34,16 +34,20 @@ class Standing:
     Attributes
     ----------
     probability : float
-        Of the first result by learned fusion; of what the query names exactly, the highest of all.
+        Of the first result by learned fusion, or blended with a reranker; of what the query names exactly, the highest
+        of all.
     cosine : float
         The highest of all candidates; 0..1.
     words : int
         Of the request.
+    reranker : str or None
+        What the probability is blended with; its curves are others.
     """
 
     probability: float
     cosine: float
     words: int
+    reranker: str | None = None
 
 
 def features(standing: Standing) -> tuple[float, ...]:
@@ -95,6 +99,6 @@ class Confidence:
 
 @cache
 def load_confidences() -> Mapping[str, Confidence]:
-    """Return the curves that lie beside this code, by the embedding model's name."""
+    """Return the curves that lie beside this code, by the embedding model's name, or it and the reranker's."""
     stored = json.loads(files(__package__).joinpath("confidence_weights.json").read_text(encoding="utf-8"))
     return MappingProxyType({name: Confidence.read(curves) for name, curves in stored["models"].items()})

@@ -29,7 +29,8 @@ def _explain(ranking: Ranking, query: str, hit: Hit) -> ToolExplanation:
         seen["words_in"] = words_in(query, hit.payload)
     if found.probability is not None:
         # What is left where the tool is named; else no more than the rounding of the others.
-        seen["named_first"] = candidate.score - candidate.lift - found.probability if candidate.is_named else 0.0
+        own = found.probability if found.reranked is None else found.reranked
+        seen["named_first"] = candidate.score - candidate.lift - own if candidate.is_named else 0.0
     return found.model_copy(update=seen)
 
 

@@ -54,10 +54,40 @@ class ToolExplanation(BaseModel):
         None, description="The logarithm of the sum of all candidates' exponentials of their sums."
     )
     probability: float | None = Field(None, description="By the fusion's curve, from sum and rivals.")
+    reranker_logit: float | None = Field(
+        None, description="What the reranker says; null for what is not among the first that it looked at."
+    )
+    reranker_sum: float | None = Field(None, description="Of the fusion's logit and the reranker's, weighted.")
+    reranked: float | None = Field(
+        None,
+        description="Hybrid_rerank: the probability that reranker and fusion make together; behind what was reranked "
+        "the fusion's, times the lowest of that.",
+    )
     is_named: bool = Field(False, description="The request contains the tool's exact name.")
     named_first: float = Field(0.0, description="What that added to the score, so that the tool comes first.")
     skill_lift: float = Field(0.0, description="What its best matched skill changed; strategy hybrid.")
-    score: float = Field(0.0, description="In hybrid probability + named_first + skill_lift, cut at 1.")
+    score: float = Field(
+        0.0, description="In hybrid probability (where there is one, reranked) + named_first + skill_lift, cut at 1."
+    )
+
+
+class RerankExplanation(BaseModel):
+    """How a reranker changes a probability.
+
+    It becomes the logistic function of slope * sum + rivalry * rivals + intercept, where sum is first_stage * (its
+    logit) + weight * (the reranker's logit).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    reranker: str = Field(description="Provider and model, which decides the weights.")
+    first_stage: float
+    weight: float
+    slope: float
+    rivalry: float
+    rivals: float = Field(description="The logarithm of the sum of all candidates' exponentials of their sums.")
+    intercept: float
+    candidates: int = Field(description="How many were reranked: the first.")
 
 
 class FusionExplanation(BaseModel):
@@ -72,6 +102,7 @@ class FusionExplanation(BaseModel):
     candidates: int
     words: int = Field(description="Of the request.")
     clauses: list[str] = Field(description="Parts of a long request that were searched as well.")
+    rerank: RerankExplanation | None = Field(None, description="Null where nothing was reranked.")
 
 
 class ConfidenceExplanation(BaseModel):
@@ -89,7 +120,7 @@ class SearchExplanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    fusion: FusionExplanation | None = Field(None, description="Null in other modes than hybrid.")
+    fusion: FusionExplanation | None = Field(None, description="Null in other modes than hybrid and hybrid_rerank.")
     confidence: ConfidenceExplanation | None = Field(None, description="Null where there is no confidence.")
 
 

@@ -1,4 +1,4 @@
-"""Mode `hybrid`: candidates by meaning and by words, ranked by how likely they are right (docs/adr/0038)."""
+"""Modes `hybrid`, `hybrid_rerank`: candidates by meaning and by words, ranked by how likely they are right (ADR 38)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from skillroute.search.confidence import Standing
 from skillroute.search.explained import FusionExplanation, ToolExplanation
 from skillroute.search.fused import Fused
 from skillroute.search.plan import CANDIDATE_POOL, passes
+from skillroute.search.rerank import Reranked, RerankStage
 from skillroute.search.retrieve import (
     Candidate,
     LexicalRanking,
@@ -45,10 +46,18 @@ class HybridRanking:
         The query's clauses and their vectors, for one that may have several needs.
     everything : IndexFilter
         All tools that the search may return, of any skill and of none.
+    rerank : RerankStage, optional
+        Looks at the best of them once more.
     """
 
     def __init__(
-        self, index: LentIndex, query: str, vector: Vector, clauses: Mapping[str, Vector], everything: IndexFilter
+        self,
+        index: LentIndex,
+        query: str,
+        vector: Vector,
+        clauses: Mapping[str, Vector],
+        everything: IndexFilter,
+        rerank: RerankStage | None = None,
     ) -> None:
         self._index = index
         self._vector = vector
@@ -59,11 +68,14 @@ class HybridRanking:
         self._by_words = LexicalRanking(index, query)
         self._of_everything: list[Candidate] | None = None
         self._fused: list[Fused] = []
+        self._rerank = rerank
+        self._reranked: Reranked | None = None
+        self._blended: dict[str, float] = {}
         self.best_tool_is_bare = False
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
-        tools = self._of_everything = self._ranked([self._everything], CANDIDATE_POOL)
+        tools = self._of_everything = self._best([self._everything], CANDIDATE_POOL)
         best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
         self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
         cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
@@ -119,7 +131,7 @@ class HybridRanking:
         The threshold cuts and changes no score: all candidates are scored side by side before it.
         """
         if self._of_everything is None:
-            return _above(threshold, self._ranked(wheres, max(limit, CANDIDATE_POOL)))
+            return _above(threshold, self._best(wheres, max(limit, CANDIDATE_POOL)))
         tools = self._of_everything
         if self._everything in wheres:
             return _above(threshold, tools)
@@ -136,7 +148,8 @@ class HybridRanking:
     ) -> list[Candidate]:
         """Return what else the matched skills have, scored beside all other tools, and no higher than what is known."""
         have = {tool.key for tool in known}
-        found = [tool for tool in self._ranked([*wheres, self._everything], pool) if tool.key not in have]
+        ranked = named_first(self._scored([*wheres, self._everything], pool))
+        found = [tool for tool in ranked if tool.key not in have]
         skills_of = skills_of_tools(self._index, found)
         most = known[-1].score if known else 1.0
         return [
@@ -145,7 +158,14 @@ class HybridRanking:
             if not wanted.isdisjoint(skills_of.get(tool.key, ()))
         ]
 
-    def _ranked(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
+    def _best(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
+        scored = self._scored(wheres, pool)
+        if self._rerank is not None:
+            scored, self._reranked = self._rerank(scored)
+            self._blended = {tool.key: tool.score for tool in scored} if self._reranked else {}
+        return named_first(scored)
+
+    def _scored(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
         cosines = self._nearest(self._vector, wheres, pool)
         words = self._sharing_a_word(self._query, wheres, pool)
         named = {key for where in wheres for key in self._by_words.named_tools(where)}
@@ -163,22 +183,36 @@ class HybridRanking:
         fusion = fusion_for(__package__, self._index.model.name)
         probabilities = fusion.probabilities(request, evidence)
         self._fused.append(Fused(fusion, request, keys, evidence, probabilities, named))
-        return named_first(
+        return [
             Candidate(key, probability, cosines.get(key), key in named)
             for key, probability in zip(keys, probabilities, strict=True)
-        )
+        ]
 
     def standing(self, key: str) -> Standing:
         """Return what is known of a tool that was found, and of all others."""
-        return self._fused_with(key).standing(key)
+        fused = self._fused_with(key)
+        standing = fused.standing(key)
+        if self._reranked is None or key not in self._blended:
+            return standing
+        likely = max(self._blended.values()) if key in fused.named else self._blended[key]
+        return replace(standing, probability=likely, reranker=self._reranked.reranker)
 
     def explain(self, candidate: Candidate) -> ToolExplanation:
         """Return what a tool's probability is made of."""
-        return self._fused_with(candidate.key).explain(candidate.key)
+        key = candidate.key
+        explained = self._fused_with(key).explain(key)
+        if self._reranked is None or key not in self._blended:
+            return explained
+        found = self._reranked
+        reranked = {"reranker_logit": found.logits.get(key), "reranker_sum": found.sums.get(key)}
+        return explained.model_copy(update={**reranked, "reranked": self._blended[key]})
 
     def explain_curve(self) -> FusionExplanation | None:
         """Return what makes probabilities; None where nothing was found."""
-        return self._fused[0].explain_curve(self._index.model.name, list(self._clauses)) if self._fused else None
+        if not self._fused:
+            return None
+        curve = self._fused[0].explain_curve(self._index.model.name, list(self._clauses))
+        return curve if self._reranked is None else curve.model_copy(update={"rerank": self._reranked.explain()})
 
     def _fused_with(self, key: str) -> Fused:
         return next(fused for fused in self._fused if key in fused.keys)

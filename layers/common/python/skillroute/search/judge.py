@@ -31,7 +31,8 @@ class Judge:
         own are not calibrated: there is no confidence then, and no match is missing but where nothing was found.
         """
         if not hits:
-            run.no_match = not run.degraded  # what failed might have found something
+            # What failed might have found something; a reranker finds nothing.
+            run.no_match = not set(run.degraded) - {"reranker_unavailable"}
             return
         found = self._known(ranking, model, hits[0])
         if found is None:
@@ -48,8 +49,12 @@ class Judge:
         return None if found is None else explain_confidence(*found, self._least(found[0]))
 
     def _known(self, ranking: Ranking, model: str, first: Hit) -> tuple[Confidence, Standing] | None:
-        standing, confidence = ranking.standing(first.candidate.key), load_confidences().get(model)
-        return None if standing is None or confidence is None else (confidence, standing)
+        standing = ranking.standing(first.candidate.key)
+        if standing is None:
+            return None
+        name = model if standing.reranker is None else f"{model} + {standing.reranker}"
+        confidence = load_confidences().get(name)
+        return None if confidence is None else (confidence, standing)
 
     def _least(self, confidence: Confidence) -> float:
         return confidence.no_match_below if self._no_match_below is None else self._no_match_below

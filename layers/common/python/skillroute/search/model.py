@@ -38,14 +38,15 @@ class SearchRequest(BaseModel):
         3,
         ge=1,
         le=MOST_SKILLS,
-        description="How many skills to match at most; in mode hybrid as many as `limit` where it is not given.",
+        description="How many skills to match at most; in the hybrid modes as many as `limit` where it is not given.",
     )
     skill_threshold: Threshold = Field(
         DEFAULT_SKILL_THRESHOLD,
-        description="Least cosine similarity of a skill; in mode hybrid only where it is given.",
+        description="Least cosine similarity of a skill; in the hybrid modes only where it is given.",
     )
     tool_threshold: Threshold = Field(
-        DEFAULT_TOOL_THRESHOLD, description="Least cosine similarity of a tool; in mode hybrid only where it is given."
+        DEFAULT_TOOL_THRESHOLD,
+        description="Least cosine similarity of a tool; in the hybrid modes only where it is given.",
     )
     include_schemas: bool = Field(True, description="Load input_schema, output_schema and annotations.")
     strategy: Strategy = Field(
@@ -69,8 +70,8 @@ class SearchRequest(BaseModel):
     mode: Mode | None = Field(
         None,
         description="How to rank: by meaning (semantic), by words (lexical, BM25), or by both (hybrid), where score is "
-        "an estimate of how likely the item is right. hybrid_rerank is not available yet. Null takes the deployment's "
-        "default.",
+        "an estimate of how likely the item is right. hybrid_rerank: hybrid, whose first 20 a reranker looks at once "
+        "more. Null takes the deployment's default.",
     )
 
     @model_validator(mode="after")
@@ -100,8 +101,8 @@ class SkillMatch(BaseModel):
     name: str
     description: str
     score: float = Field(
-        description="Cosine similarity, or the share of the best BM25 score, or in mode hybrid that of its best tool; "
-        "0..1."
+        description="Cosine similarity, or the share of the best BM25 score, or in the hybrid modes that of its best "
+        "tool; 0..1."
     )
     tool_count: int = Field(description="Its active tools that the caller sees.")
 
@@ -155,8 +156,8 @@ class SearchMetadata(BaseModel):
     degraded: list[Degradation] = Field(description="What failed on the way; empty when nothing did.")
     confidence: float | None = Field(
         None,
-        description="In mode hybrid how likely the first result serves the request, 0..1, calibrated for requests of "
-        "which one in five has no tool. Null in other modes, without results, and with an embedding model of which "
+        description="In the hybrid modes how likely the first result serves the request, 0..1, calibrated for requests "
+        "of which one in five has no tool. Null in other modes, without results, and with an embedding model of which "
         "this is not known.",
     )
     confidence_first_five: float | None = Field(
@@ -175,12 +176,13 @@ class SearchMetadata(BaseModel):
     stage1_skill_count: int
     stage2_candidate_count: int = Field(
         description="Items that passed filter and threshold before the cut to limit, counted within a candidate pool "
-        "of at least 100; in mode hybrid one by meaning and one by words."
+        "of at least 100; in the hybrid modes one by meaning and one by words."
     )
     final_count: int
     query_embedding_time_ms: float
     skill_search_time_ms: float
     tool_search_time_ms: float
+    rerank_time_ms: float = Field(0.0, description="Of the reranker, as part of the tool search or the skill search.")
     schema_load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float

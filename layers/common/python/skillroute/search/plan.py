@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
-from skillroute.core.errors import InvalidInput
 from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, MOST_SKILLS, Mode, SearchRequest
 from skillroute.search.server_names import spellings
 from skillroute.skills.model import SkillKey
@@ -18,31 +17,32 @@ from skillroute.skills.model import SkillKey
 CANDIDATE_POOL = 100
 """The least number of candidates that the tool search looks at (decision 5)."""
 
-RankBy = Literal["semantic", "lexical", "hybrid"]
+RankBy = Mode
 
 
 def ranking_for(mode: Mode | None, default: RankBy) -> RankBy:
-    """Return how to rank. Raises `InvalidInput` for the mode that is not available yet (decision 8)."""
-    if mode is None:
-        return default
-    if mode != "hybrid_rerank":
-        return mode
-    raise InvalidInput("mode", f"{mode!r} is not available yet; use 'hybrid', 'semantic' or 'lexical'")
+    """Return how to rank (decision 8)."""
+    return default if mode is None else mode
+
+
+def is_fused(ranking: RankBy) -> bool:
+    """Return whether scores are learned fusion's, or a reranker's on top of it."""
+    return ranking in ("hybrid", "hybrid_rerank")
 
 
 def least_cosine(ranking: RankBy, given: float | None, *, default: float) -> float:
-    """Return the threshold of skills or of tools: in mode hybrid only what the caller gives (decision 33)."""
+    """Return the threshold of skills or of tools: in the hybrid modes only what the caller gives (decision 33)."""
     if given is not None:
         return given
-    return 0.0 if ranking == "hybrid" else default
+    return 0.0 if is_fused(ranking) else default
 
 
 def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
-    """Return how many skills may match: in mode hybrid one for each tool that is asked for, unless the caller says.
+    """Return how many skills may match: in the hybrid modes one for each tool that is wanted, unless the caller says.
 
     The best tools may be of as many skills as there are tools (docs/adr/0038).
     """
-    if ranking != "hybrid" or "skill_limit" in request.model_fields_set:
+    if not is_fused(ranking) or "skill_limit" in request.model_fields_set:
         return request.skill_limit
     return min(MOST_SKILLS, max(request.skill_limit, request.limit))
 
@@ -90,7 +90,7 @@ class SearchPlan:
 
     Attributes
     ----------
-    ranking : "semantic", "lexical" or "hybrid"
+    ranking : RankBy
     skill_limit : int
         How many skills may match.
     skill_threshold, tool_threshold : float

@@ -52,7 +52,7 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
         "headers": {
             **_MODE_DOC[200]["headers"],
             CONFIDENCE_HEADER: {
-                "description": "In mode hybrid how likely the first tool serves the request, 0..1; else absent.",
+                "description": "In the hybrid modes how likely the first tool serves the request, 0..1; else absent.",
                 "schema": {"type": "number"},
             },
             NO_MATCH_HEADER: {
@@ -100,7 +100,9 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 5,
         threshold: Annotated[
             float | None,
-            QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_SKILL_THRESHOLD}, none in mode hybrid."),
+            QueryParameter(
+                ge=0, le=1, description=f"Least cosine; {DEFAULT_SKILL_THRESHOLD}, none in the hybrid modes."
+            ),
         ] = None,
         mode: Mode | None = None,
     ) -> list[SkillMatch]:
@@ -127,7 +129,9 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         limit: Annotated[int, QueryParameter(ge=1, le=50)] = 10,
         threshold: Annotated[
             float | None,
-            QueryParameter(ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in mode hybrid."),
+            QueryParameter(
+                ge=0, le=1, description=f"Least cosine; {DEFAULT_TOOL_THRESHOLD}, none in the hybrid modes."
+            ),
         ] = None,
         mode: Mode | None = None,
         server: Annotated[

@@ -16,6 +16,7 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
+from skillroute.core.reranking.port import Reranker
 from skillroute.search import answer, plan
 from skillroute.search.clauses import clauses
 from skillroute.search.details import asks_for_details, detailed, size_beside
@@ -38,6 +39,7 @@ from skillroute.search.model import (
     ToolMatch,
 )
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
+from skillroute.search.rerank import RerankStage
 from skillroute.search.retrieve import Candidate, LexicalRanking, Ranking, SemanticRanking, skills_of_tools
 from skillroute.search.run import ToolSearchRun
 from skillroute.search.seen import keys_of_skills
@@ -54,15 +56,19 @@ class ToolSearch:
     schemas : SchemaLoader
     missing : MissingVectors
         Looks, where nothing is found, for what has no vector.
-    default_ranking : "semantic", "lexical" or "hybrid"
+    reranker : Reranker, optional
+        Without one `hybrid_rerank` is served as `hybrid`.
+    default_ranking : RankBy
         For requests that name no mode.
     hybrid_skill_weight : float
         How far the hybrid strategy lifts the tools of a matched skill, 0..1.
     no_match_below : float, optional
         The confidence below which nothing is taken to fit; that of the embedding model's weights where it is not given.
+    rerank_timeout_s : float
+        The most that a search waits for the reranker.
 
-    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached, and `InvalidInput` for a mode that is
-    not available yet. Everything else that fails degrades the answer.
+    Every method raises `DatabaseUnavailable` when PostgreSQL cannot be reached. Everything else that fails degrades the
+    answer.
     """
 
     def __init__(
@@ -75,6 +81,8 @@ class ToolSearch:
         default_ranking: plan.RankBy,
         hybrid_skill_weight: float = 0.1,
         no_match_below: float | None = None,
+        reranker: Reranker | None = None,
+        rerank_timeout_s: float = 2.0,
     ) -> None:
         self._replica = replica
         self._embedder = embedder
@@ -84,6 +92,8 @@ class ToolSearch:
         self._hybrid_skill_weight = hybrid_skill_weight
         self._judge = Judge(no_match_below)
         self._taken = 0
+        self._reranker = reranker
+        self._rerank_timeout_s = rerank_timeout_s
 
     def over(self, replica: LendsIndex, *, taken: int) -> ToolSearch:
         """Return the same search over another index, in an answer of which that many bytes are taken already."""
@@ -181,11 +191,16 @@ class ToolSearch:
                     if wanted == "semantic":
                         return SemanticRanking(index, self._embedder.embed(query, index.model))
                     vector, of_clauses = self._with_clauses(run, index, query)
-                return HybridRanking(index, query, vector, of_clauses, everything)
+                return HybridRanking(index, query, vector, of_clauses, everything, self._rerank(run, index, query))
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
         return LexicalRanking(index, query)
+
+    def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
+        if run.search_mode != "hybrid_rerank":
+            return None
+        return RerankStage(run, index, self._reranker, query, self._rerank_timeout_s)
 
     def _with_clauses(self, run: ToolSearchRun, index: LentIndex, query: str) -> tuple[Vector, dict[str, Vector]]:
         """Embed the query and its clauses in one call; where that fails, the query alone, which may be remembered."""

@@ -6,26 +6,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillroute.core.observability import logger
-from skillroute.core.settings import RerankSettings, SearchSettings
-from skillroute.wiring.parts import CoreParts
-from skillroute.wiring.providers import make_reranker
+from skillroute.core.settings import SearchSettings
+from skillroute.wiring.reranking import RerankParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.core.http.auth import Access
-    from skillroute.core.reranking.port import Reranker
     from skillroute.mail.search.model import EngineSetting
     from skillroute.mail.search.search import MessageSearch
     from skillroute.mail.search.tool_search import MessageTools
 
 
-class MessageParts(CoreParts):
+class MessageParts(RerankParts):
     """Searching agent mail."""
-
-    @cached_property
-    def reranker(self) -> Reranker | None:
-        return make_reranker(self.of(RerankSettings))
 
     @cached_property
     def message_search(self) -> MessageSearch:

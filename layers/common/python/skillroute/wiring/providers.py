@@ -108,9 +108,13 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
 
 
 def make_reranker(settings: RerankSettings) -> Reranker | None:
-    """Return the configured reranker, if any. Nothing is connected yet."""
-    if settings.rerank_provider == "none" or not settings.rerank_model:
-        return None
+    """Return the configured reranker, if any. Nothing is loaded or connected yet."""
+    if settings.rerank_provider != "bedrock" or not settings.rerank_model:
+        if settings.reranker_dir is None:
+            return None
+        from skillroute.core.reranking.onnx import OnnxReranker
+
+        return OnnxReranker(settings.reranker_dir)
     from skillroute.core.reranking.bedrock import BedrockReranker
 
     return BedrockReranker(settings.rerank_model, region=settings.rerank_region)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillroute.core.settings import SearchSettings
-from skillroute.wiring.parts import CoreParts
+from skillroute.wiring.reranking import RerankParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skillroute.registry.sync import SyncRegistry
 
 
-class RegistryParts(CoreParts):
+class RegistryParts(RerankParts):
     """Writing, reading, switching and searching servers and agents."""
 
     @cached_property
@@ -49,6 +49,8 @@ class RegistryParts(CoreParts):
             self.database,
             default_fusion=self.of(SearchSettings).registry_fusion,
             threads=self.settings.database_pool_size,
+            reranker=self.reranker,
+            rerank_timeout_s=self.of(SearchSettings).rerank_timeout_s,
         )
 
     def registry_routers(self, access: Access) -> list[APIRouter]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillroute.core.settings import SearchSettings
-from skillroute.wiring.parts import CoreParts
+from skillroute.wiring.reranking import RerankParts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillroute.search.search import ToolSearch
 
 
-class ToolSearchParts(CoreParts):
+class ToolSearchParts(RerankParts):
     """Searching tools and skills."""
 
     @cached_property
@@ -34,6 +34,8 @@ class ToolSearchParts(CoreParts):
             default_ranking=settings.default_mode,
             hybrid_skill_weight=settings.hybrid_skill_weight,
             no_match_below=settings.no_match_below,
+            reranker=self.reranker,
+            rerank_timeout_s=settings.rerank_timeout_s,
         )
 
     @cached_property

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any
 
 from skillroute.core.deadline import Deadline
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.port import EMBEDDING_MODEL
 from skillroute.core.embedding.wire import clipped
 from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.onnx_model import load_model, read_description
 from skillroute.core.remote.calls import fan_out
 
 _INPUTS = {"input_ids", "attention_mask"}
@@ -112,7 +111,7 @@ class _Loader:
     def model(self) -> EmbeddingModel:
         """Raises `EmbeddingUnavailable`."""
         if self._model is None:  # two threads may both read it; they read the same
-            self._model = _read_model(self._model_dir / "model.json")
+            self._model = _read_model(self._model_dir)
         return self._model
 
     def engine(self) -> _Engine:
@@ -127,30 +126,10 @@ class _Engine:
     """The tokenizer and the graph, loaded: about 90 ms on one core; the process then holds 115 MB."""
 
     def __init__(self, model_dir: Path, model: EmbeddingModel) -> None:
-        try:
-            import numpy  # noqa: PLC0415 - these three cost 130 ms, and the layer may not be there at all
-            import onnxruntime  # noqa: PLC0415
-            import tokenizers  # noqa: PLC0415
-        except ImportError as error:
-            raise EmbeddingUnavailable(f"the inference layer is not installed: {error}") from error
-        self._numpy = numpy
+        loaded = load_model(model_dir, EmbeddingUnavailable)
+        self._numpy, self._tokenizer, self._session = loaded.numpy, loaded.tokenizer, loaded.session
         self._model = model
-        graph = _existing(model_dir / "model.onnx")
-        vocabulary = _existing(model_dir / "tokenizer.json")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what goes wrong is raised; its log line would only repeat it
-        # Neither library has a base class for its errors: both raise direct children of Exception.
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(vocabulary))
-        except Exception as error:
-            raise EmbeddingUnavailable(f"{vocabulary} is damaged: {error}") from error
-        try:
-            self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise EmbeddingUnavailable(f"{graph} is damaged, or not for this onnxruntime: {error}") from error
-        self._check(graph)
+        self._check(model_dir / "model.onnx")
 
     def _check(self, graph: Path) -> None:
         """Refuse a graph of another shape here, by name, and not at its first run."""
@@ -180,7 +159,7 @@ class _Engine:
             if self._takes_types:
                 feed[_TYPE_INPUT] = self._numpy.full_like(ids, token_type)
             output = self._session.run([_OUTPUT], feed)[0][0]
-        except Exception as error:  # see __init__
+        except Exception as error:  # see core.onnx_model
             raise EmbeddingUnavailable(f"{self._model.name} failed: {error}") from error
         if not abs(float(output @ output) - 1.0) < _NORM_TOLERANCE:  # not finite fails too
             raise EmbeddingUnavailable(f"{self._model.name} gave a vector that is not of norm 1")
@@ -188,15 +167,9 @@ class _Engine:
         return vector
 
 
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise EmbeddingUnavailable(f"{path} is missing")
-    return path
-
-
-def _read_model(path: Path) -> EmbeddingModel:
-    try:
-        described: Any = json.loads(_existing(path).read_bytes())
-        return EmbeddingModel(str(described["name"]), int(described["dimension"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EmbeddingUnavailable(f"{path} is damaged: {error!r}") from error
+def _read_model(model_dir: Path) -> EmbeddingModel:
+    return read_description(
+        model_dir,
+        lambda described: EmbeddingModel(str(described["name"]), int(described["dimension"])),
+        EmbeddingUnavailable,
+    )

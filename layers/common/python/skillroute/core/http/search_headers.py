@@ -11,8 +11,8 @@ SEARCHED: dict[int | str, dict[str, Any]] = {
     200: {
         "headers": {
             MODE_HEADER: {
-                "description": "How the results were ranked: semantic, lexical, hybrid, or lexical-only while the "
-                "embedding model is away.",
+                "description": "How the results were ranked: semantic, lexical, hybrid, hybrid_rerank, or "
+                "lexical-only while the embedding model is away.",
                 "schema": {"type": "string"},
             },
             DEGRADED_HEADER: {

@@ -11,6 +11,7 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
+from skillroute.core.reranking.blend import blend_for
 from skillroute.core.reranking.port import Reranker
 from skillroute.mail.search import fuse, page
 from skillroute.mail.search import model as message_search
@@ -163,7 +164,7 @@ class Engines:
         with run.stage("rerank"):
             texts = self._database.read(lambda session: MailSearchRepository(session).texts(head))
             logits = self._reranker.logits(run.request.text, [texts.get(id_, "") for id_ in head], timeout_s=timeout_s)
-        return fuse.reranked(ranked, logits)
+        return fuse.reranked(ranked, logits, blend_for("messages", self._reranker.name))
 
     def _page(self, run: MessageRun, ranking: Ranking, engine: CursorEngine) -> Page:
         cursor = run.cursor(engine)

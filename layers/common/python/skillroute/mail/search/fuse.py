@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from skillroute.core.logistic import logistic
 from skillroute.core.rank_fusion import of_first, rrf
+from skillroute.core.reranking.blend import ALONE, Blend
 from skillroute.mail.search.cursor import Cursor
 
 RawScores = Sequence[tuple[int, float]]
@@ -195,15 +196,19 @@ def by_ranks(lexical: RawScores, nearest: RawScores, rrf_k: int) -> Ranked:
     return Ranked(sorted(matches), by_place=True)
 
 
-def reranked(fused: Ranked, logits: Sequence[float]) -> Ranked:
+def reranked(fused: Ranked, logits: Sequence[float], blend: Blend = ALONE) -> Ranked:
     """Order the head by the reranker, one logit for each of the first; the rest keep their order below it.
+
+    A blend makes one logit of the reranker's and of the fused score's.
 
     A score of the tail is its fused score on the scale that the head leaves below itself, so that scores fall all the
     way down.
     """
+    first = fused.matches[: len(logits)]
+    blended = blend.logits(blend.sums([match.score for match in first], logits))
     head = sorted(
         match._replace(order=-rounded(logistic(logit)), raw=logit, fused=match.score, is_reranked=True)
-        for match, logit in zip(fused.matches, logits, strict=False)
+        for match, logit in zip(first, blended, strict=True)
     )
     floor = head[-1].score if head else 1.0
     tail = [

@@ -176,6 +176,7 @@ def _breakdown(scored: Scored) -> ScoreBreakdown:
         boost_contrib=score.boost_contrib,
         vector_rank=score.vector_rank,
         keyword_rank=score.keyword_rank,
+        reranker_logit=score.reranker_logit,
         unclamped=score.unclamped,
         final=score.final,
     )
@@ -258,6 +259,7 @@ def _metadata(run: SearchRun, plan: RegistryPlan, found: Found, shown: Fitted) -
         vector_search_time_ms=watch.ms("vector_search"),
         keyword_search_time_ms=watch.ms("keyword_search"),
         tool_search_time_ms=watch.ms("tool_search"),
+        rerank_time_ms=watch.ms("rerank"),
         load_time_ms=watch.ms("load"),
         index_sync_time_ms=watch.ms("index_sync"),
         total_time_ms=watch.total_ms(),

@@ -13,8 +13,11 @@ from skillroute.registry.text import Place
 
 EntityType = Literal["mcp_server", "tool", "a2a_agent"]
 Fusion = Literal["boost", "rrf", "coverage"]
-RegistrySearchMode = Literal["hybrid", "lexical-only"]
-RegistryDegradation = Literal["embedding_unavailable", "index_unavailable", "index_stale", "tool_search_failed"]
+RegistryMode = Literal["hybrid", "hybrid_rerank"]
+RegistrySearchMode = Literal["hybrid", "hybrid_rerank", "lexical-only"]
+RegistryDegradation = Literal[
+    "embedding_unavailable", "index_unavailable", "index_stale", "tool_search_failed", "reranker_unavailable"
+]
 
 ENTITY_TYPES: tuple[EntityType, ...] = ("mcp_server", "tool", "a2a_agent")
 TYPE_OF_KIND: dict[EntityKind, EntityType] = {"server": "mcp_server", "agent": "a2a_agent"}
@@ -86,6 +89,9 @@ class RegistrySearchRequest(BaseModel):
         "coverage: similarity plus how much of the query the keywords cover. Null takes the deployment's default, "
         "which is boost unless it was changed.",
     )
+    mode: RegistryMode = Field(
+        "hybrid", description="hybrid_rerank: hybrid, of which a reranker looks at the first of each type once more."
+    )
     explain: bool = Field(False, description="Show how every candidate was scored.")
 
 
@@ -111,6 +117,7 @@ class ScoreBreakdown(BaseModel):
     )
     vector_rank: int | None = Field(None, description="Its place by vector, from 1, when fused by rank; else null.")
     keyword_rank: int | None = Field(None, description="Its place by boost, from 1, when fused by rank; else null.")
+    reranker_logit: float | None = Field(None, description="What the reranker says; null for what it did not look at.")
     unclamped: float = Field(description="What the results are sorted by.")
     final: float = Field(description="The relevance: `unclamped`, within 0..1.")
 
@@ -202,6 +209,7 @@ class RegistrySearchMetadata(BaseModel):
     vector_search_time_ms: float
     keyword_search_time_ms: float
     tool_search_time_ms: float
+    rerank_time_ms: float = 0.0
     load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float

@@ -10,7 +10,14 @@ from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.registry.model import EntityKind
 from skillroute.registry.search import query
-from skillroute.registry.search.model import MIN_CANDIDATES, TYPE_OF_KIND, Fusion, RegistrySearchRequest
+from skillroute.registry.search.model import (
+    ENTITY_TYPES,
+    MIN_CANDIDATES,
+    TYPE_OF_KIND,
+    EntityType,
+    Fusion,
+    RegistrySearchRequest,
+)
 from skillroute.registry.search.query import ParsedQuery
 from skillroute.registry.search.scoring import Score
 from skillroute.registry.search_repository import RegistryScope
@@ -26,6 +33,10 @@ class RegistryPlan:
         Of each type.
     with_tools : bool
         Tools are graded: they are asked for, or servers are, which name those of theirs that match.
+    types : frozenset of EntityType
+        What is asked for.
+    reranks : bool
+        A reranker looks at the first of each type.
     show_all : bool
         Every candidate is scored, also those that cannot get into the answer.
     """
@@ -37,6 +48,8 @@ class RegistryPlan:
     max_results: int
     with_tools: bool
     show_all: bool
+    types: frozenset[EntityType] = frozenset(ENTITY_TYPES)
+    reranks: bool = False
 
     @property
     def nearest(self) -> int:
@@ -76,4 +89,6 @@ def plan(request: RegistrySearchRequest, caller: Caller, *, default_fusion: Fusi
         max_results=request.max_results,
         with_tools=with_tools,
         show_all=show_all,
+        types=frozenset(request.entity_types),
+        reranks=request.mode == "hybrid_rerank",
     )

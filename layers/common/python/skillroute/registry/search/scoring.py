@@ -25,6 +25,8 @@ class Score:
         What is sorted by: clamping makes ties of what differs (decision 23).
     vector_rank, keyword_rank : int or None
         Places in the two searches, from 1, when they are what is fused; None where a search did not rank it.
+    reranker_logit : float or None
+        What the reranker says, where it was asked.
     """
 
     vector: float | None
@@ -33,6 +35,7 @@ class Score:
     unclamped: float
     vector_rank: int | None = None
     keyword_rank: int | None = None
+    reranker_logit: float | None = None
 
     @property
     def normalized_vector(self) -> float | None:

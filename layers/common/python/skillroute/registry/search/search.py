@@ -18,12 +18,14 @@ from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable
 from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.postgres.database import Database
+from skillroute.core.reranking.port import Reranker
 from skillroute.core.search_run import SearchRun
 from skillroute.registry.search import answer, tools
 from skillroute.registry.search.answer import Found
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
 from skillroute.registry.search.model import Fusion, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.plan import RegistryPlan, plan
+from skillroute.registry.search.rerank import RegistryRerank
 from skillroute.registry.search.scoring import Scored
 from skillroute.registry.search.tools import GradedTool
 from skillroute.registry.search_repository import KeywordHits, RegistrySearchRepository, ToolHit
@@ -45,6 +47,10 @@ class RegistrySearch:
     database : Database
     default_fusion : "boost", "rrf" or "coverage"
         For requests that name none.
+    reranker : Reranker, optional
+        Without one `hybrid_rerank` is served as `hybrid`.
+    rerank_timeout_s : float
+        The most that a search waits for it.
     threads : int
         Reads that run beside searches at once; more of them wait.
     """
@@ -57,11 +63,14 @@ class RegistrySearch:
         *,
         default_fusion: Fusion,
         threads: int = 8,
+        reranker: Reranker | None = None,
+        rerank_timeout_s: float = 2.0,
     ) -> None:
         self._replica = replica
         self._embedder = embedder
         self._database = database
         self._default_fusion: Fusion = default_fusion
+        self._rerank = RegistryRerank(database, reranker, rerank_timeout_s)
         self._workers = ThreadPoolExecutor(threads, thread_name_prefix="registry-search")
 
     def __call__(self, request: RegistrySearchRequest, caller: Caller) -> RegistrySearchResponse:
@@ -111,13 +120,14 @@ class RegistrySearch:
         search = HybridSearch(search_plan, self._database, index, vector)
         with run.watch.stage("vector_search"):
             nearest = search.nearest()
-        found = by_words.result()
+        keyword_hits = by_words.result()
         with run.watch.stage("vector_search"):
-            entities = search.merged(nearest, found)
+            entities = search.merged(nearest, keyword_hits)
         graded: list[GradedTool] = []
         if search_plan.with_tools:
             graded = self._tools(run, search_plan, entities["server"].searched, index, vector)
-        return Found("hybrid", entities, graded)
+        found = Found("hybrid", entities, graded)
+        return self._rerank(run, search_plan, found, index) if search_plan.reranks else found
 
     def _keyword_search(self, run: SearchRun, search_plan: RegistryPlan) -> KeywordHits:
         with run.watch.stage("keyword_search"):
