@@ -1,9 +1,9 @@
 """Fit how a reranker and the first stage are blended, report what that finds, and write the weights.
 
     .venv/bin/python training/first_stage.py
-    .venv/bin/python training/blend.py --write                              # needs no torch
+    .venv/bin/python training/blend.py --reranker .training/reranker-int8 --write    # needs no torch
 
-Fitted on the held-out part of each judged set, which encoder, fusion and reranker have not seen, with the committed
+Fitted on the held-out part of each judged set, which encoder, fusion and reranker have not seen, with the
 int8 model as the program runs it: the weights by the cross entropy of a request's right tools among the first 20, every
 set counting the same, and a logistic curve on top. Measured in two halves, each by the weights of the other, and on
 both catalogues' requests, which nothing is fitted on.
@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from data import CATALOGUES, ROOT, load_pool
 from evidence import Array
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.reranking.onnx import OnnxReranker
-from skillroute.core.reranking.packaged import packaged_reranker
 
 WEIGHTS = ROOT / "layers/common/python/skillroute/core/reranking/blend_weights.json"
 MOST = 1000
@@ -180,12 +180,10 @@ def reliability(sets: Mapping[str, Sequence[Request]], weights: Array, curve: Ar
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reranker", type=Path, required=True, help="a folder that build_reranker.py wrote")
     parser.add_argument("--write", action="store_true", help=f"write the weights to {WEIGHTS.relative_to(ROOT)}")
     arguments = parser.parse_args()
-    folder = packaged_reranker()
-    if folder is None:
-        parser.error("layers/rerank/models has no model: layers/rerank/build_model.py makes one")
-    reranker = OnnxReranker(folder)
+    reranker = OnnxReranker(arguments.reranker)
     sets = {name: requests_of(name, reranker) for name in (*MOST_PER_TOOL, *CATALOGUES)}
     fitted_on = [sets[name] for name in MOST_PER_TOOL]
     weights = fit(fitted_on)

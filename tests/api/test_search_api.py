@@ -327,7 +327,6 @@ def test_tools_takes_type_limit_threshold_and_mode(filled: TestClient) -> None:
         {"item_type": "agent"},
         {"strategy": "magic"},
         {"mode": "magic"},
-        {"mode": "hybrid_rerank"},
     ],
     ids=str,
 )
@@ -352,7 +351,6 @@ def test_search_refuses_with_422_and_names_the_field(shared_client: TestClient, 
         {"threshold": -0.1},
         {"threshold": 1.1},
         {"mode": "magic"},
-        {"mode": "hybrid_rerank"},
     ],
     ids=str,
 )
@@ -622,3 +620,15 @@ def test_a_header_that_claims_an_identity_is_not_believed(gateway_app: Any) -> N
         "/api/v1/search", json={"query": QUERY}, headers={"Authorization": "Bearer x", "X-Org-Id": "a"}
     )
     assert response.status_code == 401
+
+
+def test_without_a_reranker_hybrid_rerank_says_in_its_headers_what_served_it(shared_client: TestClient) -> None:
+    asked = {"query": QUERY, "mode": "hybrid_rerank"}
+    for answer in (
+        shared_client.post("/api/v1/search", json=asked),
+        shared_client.get("/api/v1/search/tools", params=asked),
+        shared_client.get("/api/v1/search/skills", params=asked),
+        shared_client.post("/api/v1/search/registry", json=asked),
+    ):
+        assert (answer.status_code, answer.headers["X-Search-Mode"]) == (200, "hybrid")
+        assert answer.headers["X-Degraded"] == "reranker_unavailable"

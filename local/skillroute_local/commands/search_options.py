@@ -22,13 +22,15 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
     LEXICAL = "lexical"
     HYBRID = "hybrid"
+    HYBRID_RERANK = "hybrid_rerank"
 
 
 StrategyOption = Annotated[
     Strategy | None, typer.Option("--strategy", help="Skills first, all tools, or both merged; default: hierarchical.")
 ]
 ModeOption = Annotated[
-    Mode | None, typer.Option("--mode", help="By meaning, by words or by both; default: the deployment's.")
+    Mode | None,
+    typer.Option("--mode", help="By meaning, by words, by both, or both reranked; default: the deployment's."),
 ]
 ItemTypeOption = Annotated[str | None, typer.Option("--type", help="tool, prompt or resource.")]
 

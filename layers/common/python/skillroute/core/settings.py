@@ -16,7 +16,6 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from skillroute.core.embedding.packaged import default_model, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
 from skillroute.core.http.cors import origins_of
-from skillroute.core.reranking.packaged import packaged_reranker
 
 
 class _Settings(BaseSettings):
@@ -269,11 +268,9 @@ class ClassifierSettings(_Settings):
 class RerankSettings(_Settings):
     """Who looks at the best results of a search once more; without a reranker `hybrid_rerank` is served as hybrid."""
 
-    rerank_provider: Literal["none", "onnx", "bedrock"] | None = Field(
-        None, description="onnx runs the packaged model; when not set onnx where its layer is, else none."
-    )
+    rerank_provider: Literal["none", "onnx", "bedrock"] = "none"
     rerank_model: str | None = Field(None, description="A reranker's id at Bedrock.")
-    rerank_model_dir: Path | None = Field(None, description="Folder of a model of one's own for onnx.")
+    rerank_model_dir: Path | None = Field(None, description="Folder of the model that onnx runs.")
     rerank_region: str | None = Field(None, description="Of Bedrock; the function's own when not set.")
     rerank_timeout_s: float = Field(2.0, gt=0, le=10, description="The most a search waits for it, retries included.")
 
@@ -281,14 +278,9 @@ class RerankSettings(_Settings):
     def _a_reranker_is_named(self) -> Self:
         if self.rerank_provider == "bedrock" and not self.rerank_model:
             raise ValueError(f"SKILLROUTE_RERANK_PROVIDER={self.rerank_provider} needs SKILLROUTE_RERANK_MODEL")
+        if self.rerank_provider == "onnx" and not self.rerank_model_dir:
+            raise ValueError("SKILLROUTE_RERANK_PROVIDER=onnx needs SKILLROUTE_RERANK_MODEL_DIR")
         return self
-
-    @property
-    def reranker_dir(self) -> Path | None:
-        """The folder of the model that onnx runs; None where none is to run, or none is here."""
-        if self.rerank_provider in (None, "onnx"):
-            return self.rerank_model_dir or packaged_reranker()
-        return None
 
 
 class CoreSettings(DatabaseSettings, EmbeddingSettings, IndexSettings, QueueSettings):

@@ -102,7 +102,7 @@ class RerankStage:
 
     def _rerank(self, head: Sequence[Candidate]) -> Reranked:
         if self._reranker is None:
-            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER, or deploy its layer")
+            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER")
         timeout_s = rerank_within_s(self._timeout_s)
         payloads = self._index.payloads(Collection.TOOLS, [candidate.key for candidate in head])
         texts = [

@@ -109,12 +109,12 @@ def make_classifier(settings: ClassifierSettings, embedder: Embedder, chat: Chat
 
 def make_reranker(settings: RerankSettings) -> Reranker | None:
     """Return the configured reranker, if any. Nothing is loaded or connected yet."""
-    if settings.rerank_provider != "bedrock" or not settings.rerank_model:
-        if settings.reranker_dir is None:
-            return None
+    if settings.rerank_provider == "onnx" and settings.rerank_model_dir:
         from skillroute.core.reranking.onnx import OnnxReranker
 
-        return OnnxReranker(settings.reranker_dir)
+        return OnnxReranker(settings.rerank_model_dir)
+    if settings.rerank_provider != "bedrock" or not settings.rerank_model:
+        return None
     from skillroute.core.reranking.bedrock import BedrockReranker
 
     return BedrockReranker(settings.rerank_model, region=settings.rerank_region)

@@ -2,7 +2,8 @@
 
 A reranker alone forgets what the first stage knows: exact words, and the other candidates. A logistic function of both
 makes one probability of them. Its weights are data, one set for each kind of search and reranker; `training/blend.py`
-makes them. A reranker without weights of its own counts alone: what it says is a probability already.
+makes those of tools. A reranker without weights of its own counts as much as the first stage, and in searches of mail
+alone, as message-search says.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Blend:
 
 
 ALONE = Blend(first=0.0, reranker=1.0)
+UNFITTED = {"tools": Blend(first=1.0, reranker=1.0), "registry": Blend(first=1.0, reranker=1.0), "messages": ALONE}
+"""Two judges whose errors have nothing in common would add their logits."""
 
 
 def _logit(score: float) -> float:
@@ -82,4 +85,4 @@ def _blends() -> Mapping[str, Mapping[str, Blend]]:
 
 def blend_for(search: str, reranker: str) -> Blend:
     """Return the weights for a kind of search (``tools``, ``registry``, ``messages``) and a reranker's name."""
-    return _blends()[search].get(reranker, ALONE)
+    return _blends()[search].get(reranker, UNFITTED[search])

@@ -44,11 +44,11 @@ class OnnxReranker:
         Holds ``model.json`` (``name``, ``request_tokens``, ``candidate_tokens``: where texts are cut),
         ``tokenizer.json`` and ``model.onnx``: ``request_ids`` int64 [1, tokens], ``candidate_ids`` and
         ``candidate_mask`` int64 [candidates, tokens] to ``logits`` float32 [candidates].
-        ``layers/rerank/build_model.py`` makes all three files.
+        ``training/build_reranker.py`` makes all three files.
 
     Examples
     --------
-    >>> reranker = OnnxReranker(Path("layers/rerank/models/tool-reranker-minilm-l4"))
+    >>> reranker = OnnxReranker(Path("tests/data/word_reranker"))
     >>> texts = ["send message (gmail): Send an email", "get weather: Current weather of a city"]
     >>> mail, weather = reranker.logits("mail this to Ann", texts, timeout_s=10)
     >>> mail > weather
@@ -124,12 +124,12 @@ class _Engine:
         return found
 
     def _run(self, request: Sequence[int], rows: Sequence[Sequence[int]]) -> list[float]:
-        numpy, width = self._numpy, max(map(len, rows))
+        numpy, width = self._numpy, max(1, *map(len, rows))
         ids = numpy.zeros((len(rows), width), "int64")
         mask = numpy.zeros_like(ids)
         for place, row in enumerate(rows):
             ids[place, : len(row)], mask[place, : len(row)] = row, 1
-        feed = {"request_ids": numpy.array([request], "int64"), "candidate_ids": ids, "candidate_mask": mask}
+        feed = {"request_ids": numpy.array([request or [0]], "int64"), "candidate_ids": ids, "candidate_mask": mask}
         try:
             logits = self._session.run([_OUTPUT], feed)[0]
         except Exception as error:  # see core.onnx_model

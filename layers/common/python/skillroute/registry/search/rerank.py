@@ -80,7 +80,7 @@ class RegistryRerank:
     def _scored(self, plan: RegistryPlan, heads: Head, index: VectorIndex) -> dict[EntityType, list[Scored]]:
         """Score the first of each type again, all in one call of the reranker. Raises `RerankerUnavailable`."""
         if self._reranker is None:
-            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER, or deploy its layer")
+            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER")
         timeout_s = rerank_within_s(self._timeout_s)
         listed = [one for head in heads.values() for one in head]
         blend = blend_for("registry", self._reranker.name)

@@ -1,9 +1,10 @@
-"""Make the committed int8 reranker of weights that `training/rerank.py` made. Run by hand.
+r"""Make an int8 reranker of weights that `rerank.py` made, for `SKILLROUTE_RERANK_MODEL_DIR`.
 
-    /tmp/training/bin/python layers/rerank/build_model.py --weights .training/reranker/reranker.safetensors
+    /tmp/training/bin/python training/build_reranker.py --weights .training/reranker/reranker.safetensors \
+        --output .training/reranker-int8
 
-The graph is written node by node, as the encoder's is and with its parts (`../inference/build_model.py`). It reads one
-request and all of its candidates in one run: a candidate's tokens attend to the request's and to their own, the
+The graph is written node by node, as the encoder's is and with its parts (`layers/inference/build_model.py`). It reads
+one request and all of its candidates in one run: a candidate's tokens attend to the request's and to their own, the
 request's to their own alone, and of the last layer only each candidate's first token is computed.
 """
 
@@ -22,7 +23,7 @@ from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "inference"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "layers" / "inference"))
 from build_model import (
     DIMENSION,
     DOMAIN,
@@ -222,7 +223,7 @@ class Reranker:
         return self._added(f"{name}.output", self._dense(f"{name}.output.dense", grown, zeros), half)
 
     def _added(self, name: str, x: str, residual: str) -> str:
-        # Sum and not Add: see ../inference/build_model.py.
+        # Sum and not Add: see layers/inference/build_model.py.
         summed = self.graph.one("Sum", f"{name}.sum", [x, residual])
         return normalised(self.graph, self._weights, f"{name}.LayerNorm", summed)
 
@@ -283,9 +284,9 @@ def logits_of(model: bytes, tokenizer: Tokenizer) -> Array:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weights", type=Path, required=True, help="safetensors that training/rerank.py made")
-    parser.add_argument("--model", default=NAME, help="its name and folder")
+    parser.add_argument("--model", default=NAME, help="its name")
     parser.add_argument("--version", type=int, default=1, help="part of the name that blend weights are found by")
-    parser.add_argument("--models", type=Path, default=Path(__file__).parent / "models", help="where its folder lies")
+    parser.add_argument("--output", type=Path, required=True, help="the folder that it is written to")
     parser.add_argument("--fp32", type=Path, help="also write the fp32 graph to this file")
     arguments = parser.parse_args()
     weights = load_file(arguments.weights)
@@ -298,7 +299,7 @@ def main() -> None:
     print(f"logits, fp32: {reference.round(3)}, int8: {made.round(3)}")
     if np.abs(reference - made).mean() > FURTHEST:
         sys.exit("int8: too far from fp32")
-    output = arguments.models / arguments.model
+    output = arguments.output
     output.mkdir(parents=True, exist_ok=True)
     (output / "model.onnx").write_bytes(int8)
     tokenizer.save(str(output / "tokenizer.json"), pretty=False)
