@@ -64,13 +64,13 @@ class RerankStage:
     ----------
     run : ToolSearchRun
         Its mode becomes `hybrid` where the reranker cannot be had.
-    reranker : Reranker or None
+    reranker : Reranker
     timeout_s : float
         The most that the search waits for it.
     """
 
     def __init__(
-        self, run: ToolSearchRun, index: VectorIndex, reranker: Reranker | None, query: str, timeout_s: float
+        self, run: ToolSearchRun, index: VectorIndex, reranker: Reranker, query: str, timeout_s: float
     ) -> None:
         self._run = run
         self._index = index
@@ -101,8 +101,6 @@ class RerankStage:
         return [*first, *(replace(candidate, score=candidate.score * floor) for candidate in tail)], reranked
 
     def _rerank(self, head: Sequence[Candidate]) -> Reranked:
-        if self._reranker is None:
-            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER")
         timeout_s = rerank_within_s(self._timeout_s)
         payloads = self._index.payloads(Collection.TOOLS, [candidate.key for candidate in head])
         texts = [

@@ -16,7 +16,7 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
-from skillroute.core.reranking.port import Reranker
+from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.search import answer, plan
 from skillroute.search.clauses import clauses
 from skillroute.search.details import asks_for_details, detailed, size_beside
@@ -199,6 +199,10 @@ class ToolSearch:
 
     def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
         if run.search_mode != "hybrid_rerank":
+            return None
+        if self._reranker is None:
+            run.search_mode = "hybrid"
+            run.degrade("reranker_unavailable", no_reranker())
             return None
         return RerankStage(run, index, self._reranker, query, self._rerank_timeout_s)
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from skillroute.core.errors import RerankerUnavailable
+
+
+def no_reranker() -> RerankerUnavailable:
+    """Return the error of a deployment that has none."""
+    return RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER")
+
 
 class Reranker(Protocol):
     """Looks at a query and a text together, and says how well they go together."""

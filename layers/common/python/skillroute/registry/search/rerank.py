@@ -15,7 +15,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.errors import RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
-from skillroute.core.reranking.port import Reranker
+from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.core.reranking.time_limit import rerank_within_s
 from skillroute.core.search_run import SearchRun
 from skillroute.registry.search import scoring
@@ -55,11 +55,13 @@ class RegistryRerank:
         IndexUnavailable, DatabaseUnavailable
         """
         heads = self._heads(plan, found)
-        if not any(heads.values()):
-            return replace(found, mode="hybrid_rerank")
         try:
+            if self._reranker is None:
+                raise no_reranker()
+            if not any(heads.values()):
+                return replace(found, mode="hybrid_rerank")
             with run.watch.stage("rerank"):
-                scored = self._scored(plan, heads, index)
+                scored = self._scored(self._reranker, plan, heads, index)
         except RerankerUnavailable as error:
             run.degrade("reranker_unavailable", error)
             return found
@@ -77,14 +79,14 @@ class RegistryRerank:
             heads["tool"] = [tool.scored for tool in found.tools if tool.is_match]
         return {type_: [one for one in ranked[:RERANKED] if not one.is_named] for type_, ranked in heads.items()}
 
-    def _scored(self, plan: RegistryPlan, heads: Head, index: VectorIndex) -> dict[EntityType, list[Scored]]:
+    def _scored(
+        self, reranker: Reranker, plan: RegistryPlan, heads: Head, index: VectorIndex
+    ) -> dict[EntityType, list[Scored]]:
         """Score the first of each type again, all in one call of the reranker. Raises `RerankerUnavailable`."""
-        if self._reranker is None:
-            raise RerankerUnavailable("there is no reranker: set SKILLROUTE_RERANK_PROVIDER")
         timeout_s = rerank_within_s(self._timeout_s)
         listed = [one for head in heads.values() for one in head]
-        blend = blend_for("registry", self._reranker.name)
-        logits = self._reranker.logits(plan.query.text, self._texts(listed, index), timeout_s=timeout_s)
+        blend = blend_for("registry", reranker.name)
+        logits = reranker.logits(plan.query.text, self._texts(listed, index), timeout_s=timeout_s)
         logit_of = {(one.type, one.id): logit for one, logit in zip(listed, logits, strict=True)}
         made = {}
         for type_, head in heads.items():
