@@ -95,6 +95,7 @@ def test_the_metadata_says_what_was_looked_for_and_how_long_it_took(registry: Re
     assert (answer.query, answer.search_mode, answer.explain) == ("find the needle #docs", "hybrid", None)
     metadata = answer.metadata.model_dump()
     times = {name: metadata.pop(name) for name in list(metadata) if name.endswith("_time_ms")}
+    assert times.pop("rerank_time_ms") == 0.0
     assert metadata == {
         "keywords": ["needle"],
         "tags": ["code", "docs"],
