@@ -35,7 +35,7 @@ class Blend:
     reranker : float
         Of the reranker's logit.
     slope, rivalry, intercept : float
-        Of the logistic function: `slope` of the weighted sum, `rivalry`, 0 or less, of the logarithm of the sum of the
+        Of the logistic function: `slope` of the weighted sum, `rivalry` of the logarithm of the sum of the
         exponentials of all candidates' weighted sums.
     """
 
