@@ -17,6 +17,7 @@ _TLS = "check_queues_are_encrypted_and_over_tls_only"
 _ATTACHED = "ManagedPolicyArns"
 _SCOPES = "AuthorizationScopes/Fn::If/1"
 _LEADS = "check_routes_lead_to_the_function_that_has_the_path"
+_ASKED = "check_browsers_ask_beforehand_without_a_token_where_pages_may"
 _SPARE = {
     "IntegrationType": "AWS_PROXY",
     "PayloadFormatVersion": "2.0",
@@ -75,6 +76,10 @@ MUTATIONS: list[tuple[str, str, Change]] = [
     ("check_no_route_is_open", TOKENS, properties("JwtAuthorizer", "JwtConfiguration/Audience", ["everybody"])),
     ("check_no_route_is_open", LEAST, properties("Api", "CorsConfiguration", {"AllowOrigins": ["*"]})),
     ("check_no_route_is_open", LEAST, properties("Api", "DisableExecuteApiEndpoint", True)),
+    (_ASKED, TOKENS, put("Resources/VerifyPreflightRoute")),
+    (_ASKED, TOKENS, properties("SearchPreflightRoute", "AuthorizationType", "JWT")),
+    (_ASKED, TOKENS, properties("SearchPreflightRoute", "Target", {"Fn::Sub": "integrations/${SkillsIntegration}"})),
+    (_ASKED, LEAST, put("Resources/SearchPreflightRoute/Condition")),
     ("check_scopes", TOKENS, properties("CatalogRoute", "AuthorizationScopes")),
     ("check_scopes", TOKENS, properties("CatalogRoute", f"{_SCOPES}/1")),
     ("check_scopes", TOKENS, properties("SkillsRoute", f"{_SCOPES}/0")),
