@@ -19,25 +19,21 @@ from skillroute.core.text_fields import Text
 
 _NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
 _KINDS = "skill, tool, suggestion, server, agent, project, product, mail_agent and message"
+_LINE: dict[str, Any] = {
+    "title": "Line",
+    "type": "object",
+    "description": "A line as `GET /api/v1/export` answers it.",
+    "properties": {"kind": {"type": "string", "description": f"One of {_KINDS}; of the last line, page or end."}},
+    "required": ["kind"],
+}
 _EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "One JSON object a line: a line for each row, and the last one of kind `page` or `end`.",
-        "content": {_NDJSON: {"schema": {"type": "string"}}},
+        "content": {_NDJSON: {"schema": {"type": "array", "items": _LINE}}},
     }
 }
 
-_AnyLine = Annotated[
-    Any,
-    WithJsonSchema(
-        {
-            "title": "Line",
-            "type": "object",
-            "description": "A line as `GET /api/v1/export` answers it.",
-            "properties": {"kind": {"type": "string", "description": f"One of {_KINDS}."}},
-            "required": ["kind"],
-        }
-    ),
-]
+_AnyLine = Annotated[Any, WithJsonSchema(_LINE)]
 
 
 class ImportRequest(BaseModel):
@@ -69,9 +65,9 @@ class ImportResponse(UpsertCounts):
     result_type: ClassVar = LineResult
 
 
-def portable_router(export: Export, import_lines: ImportLines, access: Access) -> APIRouter:
+def portable_router(export: Export, restore: ImportLines, access: Access) -> APIRouter:
     """Return the two routes."""
-    router = APIRouter(prefix="/api/v1", tags=["operation"], route_class=BulkTextsRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1", tags=["operations"], route_class=BulkTextsRoute, responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC)
@@ -96,8 +92,8 @@ def portable_router(export: Export, import_lines: ImportLines, access: Access) -
         return Response(b"".join(line + b"\n" for line in lines), media_type=_NDJSON)
 
     @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export", dependencies=[MANY_AT_ONCE])
-    def import_exported(body: ImportBody, caller: AsAdmin) -> ImportResponse:
+    def import_lines(body: ImportBody, caller: AsAdmin) -> ImportResponse:
         """Write lines as the caller's own; each is judged on its own, and what is there already is left alone."""
-        return ImportResponse.of(import_lines(body.lines, caller))
+        return ImportResponse.of(restore(body.lines, caller))
 
     return router
