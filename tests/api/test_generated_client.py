@@ -22,7 +22,9 @@ NAME = "generated_skillroute_client"
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
     """Generate the client, without a warning, and return what imports its modules."""
     folder = tmp_path_factory.mktemp("client")
-    (folder / "config.yaml").write_text("post_hooks: []\n", encoding="utf-8")  # they would only format it
+    # Its hooks would only format it; of lines of JSON it knows no more than that they are bytes.
+    config = "post_hooks: []\ncontent_type_overrides:\n  application/jsonl: application/octet-stream\n"
+    (folder / "config.yaml").write_text(config, encoding="utf-8")
     command = ["generate", "--path", str(PAGE), "--output-path", str(folder / NAME), "--meta", "none"]
     program = Path(sys.executable).with_name("openapi-python-client")
     done = subprocess.run(
