@@ -36,7 +36,7 @@ def asked(client: TestClient, *searches: Any) -> Any:
 
 def test_each_search_has_its_answer_or_its_error_in_order(filled: TestClient) -> None:
     good = {"query": "schedule a meeting", "strategy": "direct", "limit": 1}
-    body = asked(filled, good, {"query": " "}, {"queri": "x"}, 7, {**good, "mode": "hybrid_rerank"}, good)
+    body = asked(filled, good, {"query": " "}, {"queri": "x"}, 7, {**good, "mode": "shadow"}, good)
     answers = [result["answer"] and result["answer"]["tools"][0]["name"] for result in body["results"]]
     assert answers == ["create_event", None, None, None, None, "create_event"]
     errors = [result["error"] for result in body["results"]]

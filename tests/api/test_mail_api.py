@@ -128,6 +128,7 @@ def test_a_message_is_given_back_as_it_was_written(client: TestClient, atlas: in
         "id": result["id"],
         "org_id": None,
         "project_id": atlas,
+        "created_at": "2026-01-05T09:12:00Z",
         "bcc": [],
         "acknowledged": {},
         "is_embedded": True,

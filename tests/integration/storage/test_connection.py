@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, StatementRejected
+from skillroute.core.listing import Order
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.pool import Pool
@@ -378,8 +379,8 @@ class TestPool:
         # GIVEN a number that Python refuses to read, written by SQL, before a row that can be read
         ids = [insert_tool(sql, "long"), insert_tool(sql, "short")]
         sql(f"UPDATE mcp.tools SET input_schema = '{{\"n\": {'1' * 5_000}}}' WHERE id = {ids[0]}")
-        anything = dict.fromkeys(("org_id", "type", "server", "name", "tag", "skill_id"))
-        page: dict[str, object] = {**anything, "limit": 10, "max_bytes": 10**6}
+        anything = dict.fromkeys(("org_id", "type", "server", "name", "tag", "skill_id", "is_active"))
+        page: dict[str, object] = {**anything, **Order("id").params(), "limit": 10, "max_bytes": 10**6}
         # WHEN
         with pytest.raises(ValueError, match="digits"):
             getattr(pool, unit)(lambda connection: connection.run("list_items", offset=0, **page))

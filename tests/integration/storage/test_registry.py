@@ -482,7 +482,7 @@ _SEARCH = {
 }  # fmt: skip
 _OF_IDS = {
     "ids": _IDS, "boosts": _SEARCH["boosts"], "half": "4", "keywords": "'{docs}'", "with_documents": _IDS,
-    "with_schemas": _IDS, "room": "1000", "longest": "100",
+    "with_schemas": _IDS, "room": "1000", "longest": "100", "longest_annotations": "100",
 }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ class RerankExplanation(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     reranker: str = Field(description="Provider and model, which decides the weights.")
-    first_stage: float
+    first_stage: float = Field(description="How much the logit of the first stage counts.")
     weight: float
     slope: float
     rivalry: float

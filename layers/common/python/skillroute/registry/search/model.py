@@ -209,7 +209,7 @@ class RegistrySearchMetadata(BaseModel):
     vector_search_time_ms: float
     keyword_search_time_ms: float
     tool_search_time_ms: float
-    rerank_time_ms: float = 0.0
+    rerank_time_ms: float = Field(0.0, description="Of the reranker; 0 where none was asked.")
     load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float
