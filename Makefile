@@ -34,8 +34,9 @@ $(VENV)/.dev: pyproject.toml clients/python/pyproject.toml $(VENV)/.run
 setup: $(VENV)/.dev ## Install everything for development into .venv
 
 .PHONY: run
+# With exec no shell is left that Ctrl-C would end as well: make would call that an error.
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
-	@PORT=$(PORT) $(BIN)/skillroute up
+	@exec env PORT=$(PORT) $(BIN)/skillroute up
 
 # Side by side, file by file (those that ask one server together: tests/scheduling.py), a database server each; four at
 # most, for each process takes up to 2 GB. In the order of their names, so that the small unit tests come last and no

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 from skillroute.core.retry import Retry, TransientFailure
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Unreachable
 
 AT_ONCE = Retry(attempts=1)
 """A command that answers a person does not wait: what went wrong is said at once."""
@@ -19,7 +19,7 @@ AGAIN = frozenset({429, 502, 503, 504})
 """The statuses of which another attempt may be better: too many requests, and gateways and servers that are away."""
 
 
-class MayPass(TransientFailure, LocalError):
+class MayPass(TransientFailure, Unreachable):
     """A call that failed in a way that another one may not."""
 
 
@@ -52,7 +52,7 @@ class Repeated:
     def run(
         self, request: Callable[[], httpx.Response], unreachable: Callable[[httpx.HTTPError], str]
     ) -> httpx.Response:
-        """Return the last answer. Raises `LocalError` where there is none.
+        """Return the last answer. Raises `Unreachable` where there is none.
 
         A server that never answered is not there, which waiting does not change; one that did may come back.
         """
@@ -62,7 +62,7 @@ class Repeated:
                 response = request()
             except httpx.HTTPError as error:
                 if not self._has_answered:
-                    raise LocalError(unreachable(error)) from error
+                    raise Unreachable(unreachable(error)) from error
                 self.lost += 1
                 raise MayPass(unreachable(error)) from error
             self._has_answered = True

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self
+from urllib.parse import quote
 
 import httpx
 
 from skillroute_local.again import PATIENT, Repeated
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused, Refused
 from skillroute_local.loopback import HOST
 
 # API, or API-VPCENDPOINT, .execute-api.REGION., behind it the names of AWS's partitions that anybody can have.
 _EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?:com|com\.cn|eu)")
 _SERVICE = "execute-api"
+
+TIMEOUT_S = 120.0
 
 Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages", "lines"]
 """The kinds of things that can be written, mostly from files; lines are those of an export."""
@@ -33,6 +37,14 @@ _WRITES: dict[Written, tuple[str, str]] = {
 """The route of each kind, and how its body calls them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing as the API answers it, and its version as `ETag` has it."""
+
+    value: dict[str, Any]
+    version: str | None
+
+
 class Client:
     """Calls a Skillroute.
 
@@ -45,24 +57,31 @@ class Client:
     sign_region : str or None
         Instead of a token: requests are signed for API Gateway in this region. Without either, those to a host of
         execute-api are signed for the region in its name.
+    timeout_s : float
+        For each request, in seconds.
 
     Raises
     ------
-    LocalError
+    Misused
         There are a token and a region: both would be the one header `authorization`.
     """
 
     def __init__(
-        self, url: str, token: str | Callable[[], str] | None = None, *, sign_region: str | None = None
+        self,
+        url: str,
+        token: str | Callable[[], str] | None = None,
+        *,
+        sign_region: str | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         if token and sign_region:
-            raise LocalError("requests are signed or carry a token: give --sign-region or --token, not both")
+            raise Misused("requests are signed or carry a token: give --sign-region or --token, not both")
         self._url = url
         self._token = token
         region = None if token else sign_region or execute_api_region(url)
         self._signature = AwsSignature(region) if region else None
         self._repeated = Repeated()
-        self._http = httpx.Client(base_url=url, timeout=120.0, trust_env=False, auth=self._signature)
+        self._http = httpx.Client(base_url=url, timeout=timeout_s, trust_env=False, auth=self._signature)
 
     def __enter__(self) -> Self:
         return self
@@ -79,6 +98,34 @@ class Client:
         """Call `POST /api/v1/search/registry`."""
         answer: dict[str, Any] = self._call("POST", "/api/v1/search/registry", request)
         return answer
+
+    def search_messages(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call `POST /api/v1/search/messages`."""
+        return self.post("/api/v1/search/messages", request)
+
+    def get(self, path: str, id_: str) -> Found:
+        """Return one thing of the list at `path`."""
+        return _found(self._send("GET", f"{path}/{quote(id_, safe='')}"))
+
+    def replace(self, path: str, id_: str, value: Mapping[str, Any], *, version: str | None) -> Found:
+        """Write one thing of the list at `path` over, where it is of this version still."""
+        headers = {"If-Match": version} if version else {}
+        return _found(self._send("PUT", f"{path}/{quote(id_, safe='')}", dict(value), headers))
+
+    def delete(self, path: str, id_: str) -> None:
+        """Delete one thing of the list at `path`."""
+        self._send("DELETE", f"{path}/{quote(id_, safe='')}")
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Call `POST` of a path."""
+        answer: dict[str, Any] = self._call("POST", path, dict(body))
+        return answer
+
+    def page(self, path: str, *, limit: int, offset: int, where: Mapping[str, str]) -> tuple[list[dict[str, Any]], int]:
+        """Return a page of the list at `path`, and how many things there are in all."""
+        response = self._send("GET", f"{path}?{_query(limit, offset, dict(where))}")
+        rows: list[dict[str, Any]] = response.json()
+        return rows, int(response.headers.get("x-total-count", offset + len(rows)))
 
     def put(self, kind: Written, values: list[dict[str, Any]]) -> dict[str, Any]:
         """Call the bulk write of a kind of things."""
@@ -138,13 +185,24 @@ class Client:
         response = self._send(method, path, body)
         return response.json() if response.content else None
 
-    def _send(self, method: str, path: str, body: object = None) -> httpx.Response:
+    def _send(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        more = dict(headers or {})
         response = self._repeated.run(
-            lambda: self._http.request(method, path, json=body, headers=self._headers()), self._unreachable
+            lambda: self._http.request(method, path, json=body, headers=self._headers() | more), self._unreachable
         )
         if response.is_success:
             return response
-        raise LocalError(f"{response.status_code}: {_detail(response)}{self._hint(response)}")
+        detail, answer = _detail(response), _object(response)
+        raise Refused(
+            f"{response.status_code}: {detail}{self._hint(response)}",
+            status=response.status_code,
+            detail=detail,
+            error_code=answer.get("code"),
+            request_id=answer.get("request_id") or response.headers.get("x-request-id"),
+            current=answer.get("current"),
+        )
 
     def _unreachable(self, error: httpx.HTTPError) -> str:
         is_here = httpx.URL(self._url).host in {HOST, "localhost"}
@@ -220,6 +278,10 @@ def execute_api_region(url: str) -> str | None:
     """Return the region of an API Gateway host of AWS, None for any other host: nothing is signed for that unasked."""
     found = _EXECUTE_API.fullmatch(httpx.URL(url).host)
     return found[1] if found else None
+
+
+def _found(response: httpx.Response) -> Found:
+    return Found(response.json(), response.headers.get("etag"))
 
 
 def _query(limit: int, offset: int, where: dict[str, str]) -> str:

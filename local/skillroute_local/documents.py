@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused
 
 Problem = Callable[[str], None]
 
@@ -45,9 +45,9 @@ def require_new(path: Path, *, force: bool) -> None:
     It is called before the work whose result the file is for.
     """
     if not path.parent.is_dir():
-        raise LocalError(f"{path} cannot be written: there is no folder {path.parent}")
+        raise Misused(f"{path} cannot be written: there is no folder {path.parent}")
     if path.exists() and not force:
-        raise LocalError(f"{path} is there already: name another file, or overwrite it with --force")
+        raise Misused(f"{path} is there already: name another file, or overwrite it with --force")
 
 
 def open_new(path: Path, *, force: bool = False) -> TextIO:

@@ -3,6 +3,7 @@
     .skillroute/
     ├── lock                 locked by the process that runs; says its pid
     ├── run.json             where it answers, while it does
+    ├── skillroute.log       warnings and errors of one that was started in a terminal
     ├── token-key.pem        the private key that signs tokens for trying, once one was made
     ├── postgres/            see skillroute_local.postgres
     └── index/replica-*      replicas of the vector index, of no use without their process
@@ -56,6 +57,7 @@ class Home:
         self.postgres_dir = self.path / "postgres"
         self.index_dir = self.path / "index"
         self.run_file = self.path / "run.json"
+        self.log_file = self.path / "skillroute.log"
         self.lock_file = self.path / "lock"
         self.token_key_file = self.path / "token-key.pem"
 

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from typing import Self
+from typing import Self, TextIO
 
 from skillroute.core.observability import logger
 
@@ -28,9 +28,12 @@ class Pump:
         The pump's whole environment.
     args : str
         Further arguments of `skillroute_local.pump`.
+    output : file or None
+        Takes what it prints; None leaves it the standard output of this process.
     """
 
-    def __init__(self, env: Mapping[str, str], *args: str) -> None:
+    def __init__(self, env: Mapping[str, str], *args: str, output: TextIO | None = None) -> None:
+        self._output = output
         self._env = dict(env)
         self._command = [sys.executable, "-m", "skillroute_local.pump", "--until-stdin-closes", *args]
         self._lock = threading.Lock()
@@ -89,6 +92,7 @@ class Pump:
                 self._command,
                 env=self._env,
                 stdin=subprocess.PIPE,
+                stdout=self._output,
                 # Ctrl-C goes to the whole group of the terminal; the pump is ended by this process.
                 start_new_session=True,
             )

@@ -26,6 +26,7 @@ from skillroute.wiring import Parts
 from skillroute_local.browsers import Hosts
 from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
+from skillroute_local.logs import logs_of_server
 from skillroute_local.loopback import HOST, is_loopback, listen
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
@@ -55,11 +56,12 @@ class Doors:
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
 
-def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console) -> None:
+def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console, verbose: bool = False) -> None:
     """Start PostgreSQL, the queues, the web server and the event pump, and serve until Ctrl-C or SIGTERM.
 
     A terminal that is closed ends it too. Whatever was started is stopped then. Without the pump no queue is used:
-    skills are aggregated at once, and tools wait to be classified.
+    skills are aggregated at once, and tools wait to be classified. In a terminal the logs go to a file, unless
+    `verbose`.
 
     Raises
     ------
@@ -70,6 +72,7 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
     with ExitStack() as running:
         running.enter_context(_ending_on_signals())
         running.enter_context(home.locked())
+        log = running.enter_context(logs_of_server(home.log_file, verbose=verbose))
         # Listening comes first: a port in use is reported at once, and early requests wait instead of failing.
         sock = running.enter_context(listen(doors.port, doors.host))
         port = sock.getsockname()[1]
@@ -103,9 +106,11 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
                 )
             )
             _greet(console, url, time.monotonic() - started, with_token=settings.auth == "jwt")
+            if log is not None:
+                console.print(f"Warnings and errors go to {escape(log.name)}.", soft_wrap=True, highlight=False)
             _warn(console, doors, settings)
             if pump:  # last, so that loading it does not keep the first search waiting
-                running.enter_context(Pump(os.environ, *_pump_arguments()))
+                running.enter_context(Pump(os.environ, *_pump_arguments(), output=log))
 
         try:
             serve(local_app(parts, hosts=Hosts(doors.names)), sock, on_ready=announce)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Misused
 
 _DEFAULT_FILES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 
@@ -45,5 +45,5 @@ def _files(given: list[Path] | None) -> list[Path]:
         return given
     there = [path for name in _DEFAULT_FILES if (path := Path(name)).is_file()]
     if not there:
-        raise LocalError(f"there is none of {', '.join(_DEFAULT_FILES)} here: name a file with --config")
+        raise Misused(f"there is none of {', '.join(_DEFAULT_FILES)} here: name a file with --config")
     return there[:1]

@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 from skillroute.core.documents.model import Collection
 from skillroute.core.queue.work import QueueName
 
-from skillroute_local.commands.shared import DATABASE, QUEUES, AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.exit_codes import end
+from skillroute_local.commands.output import note, print_line
+from skillroute_local.commands.shared import DATABASE, QUEUES, AsJson, parts_here, print_json
+from skillroute_local.commands.tables import Column, show_table
 
 if TYPE_CHECKING:
     from skillroute.core.documents.refused import RefusedText, RefusedTexts
@@ -28,6 +29,12 @@ app = typer.Typer(
     "which and why, `retry` has the model asked once more.",
     no_args_is_help=True,
     epilog=QUEUES,
+)
+
+_GIVEN_UP = (*map(Column, ("queue", "id", "tool", "attempts", "since")), Column("reason", sentences=True))
+_REFUSED = (
+    *map(Column, ("collection", "key", "organisation", "name", "model")),
+    Column("reason", sentences=True),
 )
 
 Queue = Annotated[
@@ -54,19 +61,17 @@ def list_(
         print_json([asdict(work) for work in found])
         return
     if not found:
-        out.print("nothing was given up")
+        print_line("nothing was given up")
     else:
         _show(found)
         waiting = sum(work.is_waiting for work in found)
         hints = ["`skillroute dlq redrive` tries again"] if waiting else []
         hints += ["`skillroute dlq drop` deletes messages that lead nowhere"] if waiting < len(found) else []
-        out.print("; ".join(hints), highlight=False)
+        print_line("; ".join(hints))
     with _refused_texts() as texts:
         number = texts.count()
     if number:
-        out.print(
-            f"texts that the embedding model refused: {number}; `skillroute dlq refused` lists them", highlight=False
-        )
+        print_line(f"texts that the embedding model refused: {number}; `skillroute dlq refused` lists them")
 
 
 @app.command(epilog=QUEUES)
@@ -76,26 +81,33 @@ def redrive(
         list[str] | None,
         typer.Argument(help="Of tools or skills, as `list` shows them; default: all of the queue.", show_default=False),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Try given-up work again, once its cause is gone."""
     with _dead_letters() as dead_letters:
         done = {name: dead_letters.redrive(name, keys or None) for name in _names(queue)}
-    for name, redriven in done.items():
-        out.print(f"{name}: {len(redriven)} tried again", highlight=False)
     unknown = sorted(set(keys or []) - {key for redriven in done.values() for key in redriven})
+    if as_json:
+        print_json({"redriven": {name.value: sorted(redriven) for name, redriven in done.items()}, "unknown": unknown})
+        end(done=sum(map(len, done.values())), failed=len(unknown))
+        return
+    for name, redriven in done.items():
+        print_line(f"{name}: {len(redriven)} tried again")
     if unknown:
-        err.print(f"nothing was given up for {', '.join(unknown)}", markup=False, highlight=False)
-        raise typer.Exit(1)
+        note(f"nothing was given up for {', '.join(unknown)}")
+    end(done=sum(map(len, done.values())), failed=len(unknown))
 
 
 @app.command(epilog=QUEUES)
-def drop(queue: Queue = None) -> None:
+def drop(queue: Queue = None, as_json: AsJson = False) -> None:
     """Delete dead letters that lead nowhere: those that cannot be read, and those whose work was done meanwhile."""
     with _dead_letters() as dead_letters:
         dropped = [work for name in _names(queue) for work in dead_letters.drop(name)]
-    if dropped:
-        _show(dropped)
-    out.print(f"{len(dropped)} deleted", highlight=False)
+    if as_json:
+        print_json([asdict(work) for work in dropped])
+        return
+    _show(dropped)
+    print_line(f"{len(dropped)} deleted")
 
 
 @app.command(epilog=DATABASE)
@@ -110,10 +122,10 @@ def refused(
     if as_json:
         print_json([asdict(text) | {"collection": text.collection.name.lower()} for text in found])
     elif not found:
-        out.print("no text was refused")
+        print_line("no text was refused")
     else:
         _show_refused(found)
-        out.print("their owners can change them; `skillroute dlq retry` has the model asked once more", highlight=False)
+        print_line("their owners can change them; `skillroute dlq retry` has the model asked once more")
 
 
 @app.command(epilog=DATABASE)
@@ -123,15 +135,19 @@ def retry(
         list[str] | None,
         typer.Argument(help="Keys of texts, as `refused` shows them; default: all.", show_default=False),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Have the embedding model asked once more for texts that it refused: by the relay, within a minute."""
     with _refused_texts() as texts:
         retried = texts.retry(_named(collection), keys or None)
-    out.print(f"{len(retried)} wait for a vector again", highlight=False)
     unknown = sorted(set(keys or []) - set(retried))
-    if unknown:
-        err.print(f"no text was refused of {', '.join(unknown)}", markup=False, highlight=False)
-        raise typer.Exit(1)
+    if as_json:
+        print_json({"retried": sorted(retried), "unknown": unknown})
+    else:
+        print_line(f"{len(retried)} wait for a vector again")
+        if unknown:
+            note(f"no text was refused of {', '.join(unknown)}")
+    end(done=len(retried), failed=len(unknown))
 
 
 def _named(collection: str | None) -> Collection | None:
@@ -160,26 +176,30 @@ def _names(queue: QueueName | None) -> list[QueueName]:
 
 
 def _show(found: Iterable[GivenUp]) -> None:
-    table = Table("queue", "id", "tool", "attempts", "since", "reason", box=None, pad_edge=False)
-    for work in found:
-        # What others wrote is no markup of ours, whatever brackets stand in it.
-        table.add_row(
-            work.queue,
-            escape(work.key or work.message_id or ""),
-            escape(work.tool_name or ""),
-            "" if work.attempts is None else str(work.attempts),
-            _local_time(work.since),
-            escape(work.reason),
-        )
-    out.print(table)
+    show_table(
+        _GIVEN_UP,
+        [
+            (
+                work.queue,
+                work.key or work.message_id or "",
+                work.tool_name or "",
+                "" if work.attempts is None else str(work.attempts),
+                _local_time(work.since),
+                work.reason,
+            )
+            for work in found
+        ],
+    )
 
 
 def _show_refused(found: Iterable[RefusedText]) -> None:
-    table = Table("collection", "key", "organisation", "name", "model", "reason", box=None, pad_edge=False)
-    for text in found:
-        cells = (text.key, text.org_id or "", text.name or "", text.model, text.reason)
-        table.add_row(text.collection.name.lower(), *map(escape, cells))
-    out.print(table)
+    show_table(
+        _REFUSED,
+        [
+            (text.collection.name.lower(), text.key, text.org_id or "", text.name or "", text.model, text.reason)
+            for text in found
+        ],
+    )
 
 
 def _local_time(at: datetime | None) -> str:

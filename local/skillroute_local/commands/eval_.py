@@ -29,7 +29,7 @@ from skillroute_local.commands.shared import (
     progress_bar,
 )
 from skillroute_local.documents import open_new, require_new
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,7 +119,7 @@ def eval_(
     1 when the result is not good enough.
     """
     if (queries is None) == (generate is None):
-        raise LocalError("give one of --queries FILE and --generate NUMBER")
+        raise Misused("give one of --queries FILE and --generate NUMBER")
     from skillroute_local.evaluating.scorecard import report_of  # noqa: PLC0415 (numpy, for this command alone)
 
     if output is not None:
@@ -162,7 +162,7 @@ def _source(url: str | None, token: str | None, sign_region: str | None, org: st
             yield InProcess(parts, org)
         return
     if org is not None:
-        raise LocalError("--org is about searches in this process; with --url the token says whose tools are searched")
+        raise Misused("--org is about searches in this process; with --url the token says whose tools are searched")
     with client_for(url, token, sign_region) as client:
         yield OverHttp(client)
 
@@ -194,12 +194,12 @@ def read_queries(queries: str) -> list[Row]:
             with path.open("rb") as lines:
                 rows = list(read_requests(lines, path.name, problems.append))
         except OSError as error:
-            raise LocalError(f"{path} cannot be read ({error.strerror})") from error
+            raise Misused(f"{path} cannot be read ({error.strerror})") from error
     show_lines(problems)
     if problems:
-        raise LocalError(f"{len(problems)} of the file's lines cannot be used; nothing was measured")
+        raise Misused(f"{len(problems)} of the file's lines cannot be used; nothing was measured")
     if not rows:
-        raise LocalError(
+        raise Misused(
             f"{queries} holds no request: write some, one a line, or make a first set with --generate 50 --output FILE"
         )
     return rows
@@ -214,14 +214,14 @@ def _changed(fields: Fields, changes: Sequence[str]) -> dict[str, Any]:
         name, separator, value = change.partition("=")
         field = _COMPARABLE.get(name.strip().replace("-", "_"))
         if field is None or not separator:
-            raise LocalError(f"--compare {change}: give one of {', '.join(_COMPARABLE)}, such as mode=hybrid")
+            raise Misused(f"--compare {change}: give one of {', '.join(_COMPARABLE)}, such as mode=hybrid")
         changed[field] = _value(value.strip())
     for request in (fields, changed):
         try:
             search_request(_WARM_UP, request)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise LocalError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+            raise Misused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     return changed
 
 

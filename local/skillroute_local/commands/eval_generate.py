@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from skillroute_local.commands.eval_shown import print_line, show_lines
+from skillroute_local.commands.eval_shown import show_lines
+from skillroute_local.commands.output import print_line
 from skillroute_local.commands.shared import err, out, progress_bar
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused
 
 if TYPE_CHECKING:
     from skillroute_local.evaluating.catalogue import Tool
@@ -39,7 +40,7 @@ def make_requests(
     from skillroute_local.evaluating.requests import RequestFile  # noqa: PLC0415
 
     if output is None:
-        raise LocalError("--generate needs --output FILE for the requests")
+        raise Misused("--generate needs --output FILE for the requests")
     settings = ClassifierSettings.load()
     chat = make_chat_model(settings)
     if chat is None and not _is_terminal():

@@ -10,7 +10,7 @@ import typer
 
 from skillroute_local.commands.import_shown import bars, show_change, show_report
 from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused
 
 if TYPE_CHECKING:
     from skillroute_local.client import Written
@@ -125,9 +125,9 @@ def import_(
     }
     _require_files(named, mcp)
     if dry_run and (mail := [name for name in named if name in _MAIL and named[name]]):
-        raise LocalError(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
+        raise Misused(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
     if dry_run and watch:
-        raise LocalError("--dry-run shows one import, and --watch repeats it: leave one of them out")
+        raise Misused("--dry-run shows one import, and --watch repeats it: leave one of them out")
     with client_for(url, token, sign_region) as client:
         client.be_patient()
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
@@ -157,10 +157,10 @@ def import_(
 def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> None:
     every = [file for paths in named.values() for file in paths]
     if not every and mcp is None:
-        raise LocalError("name a file of tools, or one with --servers, --agents, --messages or another option")
+        raise Misused("name a file of tools, or one with --servers, --agents, --messages or another option")
     folders_too = set(named["items"])
     if missing := [str(file) for file in every if not file.is_file() and not (file in folders_too and file.is_dir())]:
-        raise LocalError(f"no such file: {', '.join(missing)}")
+        raise Misused(f"no such file: {', '.join(missing)}")
 
 
 def _watch(importing: Import, sources: Sequence[Wanted]) -> None:

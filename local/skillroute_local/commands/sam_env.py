@@ -16,7 +16,7 @@ import typer
 
 from skillroute_local.commands.shared import err, print_json
 from skillroute_local.docker_bridge import Forwards, host_for_containers
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Unreachable
 from skillroute_local.home import Home, Run
 from skillroute_local.loopback import HOST
 from skillroute_local.queue_server import find_queues, queue_environment
@@ -68,7 +68,7 @@ def sam_env(
     home = Home.from_environment()
     run = home.running()
     if run is None:
-        raise LocalError(f"nothing runs in {home.path}: start it with `make run`")
+        raise Unreachable(f"nothing runs in {home.path}: start it with `make run`")
     with reachable_by_containers(function_environment(home, run)) as (variables, is_passed_on):
         document = {"Parameters": variables}
         if command:

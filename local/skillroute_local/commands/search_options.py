@@ -25,6 +25,14 @@ class Mode(StrEnum):
     HYBRID_RERANK = "hybrid_rerank"
 
 
+class ItemType(StrEnum):
+    """What is searched for."""
+
+    TOOL = "tool"
+    PROMPT = "prompt"
+    RESOURCE = "resource"
+
+
 StrategyOption = Annotated[
     Strategy | None, typer.Option("--strategy", help="Skills first, all tools, or both merged; default: hierarchical.")
 ]
@@ -32,12 +40,20 @@ ModeOption = Annotated[
     Mode | None,
     typer.Option("--mode", help="By meaning, by words, by both, or both reranked; default: the deployment's."),
 ]
-ItemTypeOption = Annotated[str | None, typer.Option("--type", help="tool, prompt or resource.")]
+ItemTypeOption = Annotated[ItemType | None, typer.Option("--type", help="Only these; default: all.")]
+SkillThresholdOption = Annotated[
+    float | None,
+    typer.Option("--skill-threshold", help="Least cosine of a skill; default: 0.4, none in mode hybrid.", min=0, max=1),
+]
+ToolThresholdOption = Annotated[
+    float | None,
+    typer.Option("--tool-threshold", help="Least cosine of a tool; default: 0.3, none in mode hybrid.", min=0, max=1),
+]
 
 
-def search_fields(strategy: Strategy | None, mode: Mode | None, item_type: str | None) -> dict[str, Any]:
+def search_fields(strategy: Strategy | None, mode: Mode | None, item_type: ItemType | None) -> dict[str, Any]:
     """Return the fields of a search request that were asked for; the strategy always, so that answers can name it."""
     fields: dict[str, Any] = {"strategy": (strategy or Strategy.HIERARCHICAL).value}
     fields |= {"mode": mode.value} if mode else {}
-    fields |= {"item_type": item_type} if item_type else {}
+    fields |= {"item_type": item_type.value} if item_type else {}
     return fields

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from skillroute.core.caller import Scope
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Unreachable
 from skillroute_local.home import Home, Run
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def url_of(url: str | None) -> str:
     home = Home.from_environment()
     run = home.running()
     if run is None:
-        raise LocalError(f"nothing runs in {home.path}: start it with `make run`, or say where with --url")
+        raise Unreachable(f"nothing runs in {home.path}: start it with `make run`, or say where with --url")
     return run.url
 
 
@@ -78,26 +78,31 @@ def running_at(url: str) -> Run | None:
     return run if run is not None and run.url == url.rstrip("/") else None
 
 
-def client_for(url: str | None, token: str | None, sign_region: str | None = None) -> Client:
+def client_for(
+    url: str | None, token: str | None, sign_region: str | None = None, *, within_s: float | None = None
+) -> Client:
     """Return a client of the Skillroute that was named, else of the one that runs here.
 
     One that runs here and takes tokens of this home's key gets them without being asked; no other one ever does.
-    Nothing is signed for it, whatever the environment says of a deployment's region.
+    Nothing is signed for it, whatever the environment says of a deployment's region. `within_s` is how long a request
+    may take, in seconds; None leaves it to the client.
     """
-    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
+    from skillroute_local.client import TIMEOUT_S, Client  # noqa: PLC0415 (other commands need none of it)
 
-    called = url_of(url)
+    called, timeout_s = url_of(url), within_s or TIMEOUT_S
     run = running_at(called)
     if run is None:
-        return Client(called, token, sign_region=sign_region)
+        return Client(called, token, sign_region=sign_region, timeout_s=timeout_s)
     if token or run.tokens is None:
-        return Client(called, token)
+        return Client(called, token, timeout_s=timeout_s)
     from skillroute_local.tokens import TokenForm, TokenKey  # noqa: PLC0415 (cryptography: 60 ms)
 
     key, form = TokenKey.of(Home.from_environment()), TokenForm(**run.tokens)
     # A new one for each call, so that no import is too long for it: signing takes a millisecond.
     return Client(
-        called, lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S)
+        called,
+        lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S),
+        timeout_s=timeout_s,
     )
 
 
@@ -128,7 +133,7 @@ def run_here() -> Run | None:
 
     Raises
     ------
-    LocalError
+    Unreachable
         There is neither.
     """
     home = Home.from_environment()
@@ -137,7 +142,7 @@ def run_here() -> Run | None:
         is_its_own = run is not None and run.database_url == os.environ.get("SKILLROUTE_DATABASE_URL")
         return run if is_its_own else None
     if run is None:
-        raise LocalError(
+        raise Unreachable(
             f"nothing runs in {home.path}: start it with `make run`, or name a database with SKILLROUTE_DATABASE_URL "
             "or SKILLROUTE_DATABASE_SECRET_ARN"
         )
@@ -166,7 +171,7 @@ def parts_here(*, queues: bool = True, **settings: Any) -> Iterator[Parts]:
 
     Raises
     ------
-    LocalError
+    Unreachable
         There is neither.
     """
     from skillroute.wiring import Parts  # noqa: PLC0415 (most commands call the API and need none of it)

@@ -1,4 +1,4 @@
-"""`skillroute skills`: a first set of skills, proposed from the tools that are there."""
+"""`skillroute skills`: one in an editor, and a first set, proposed from the tools that are there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 from skillroute.core.caller import Caller
 
 from skillroute_local.commands.eval_ import read_queries
-from skillroute_local.commands.shared import QUEUES, AsJson, err, out, parts_here, print_json
+from skillroute_local.commands.exit_codes import ExitCode
+from skillroute_local.commands.output import counted, note, print_line
+from skillroute_local.commands.shared import QUEUES, AsJson, parts_here, print_json
+from skillroute_local.commands.skills_edit import edit
 from skillroute_local.commands.skills_trial import Judged, Trial, find, reported, show_judged, show_moves
-from skillroute_local.errors import LocalError
+from skillroute_local.commands.tables import Column, show_table
+from skillroute_local.errors import Misused
 
 if TYPE_CHECKING:
     from skillroute.wiring import Parts
@@ -22,19 +24,22 @@ if TYPE_CHECKING:
     from skillroute_local.proposing.proposal import Applied, Proposal
 
 app = typer.Typer(
-    help="Skills from the tools that are there.\n\n"
-    "`propose` groups the tools by what they say of themselves and shows a skill for each group; with --apply it "
-    "creates them.",
+    help="Skills, and a first set of them.\n\n"
+    "`edit` changes one in an editor. `propose` groups the tools by what they say of themselves and shows a skill for "
+    "each group; with --apply it creates them. `skillroute list skills` shows those that there are.",
     no_args_is_help=True,
 )
 
 _SHOWN = 5
+_COLUMNS = (
+    *map(Column, ("tools", "servers", "alike", "id", "name")),
+    Column("keywords", sentences=True),
+    Column("examples", sentences=True),
+)
 _EXISTS = " (exists)"
 
 
-@app.callback()
-def skills() -> None:
-    """Keep `propose` a command of its own, though it is the only one."""
+app.command()(edit)
 
 
 @app.command(epilog=QUEUES)
@@ -86,9 +91,9 @@ def propose(
     now, and with --apply they are classified again.
     """
     if apply and as_json and not yes:
-        raise LocalError("--json cannot ask: give --yes with --apply")
+        raise Misused("--json cannot ask: give --yes with --apply")
     if queries is not None and not apply:
-        raise LocalError("--queries measures what --apply does: give --apply too, or measure with `skillroute eval`")
+        raise Misused("--queries measures what --apply does: give --apply too, or measure with `skillroute eval`")
     rows = read_queries(queries) if queries is not None else None
     with parts_here() as parts:
         proposal = _propose(parts, org=org, all_tools=all_tools, min_tools=min_tools, skills=skills)
@@ -109,9 +114,9 @@ def propose(
     elif applied is not None:
         _show_applied(applied, judged)
     elif proposal.skills or moves:
-        out.print("nothing was written" + ("" if apply else "; --apply does it"), highlight=False)
+        print_line("nothing was written" + ("" if apply else "; --apply does it"))
     if judged is not None and judged.taken_back:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.REFUSED)
 
 
 def _propose(parts: Parts, *, org: str | None, all_tools: bool, min_tools: int, skills: int | None) -> Proposal:
@@ -136,46 +141,42 @@ def _apply(parts: Parts, proposal: Proposal, org: str | None) -> Applied:
 def _agreed(proposal: Proposal, moves: int) -> bool:
     new = sum(not proposed.exists for proposed in proposal.skills)
     if not sys.stdin.isatty():
-        raise LocalError("nobody can be asked here: give --yes with --apply")
+        raise Misused("nobody can be asked here: give --yes with --apply")
     return typer.confirm(f"create {new} skills{f', classify {moves} tools again' if moves else ''}?", err=True)
 
 
 def _show(proposal: Proposal) -> None:
     if not proposal.skills:
-        out.print(_nothing(proposal), highlight=False)
+        print_line(_nothing(proposal))
         return
-    longest = sum(
-        max(
-            len(getattr(proposed.skill, field)) + (field == "id" and proposed.exists) * len(_EXISTS)
-            for proposed in proposal.skills
-        )
-        for field in ("id", "name")
-    )
-    table = Table("tools", "servers", "alike", "id", "name", pad_edge=False, box=None)
-    for shortened in ("keywords", "examples"):
-        table.add_column(shortened, no_wrap=True, max_width=max(12, (out.width - longest - 30) // 2))
+    rows = []
     for proposed in proposal.skills:
         skill = proposed.skill
-        id_ = f"{skill.id}{_EXISTS}" if proposed.exists else skill.id
-        keywords, examples = ", ".join(skill.keywords[:_SHOWN]), ", ".join(skill.examples[:_SHOWN])
-        # What others wrote is no markup of ours, whatever brackets stand in it.
-        numbers = (str(proposed.tool_count), str(proposed.server_count), f"{proposed.cohesion:.2f}")
-        table.add_row(*numbers, *map(escape, (id_, skill.name, keywords, examples)))
-    out.print(table)
+        rows.append(
+            (
+                str(proposed.tool_count),
+                str(proposed.server_count),
+                f"{proposed.cohesion:.2f}",
+                f"{skill.id}{_EXISTS}" if proposed.exists else skill.id,
+                skill.name,
+                ", ".join(skill.keywords[:_SHOWN]),
+                ", ".join(skill.examples[:_SHOWN]),
+            )
+        )
+    show_table(_COLUMNS, rows)
     placed = sum(proposed.tool_count for proposed in proposal.skills)
-    out.print(
-        f"{len(proposal.skills)} skills for {placed} of {proposal.tool_count} tools; "
-        f"silhouette {proposal.silhouette:.2f}",
-        highlight=False,
+    print_line(
+        f"{counted(len(proposal.skills), 'skill')} for {placed} of {proposal.tool_count} tools; "
+        f"silhouette {proposal.silhouette:.2f}"
     )
     if proposal.fits_none:
         more = ", ..." if len(proposal.fits_none) > _SHOWN else ""
         names = ", ".join(proposal.fits_none[:_SHOWN])
-        out.print(f"{len(proposal.fits_none)} tools fit none: {names}{more}", highlight=False, markup=False)
+        print_line(f"{len(proposal.fits_none)} tools fit none: {names}{more}")
     if proposal.without_embedding:
-        err.print(f"{proposal.without_embedding} tools have no vector yet and were left out", highlight=False)
+        note(f"{proposal.without_embedding} tools have no vector yet and were left out")
     for problem in proposal.problems:
-        err.print(problem, highlight=False, markup=False)
+        note(problem)
 
 
 def _nothing(proposal: Proposal) -> str:
@@ -188,10 +189,10 @@ def _nothing(proposal: Proposal) -> str:
 
 def _show_applied(applied: Applied, judged: Judged | None) -> None:
     for reason in applied.skipped:
-        err.print(f"not created: {reason}", highlight=False, markup=False)
-    out.print(f"{len(applied.created)} skills created; {applied.queued} tools wait to be classified", highlight=False)
+        note(f"not created: {reason}")
+    print_line(f"{counted(len(applied.created), 'skill')} created; {applied.queued} tools wait to be classified")
     if applied.queued and judged is None:
-        out.print("`skillroute status` shows how many still wait", highlight=False)
+        print_line("`skillroute status` shows how many still wait")
     show_judged(judged)
 
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.queue.work import QueueName
 
+from skillroute_local.commands.exit_codes import ExitCode
+from skillroute_local.commands.output import counted, note, print_line
 from skillroute_local.commands.shared import (
     AsJson,
     SignRegion,
     Token,
     Url,
     client_for,
-    err,
     names_a_database,
-    out,
     print_json,
     running_at,
     url_of,
     use_queues_of,
 )
+from skillroute_local.commands.tables import Column, show_table
 
 if TYPE_CHECKING:
     from skillroute.core.queue.outbox import OutboxDepth
@@ -41,15 +40,12 @@ _HEALTH_ROWS = (
     "status",
     "version",
     "search_mode",
-    *(f"index_{counted.field}" for counted in COUNTED_AS.values()),
-    "index_lag",
-    "index_rebuilding",
-    "embedding_refused",
+    *(f"index_{counts.field}" for counts in COUNTED_AS.values()),
 )
 
 
 def status(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
-    """Show how the parts stand and what the queues hold. Exits with 1 when searches are not answered.
+    """Show how the parts stand and what the queues hold. Exits with 3 when searches are not answered.
 
     What the index holds, how far it is behind, and how many texts the embedding model refused is shown to callers with
     scope admin that belong to no organisation.
@@ -70,7 +66,7 @@ def status(url: Url = None, token: Token = None, sign_region: SignRegion = None,
         if queues:
             _show_queues(queues)
     if health["status"] == "unavailable":
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.UNREACHABLE)
 
 
 def _queues(called: str) -> list[dict[str, Any]] | None:
@@ -89,7 +85,7 @@ def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
     try:
         return ask()
     except SkillrouteError as error:
-        err.print(f"{what} cannot be asked: {error}", markup=False, highlight=False)
+        note(f"{what} cannot be asked: {error}")
         return None
 
 
@@ -130,19 +126,41 @@ def _counts(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | No
 
 
 def _show_health(health: dict[str, Any]) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name in _HEALTH_ROWS:
-        # Numbers are for the operator of a deployment, and one of an older version has fewer.
-        if health.get(name) is not None:
-            table.add_row(name.replace("_", " "), str(health[name]))
-    for name, part in health["dependencies"].items():
-        table.add_row(name.replace("_", " "), "ok" if part["ok"] else f"[red]{escape(part['detail'])}[/]")
-    out.print(table)
+    rows = [(name.replace("_", " "), str(health[name])) for name in _HEALTH_ROWS if health.get(name) is not None]
+    rows += [(name, words) for name, words in _in_words(health) if words]
+    rows += [
+        (name.replace("_", " "), "ok" if part["ok"] else part["detail"])
+        for name, part in health["dependencies"].items()
+    ]
+    longest = max(len(name) for name, _ in rows)
+    for name, words in rows:
+        print_line(f"{name:{longest}}  {words}")
+
+
+def _in_words(health: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what needs words: a number alone looks like a fault where all is well. Nothing is said of what is not."""
+    lag = health.get("index_lag") or 0
+    yield "index", f"{counted(lag, 'change')} behind; the next search takes them in first" if lag else ""
+    yield "rebuilding", "an index is built anew; searches go on" if health.get("index_rebuilding") else ""
+    refused = health.get("embedding_refused") or 0
+    yield (
+        "refused",
+        (
+            f"{counted(refused, 'text')} by the embedding model, found by words only: `skillroute dlq refused`"
+            if refused
+            else ""
+        ),
+    )
 
 
 def _show_queues(queues: list[dict[str, Any]]) -> None:
-    columns = ("waiting", "oldest_s", "given_up", "ready", "under_way", "delayed", "dead_letters")
-    table = Table("queue", *(name.replace("_", " ") for name in columns), box=None, pad_edge=False)
-    for queue in queues:
-        table.add_row(queue["queue"], *("-" if queue[name] is None else str(queue[name]) for name in columns))
-    out.print(table)
+    print_line("")
+    names = ("waiting", "oldest_s", "given_up", "ready", "under_way", "delayed", "dead_letters")
+    columns = [Column("queue"), *(Column(queue["queue"]) for queue in queues)]
+    show_table(
+        columns,
+        [
+            (name.replace("_", " "), *("-" if queue[name] is None else str(queue[name]) for queue in queues))
+            for name in names
+        ],
+    )

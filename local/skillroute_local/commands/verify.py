@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 from skillroute.core.documents.model import COUNTED_AS
 
-from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, listed, out, print_json
+from skillroute_local.commands.exit_codes import ExitCode
+from skillroute_local.commands.output import counted, print_line
+from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, listed, print_json
+from skillroute_local.commands.tables import Column, show_table
+
+_COLUMNS = (Column("rule"), Column("id"), Column("what is wrong", sentences=True))
 
 
 def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None, as_json: AsJson = False) -> None:
@@ -19,18 +22,14 @@ def verify(url: Url = None, token: Token = None, sign_region: SignRegion = None,
     if as_json:
         print_json(report)
     else:
-        table = Table("rule", "id", "what is wrong", box=None, pad_edge=False)
-        for finding in report["findings"]:
-            table.add_row(*map(escape, (finding["rule"], finding["subject"], finding["detail"])))
-        if report["findings"]:
-            out.print(table)
-        verdict = "all as it should be" if report["ok"] else f"{len(report['findings'])} findings"
-        out.print(f"{_checked(report)} checked: {verdict}", highlight=False, soft_wrap=True)
+        show_table(_COLUMNS, [(found["rule"], found["subject"], found["detail"]) for found in report["findings"]])
+        verdict = "all as it should be" if report["ok"] else counted(len(report["findings"]), "finding")
+        print_line(f"{_checked(report)} checked: {verdict}")
     if not report["ok"]:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.REFUSED)
 
 
 def _checked(report: dict[str, Any]) -> str:
-    named = {counted.verified_field or counted.field: counted.words for counted in COUNTED_AS.values()}
+    named = {counts.verified_field or counts.field: counts.words for counts in COUNTED_AS.values()}
     # A deployment of an older version checks fewer.
     return listed([f"{report[field]} {words}" for field, words in named.items() if field in report])

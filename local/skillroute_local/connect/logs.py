@@ -36,7 +36,9 @@ class _Line(logging.Formatter):
 def log_to_stderr(*, verbose: bool) -> None:
     """Write all log lines to standard error, as text: warnings, and with `verbose` what servers write."""
     logging.basicConfig(handlers=[line_handler(sys.stderr)], level=logging.WARNING, force=True)
-    logging.getLogger("skillroute").handlers.clear()  # the core's own writes JSON to standard output
+    core = logging.getLogger("skillroute")
+    core.handlers.clear()  # the core's own writes JSON to standard output
+    core.setLevel(logging.WARNING)
     logging.getLogger("skillroute_local").setLevel(logging.INFO if verbose else logging.WARNING)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Misused
 from skillroute_local.evaluating.scorecard import MEASURES
 
 Means = Mapping[str, float | None]
@@ -31,13 +31,13 @@ def read_floor(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     name = name.strip().lower()
     if name not in FLOORS:
-        raise LocalError(f"--fail-under {text}: there is no measure {name!r}; there are {', '.join(FLOORS)}")
+        raise Misused(f"--fail-under {text}: there is no measure {name!r}; there are {', '.join(FLOORS)}")
     try:
         floor = float(value)
     except ValueError:
         floor = -1.0
     if not 0.0 <= floor <= 1.0:
-        raise LocalError(f"--fail-under {text}: give a number from 0 to 1, such as {name}=0.80")
+        raise Misused(f"--fail-under {text}: give a number from 0 to 1, such as {name}=0.80")
     return name, floor
 
 
@@ -46,13 +46,13 @@ def read_baseline(path: Path) -> Baseline:
     try:
         baseline = Baseline.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise LocalError(f"--baseline {path} cannot be read ({error.strerror})") from error
+        raise Misused(f"--baseline {path} cannot be read ({error.strerror})") from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         wrong = ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
-        raise LocalError(f"--baseline {path} is no report of `skillroute eval --output`: {wrong}") from None
+        raise Misused(f"--baseline {path} is no report of `skillroute eval --output`: {wrong}") from None
     if baseline.measures.get(_WATCHED) is None:
-        raise LocalError(f"--baseline {path} has no {_WATCHED}: it measured no request that a tool serves")
+        raise Misused(f"--baseline {path} has no {_WATCHED}: it measured no request that a tool serves")
     return baseline
 
 

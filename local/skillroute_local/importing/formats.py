@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Misused
 from skillroute_local.importing import agent_skills, backup, items, openapi, registry_list, running, tools_list
 from skillroute_local.importing.content import Broken, Content, Folder, Lines, content_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Unreadable
@@ -74,4 +74,4 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
 def require_format(name: str | None) -> None:
     """Raise `LocalError` where a format is named that is none."""
     if name is not None and name not in FORMATS:
-        raise LocalError(f"--format: {name!r} is none of {', '.join(FORMATS)}")
+        raise Misused(f"--format: {name!r} is none of {', '.join(FORMATS)}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Misused
 from skillroute_local.importing.content import Broken, Content, Document
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.pointers import pointer
@@ -88,13 +88,13 @@ def read_config(content: Content, choices: Choices, refuse: Refuse) -> Reading:
 def read_one(target: str, choices: Choices, refuse: Refuse) -> Reading:
     """Return what one server lists: one at an address, else one that a command line starts."""
     if not choices.server:
-        raise LocalError("--mcp needs --server: the name by which the catalogue knows the server")
+        raise Misused("--mcp needs --server: the name by which the catalogue knows the server")
     if target.startswith(("http://", "https://")):
         return _read([HttpServer(choices.server, "--mcp", target)], "--mcp", choices, refuse, ())
     try:
         command, *args = shlex.split(target)
     except ValueError as error:
-        raise LocalError(f"--mcp: must be an address or a command line: {error or 'it is empty'}") from None
+        raise Misused(f"--mcp: must be an address or a command line: {error or 'it is empty'}") from None
     return _read([StdioServer(choices.server, "--mcp", command, tuple(args))], "--mcp", choices, refuse, ())
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Misused
 from skillroute_local.mcp_servers.entry import EntryError, server_of
 from skillroute_local.mcp_servers.model import McpServer, ServersFile
 from skillroute_local.mcp_servers.variables import Variables
@@ -72,15 +72,15 @@ def _document(path: Path) -> dict[str, Any]:
         text = path.read_text("utf-8-sig") if size <= _MAX_BYTES else ""
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise LocalError(f"{path} cannot be read ({reason}): name the mcp.json of your client") from error
+        raise Misused(f"{path} cannot be read ({reason}): name the mcp.json of your client") from error
     if size > _MAX_BYTES:
-        raise LocalError(f"{path} has {size} bytes, more than {_MAX_BYTES}: it is no mcp.json")
+        raise Misused(f"{path} has {size} bytes, more than {_MAX_BYTES}: it is no mcp.json")
     try:
         document = json.loads(_without_comments(text))
     except (ValueError, RecursionError) as error:
-        raise LocalError(f"{path} is not JSON: {error}") from error
+        raise Misused(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise LocalError(f'{path} must be an object with "mcpServers" or "servers"')
+        raise Misused(f'{path} must be an object with "mcpServers" or "servers"')
     return document
 
 
@@ -101,8 +101,8 @@ def _entries(path: Path, document: dict[str, Any]) -> tuple[str, dict[str, Any]]
         if isinstance(entries, dict):
             return within, entries
         if entries is not None:
-            raise LocalError(f"{path}: {within} must be an object with a server under each name")
-    raise LocalError(f'{path} names no servers: it must have "mcpServers" (Claude, Cursor) or "servers" (VS Code)')
+            raise Misused(f"{path}: {within} must be an object with a server under each name")
+    raise Misused(f'{path} names no servers: it must have "mcpServers" (Claude, Cursor) or "servers" (VS Code)')
 
 
 def _inputs(document: dict[str, Any]) -> dict[str, str | None]:

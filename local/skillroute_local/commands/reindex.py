@@ -1,0 +1,22 @@
+"""`skillroute reindex`: all vectors of the configured model, and new indexes."""
+
+from __future__ import annotations
+
+from skillroute.core.documents.model import COUNTED_AS
+
+from skillroute_local.commands.output import print_line
+from skillroute_local.commands.shared import AsJson, listed, parts_here, print_json, progress_bar
+
+
+def reindex(as_json: AsJson = False) -> None:
+    """Embed what is not of the configured model, and make every index rebuild. An interrupted run can be repeated."""
+    with parts_here(queues=False) as parts:
+        remaining = parts.reindex.remaining()
+        with progress_bar("{task.completed}/{task.total}") as progress:
+            task = progress.add_task("embedding", total=remaining)
+            report = parts.reindex(lambda rows: progress.advance(task, rows))
+    if as_json:
+        print_json({"embedded": {counted.field: report.embedded[name] for name, counted in COUNTED_AS.items()}})
+        return
+    embedded = listed([f"{report.embedded[collection]} {counted.words}" for collection, counted in COUNTED_AS.items()])
+    print_line(f"embedded {embedded}; every index rebuilds now")
