@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
-import httpx
+import skillroute_client as api
 from skillroute.core.retry import Retry, TransientFailure
 
-from skillroute_local.errors import Unreachable
-
-AT_ONCE = Retry(attempts=1)
-"""A command that answers a person does not wait: what went wrong is said at once."""
+T = TypeVar("T")
 
 PATIENT = Retry(attempts=8, base_s=0.5, cap_s=10.0, patience_s=120.0)
 """Of what takes long anyway: a server that restarts is away for some seconds. Half a minute on average, in all."""
@@ -19,20 +17,11 @@ AGAIN = frozenset({429, 502, 503, 504})
 """The statuses of which another attempt may be better: too many requests, and gateways and servers that are away."""
 
 
-class MayPass(TransientFailure, Unreachable):
-    """A call that failed in a way that another one may not."""
-
-
-def retry_after_s(response: httpx.Response) -> float | None:
-    """Return how long a server asks to be left alone, in seconds; None where it does not say, or names a date."""
-    try:
-        return max(0.0, float(response.headers["retry-after"]))
-    except (KeyError, ValueError):
-        return None
-
-
 class Repeated:
     """Counts attempts whose answer was lost, beside repeating them.
+
+    The client package repeats calls as well, but neither says which nor knows whether a server ever answered: it must
+    not be told to, or attempts are multiplied.
 
     Parameters
     ----------
@@ -44,39 +33,44 @@ class Repeated:
         How often a call was made again whose first attempt may have done its work.
     """
 
-    def __init__(self, retry: Retry = AT_ONCE) -> None:
+    def __init__(self, retry: Retry = PATIENT) -> None:
         self.retry = retry
         self.lost = 0
         self._has_answered = False
 
-    def run(
-        self, request: Callable[[], httpx.Response], unreachable: Callable[[httpx.HTTPError], str]
-    ) -> httpx.Response:
-        """Return the last answer. Raises `Unreachable` where there is none.
+    def run(self, call: Callable[[], T]) -> T:
+        """Return what a call of the client package returns, or raise what its last attempt raised.
 
         A server that never answered is not there, which waiting does not change; one that did may come back.
         """
 
-        def attempt() -> httpx.Response:
+        def attempt() -> T:
             try:
-                response = request()
-            except httpx.HTTPError as error:
+                result = call()
+            except api.ApiError as error:
+                self._has_answered = True
+                if error.status not in AGAIN:
+                    raise
+                raise _MayPass(error, _retry_after_s(error)) from error
+            except api.Unreachable as error:
                 if not self._has_answered:
-                    raise Unreachable(unreachable(error)) from error
+                    raise
                 self.lost += 1
-                raise MayPass(unreachable(error)) from error
+                raise _MayPass(error) from error
             self._has_answered = True
-            if response.status_code in AGAIN:
-                raise _Refused(response)
-            return response
+            return result
 
         try:
             return self.retry.run(attempt)
-        except _Refused as refused:
-            return refused.response
+        except _MayPass as last:
+            raise last.error from last.error.__cause__
 
 
-class _Refused(TransientFailure):
-    def __init__(self, response: httpx.Response) -> None:
-        super().__init__(f"{response.status_code}", retry_after_s=retry_after_s(response))
-        self.response = response
+def _retry_after_s(error: api.ApiError) -> float | None:
+    return error.retry_after_s if isinstance(error, api.RateLimited | api.Unavailable) else None
+
+
+class _MayPass(TransientFailure):
+    def __init__(self, error: api.SkillrouteError, retry_after_s: float | None = None) -> None:
+        super().__init__(str(error), retry_after_s=retry_after_s)
+        self.error = error

@@ -62,9 +62,8 @@ def _rows(ctx: typer.Context, kind: Kind | None) -> list[dict[str, Any]]:
     from skillroute_local.commands.shared import client_for  # noqa: PLC0415 (half of the start of a command)
 
     asked = ctx.params
-    path = kind.path if kind else "/api/v1/skills/suggestions"
     try:
         with client_for(asked.get("url"), asked.get("token"), asked.get("sign_region"), within_s=_WITHIN_S) as client:
-            return client.page(path, limit=_MOST, offset=0, where={})[0]
+            return client.page(kind.resource if kind else "suggestions", limit=_MOST, offset=0, where={})[0]
     except Exception:  # noqa: BLE001
         return []

@@ -34,7 +34,7 @@ def delete(
 
         def remove(thing: str) -> dict[str, Any]:
             id_ = id_of(client, chosen, thing)
-            client.delete(chosen.path, id_)
+            client.delete(chosen.resource, id_)
             return {"id": id_}
 
         results = for_each(ids, remove)

@@ -6,18 +6,28 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import ValidationError
 from rich.markup import escape
 from skillroute.core.observability import logger
 
+from skillroute_local.commands import eval_options as options
 from skillroute_local.commands.eval_generate import make_requests
 from skillroute_local.commands.eval_shown import show, show_lines, show_unknown, tools_of_the_file
-from skillroute_local.commands.search_options import ItemTypeOption, ModeOption, StrategyOption, search_fields
+from skillroute_local.commands.exit_codes import ExitCode
+from skillroute_local.commands.search_options import (
+    ItemTypeOption,
+    ModeOption,
+    SkillThresholdOption,
+    StrategyOption,
+    ToolThresholdOption,
+    search_fields,
+)
 from skillroute_local.commands.shared import (
     AsJson,
     SignRegion,
@@ -41,69 +51,28 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _WARM_UP = "warm up"
-_COMPARABLE = {
-    "mode": "mode",
-    "strategy": "strategy",
-    "type": "item_type",
-    "skill_limit": "skill_limit",
-    "skill_threshold": "skill_threshold",
-    "tool_threshold": "tool_threshold",
-}
-"""Settings by their options' names, and what a request calls them."""
-
-CalledUrl = Annotated[
-    str | None,
-    typer.Option("--url", help="A Skillroute to call; default: searches run in this process.", envvar="SKILLROUTE_URL"),
-]
 
 
 def eval_(
-    queries: Annotated[
-        str | None, typer.Option(help="JSON Lines of judged requests: query, needs; - reads them from a pipe.")
-    ] = None,
-    generate: Annotated[
-        int | None,
-        typer.Option(help="Instead: make requests for so many tools, drawn by chance, into --output.", min=1),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="A file for what is made: the report as JSON, or the requests.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")] = False,
+    queries: options.Queries = None,
+    generate: options.Generate = None,
+    output: options.Output = None,
+    force: options.Force = False,
     strategy: StrategyOption = None,
     mode: ModeOption = None,
     item_type: ItemTypeOption = None,
-    skill_limit: Annotated[
-        int | None, typer.Option(help="How many skills at most; default: 5 in mode hybrid, 3 in others.")
-    ] = None,
-    skill_threshold: Annotated[
-        float | None, typer.Option(help="Least cosine of a skill; default: 0.4, none in mode hybrid.")
-    ] = None,
-    tool_threshold: Annotated[
-        float | None, typer.Option(help="Least cosine of a tool; default: 0.3, none in mode hybrid.")
-    ] = None,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help=f"Ask once more with another setting, and show the difference: {', '.join(_COMPARABLE)}. "
-            "May be repeated.",
-        ),
-    ] = None,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MEASURE=MIN", help="Exit with 1 below it, such as recall@5=0.80. May be repeated."),
-    ] = None,
-    baseline: Annotated[
-        Path | None, typer.Option(help="A former --output: exit with 1 where recall@5 is lower than it was.")
-    ] = None,
-    tolerance: Annotated[float, typer.Option(help="With --baseline: how much lower it may be.", min=0, max=1)] = 0.01,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 when the file names tools that the catalogue lacks.")
-    ] = False,
-    worst: Annotated[int, typer.Option(help="How many of the worst requests to show.", min=0)] = _SHOWN,
-    seed: Annotated[int, typer.Option(help="Of what is drawn by chance: tools of --generate, and intervals.")] = 7,
-    org: Annotated[str | None, typer.Option(help="Search as an organisation; default: global tools only.")] = None,
-    url: CalledUrl = None,
+    skill_limit: options.SkillLimit = None,
+    skill_threshold: SkillThresholdOption = None,
+    tool_threshold: ToolThresholdOption = None,
+    compare: options.Compare = None,
+    fail_under: options.FailUnder = None,
+    baseline: options.Baseline = None,
+    tolerance: options.Tolerance = 0.01,
+    strict: options.Strict = False,
+    worst: options.Worst = _SHOWN,
+    seed: options.Seed = 7,
+    org: options.Organisation = None,
+    url: options.CalledUrl = None,
     token: Token = None,
     sign_region: SignRegion = None,
     as_json: AsJson = False,
@@ -120,8 +89,6 @@ def eval_(
     """
     if (queries is None) == (generate is None):
         raise Misused("give one of --queries FILE and --generate NUMBER")
-    from skillroute_local.evaluating.scorecard import report_of  # noqa: PLC0415 (numpy, for this command alone)
-
     if output is not None:
         require_new(output, force=force)
     connect = partial(_source, url, token, sign_region, org)
@@ -133,22 +100,43 @@ def eval_(
     fields |= {name: value for name, value in numbers.items() if value is not None}
     changed = _changed(fields, compare or ())
     gate = _gate(fail_under or (), baseline, tolerance)
-    rows = read_queries(str(queries))
-    tools, judged, cards = _measured(connect, rows, [fields, *([changed] if compare else [])])
-    report = report_of(judged, cards[0], tools, other=cards[1] if compare else None, seed=seed)
+    measured = _measured(connect, read_queries(str(queries)), [fields, *([changed] if compare else [])])
+    report = measured.report(seed)
     if output is not None:
-        with open_new(output, force=force) as file:
-            json.dump(report, file, indent=2, ensure_ascii=False)
-            file.write("\n")
+        _write(report, output, force=force)
     if as_json:
         print_json(report)
     else:
-        show(tools, judged, cards, ", ".join(compare or ()), worst, seed)
-    failed = gate(cards[0]) + ([f"{tools_of_the_file(judged.unknown)} not found"] if strict and judged.unknown else [])
+        show(measured.tools, measured.judged, measured.cards, ", ".join(compare or ()), worst, seed)
+    failed = gate(measured.cards[0])
+    if strict and measured.judged.unknown:
+        failed.append(f"{tools_of_the_file(measured.judged.unknown)} not found")
     for line in failed:
         err.print(f"[red]failed:[/] {escape(line)}", highlight=False, soft_wrap=True)
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """The catalogue, the requests as they are judged against it, and a scorecard for each of the settings."""
+
+    tools: list[Tool]
+    judged: Judged
+    cards: list[Scorecard]
+
+    def report(self, seed: int) -> dict[str, Any]:
+        """Return it for programs."""
+        from skillroute_local.evaluating.scorecard import report_of  # noqa: PLC0415 (numpy, for this command alone)
+
+        other = self.cards[1] if len(self.cards) > 1 else None
+        return report_of(self.judged, self.cards[0], self.tools, other=other, seed=seed)
+
+
+def _write(report: dict[str, Any], output: Path, *, force: bool) -> None:
+    with open_new(output, force=force) as file:
+        json.dump(report, file, indent=2, ensure_ascii=False)
+        file.write("\n")
 
 
 @contextmanager
@@ -212,9 +200,9 @@ def _changed(fields: Fields, changes: Sequence[str]) -> dict[str, Any]:
     changed = dict(fields)
     for change in changes:
         name, separator, value = change.partition("=")
-        field = _COMPARABLE.get(name.strip().replace("-", "_"))
+        field = options.COMPARABLE.get(name.strip().replace("-", "_"))
         if field is None or not separator:
-            raise Misused(f"--compare {change}: give one of {', '.join(_COMPARABLE)}, such as mode=hybrid")
+            raise Misused(f"--compare {change}: give one of {', '.join(options.COMPARABLE)}, such as mode=hybrid")
         changed[field] = _value(value.strip())
     for request in (fields, changed):
         try:
@@ -259,9 +247,7 @@ def _gate(floors: Sequence[str], baseline: Path | None, tolerance: float) -> Cal
     return judge
 
 
-def _measured(
-    connect: Connect, rows: Sequence[Row], settings: Sequence[Fields]
-) -> tuple[list[Tool], Judged, list[Scorecard]]:
+def _measured(connect: Connect, rows: Sequence[Row], settings: Sequence[Fields]) -> _Measured:
     """Ask every request with each of the settings."""
     from skillroute_local.evaluating.catalogue import judged  # noqa: PLC0415
     from skillroute_local.evaluating.scorecard import ask, search_request  # noqa: PLC0415
@@ -283,4 +269,4 @@ def _measured(
     for card in cards:
         for reason, count in card.degraded().items():
             err.print(f"[yellow]{count} of {len(card.answers)} searches were degraded: {reason}[/]", highlight=False)
-    return tools, found, cards
+    return _Measured(tools, found, cards)

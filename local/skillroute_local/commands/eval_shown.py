@@ -69,7 +69,7 @@ def _show_differences(one: Scorecard, other: Scorecard, changes: str, seed: int)
     gained = differences(one, other, seed=seed)
     before, after = one.means(), other.means()
     print_line(f"compared: {changes}")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for measure in MEASURES:
         numbers = _number(before[measure.name]), _number(after[measure.name])
         found = gained.get(measure.name)

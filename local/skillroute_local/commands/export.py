@@ -8,12 +8,10 @@ from typing import Annotated
 
 import typer
 
+from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, progress_bar
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import Misused
 from skillroute_local.line_keys import KINDS
-
-_PARTIAL = 4
-"""The exit status of lines that are not of one moment."""
 
 EXAMPLES = """\b
 Examples:
@@ -43,17 +41,19 @@ def export(
     """
     kinds = list(dict.fromkeys(kind or ()))
     if all_ == bool(kinds):
-        raise LocalError("say what to export: --all, or a kind with --kind")
+        raise Misused("say what to export: --all, or a kind with --kind")
     if unknown := [name for name in kinds if name not in KINDS]:
-        raise LocalError(f"--kind: {unknown[0]!r} is none of {', '.join(KINDS)}")
+        raise Misused(f"--kind: {unknown[0]!r} is none of {', '.join(KINDS)}")
     from skillroute_local.documents import require_new  # noqa: PLC0415 (other commands need none of it)
     from skillroute_local.exporting import MOST_ROUNDS  # noqa: PLC0415
     from skillroute_local.exporting import export as write  # noqa: PLC0415
 
     if output is not None:
         require_new(output, force=False)
-    with client_for(url, token, sign_region) as client, progress_bar("{task.completed} lines") as progress:
-        client.be_patient()
+    with (
+        client_for(url, token, sign_region, patient=True) as client,
+        progress_bar("{task.completed} lines") as progress,
+    ):
         task = progress.add_task("exporting", total=None)
         with output.open("xb") if output is not None else open(sys.stdout.fileno(), "wb", closefd=False) as to:
             exported = write(client, kinds, to, lambda lines: progress.advance(task, lines))
@@ -66,4 +66,4 @@ def export(
             "export again when less is written[/]",
             soft_wrap=True,
         )
-        raise typer.Exit(_PARTIAL)
+        raise typer.Exit(ExitCode.PARTIAL)

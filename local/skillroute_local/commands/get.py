@@ -40,7 +40,7 @@ def get(
     """Show one thing whole: as YAML, or as JSON as the API answers it."""
     chosen = kind_of(kind)
     with client_for(url, token, sign_region) as client:
-        value = client.get(chosen.path, id_of(client, chosen, id_)).value
+        value = client.get(chosen.resource, id_of(client, chosen, id_)).value
     shown = without_schemas(value) if no_schemas else value
     if as_json:
         print_json(shown)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillroute_local.commands.import_shown import bars, show_change, show_report
-from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err
+from skillroute_local.commands.exit_codes import end
+from skillroute_local.commands.import_shown import Changes, as_object, bars, show_report, stored
+from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, print_json
 from skillroute_local.errors import LocalError, Misused
 
 if TYPE_CHECKING:
@@ -100,11 +101,12 @@ def import_(
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write tools, prompts, resources, servers and agents into the catalogue, from where they live.
 
     What is there already and unchanged is left alone. What is refused is named with its place and the reason, the rest
-    goes in, and the exit status is 1.
+    goes in, and the exit status is 4; it is 1 where nothing went in.
 
     --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
@@ -113,7 +115,7 @@ def import_(
     from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input  # noqa: PLC0415
 
     if watch and STANDARD_INPUT in (files or ()):
-        raise LocalError("--watch looks at files again, and standard input is read once: leave out --watch or -")
+        raise Misused("--watch looks at files again, and standard input is read once: leave out --watch or -")
     named: dict[Written, Sequence[Path]] = {
         "items": context.with_resource(with_standard_input(files or ())),
         "servers": servers or (),
@@ -128,8 +130,9 @@ def import_(
         raise Misused(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
     if dry_run and watch:
         raise Misused("--dry-run shows one import, and --watch repeats it: leave one of them out")
-    with client_for(url, token, sign_region) as client:
-        client.be_patient()
+    if watch and as_json:
+        raise Misused("--json prints the report of one import, and --watch repeats it: leave one of them out")
+    with client_for(url, token, sign_region, patient=True) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
         from skillroute_local.importing.run import Import  # noqa: PLC0415
@@ -138,20 +141,23 @@ def import_(
         require_format(format_)
         sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
         importing = Import(sources, client, prune=prune)
+        changes = Changes(as_json=as_json)
         if watch:
             _watch(importing, sources)
             return
         try:
             with bars() as make_bar:
-                report = importing.compare(make_bar, show_change) if dry_run else importing.write(make_bar)
+                report = importing.compare(make_bar, changes) if dry_run else importing.write(make_bar)
         except LocalError:
-            if importing.report.counts:
+            if importing.report.counts and not as_json:
                 show_report(importing.report, dry_run=False)
                 err.print("it ended early: import the same again, and what is there is left alone", highlight=False)
             raise
-    show_report(report, dry_run=dry_run)
-    if report.problems:
-        raise typer.Exit(1)
+    if as_json:
+        print_json(as_object(report) | ({"changes": changes.shown} if dry_run else {}))
+    else:
+        show_report(report, dry_run=dry_run)
+    end(done=stored(report), failed=len(report.problems))
 
 
 def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> None:

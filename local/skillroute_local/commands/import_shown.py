@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
+from skillroute_local.commands.output import note
 from skillroute_local.commands.shared import err, out, progress_bar
 
 if TYPE_CHECKING:
@@ -21,11 +23,45 @@ _REASONS = 5
 _SIGNS = {"created": "+", "updated": "~", "removed": "-"}
 
 
-def show_change(change: Change) -> None:
-    """Show what would become of one item, server or agent; nothing of those that stay as they are."""
-    if sign := _SIGNS.get(change.what):
-        detail = f"  {change.detail}" if change.detail else ""
-        out.print(f"{sign} {change.name}{detail}", markup=False, highlight=False, soft_wrap=True)
+class Changes:
+    """Shows what would become of items, servers and agents; nothing of those that stay as they are.
+
+    Attributes
+    ----------
+    shown : list of dict
+        Where they are for programs: what was not printed.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self.shown: list[dict[str, str]] = []
+
+    def __call__(self, change: Change) -> None:
+        """Show one."""
+        sign = _SIGNS.get(change.what)
+        if sign and self._as_json:
+            self.shown.append(asdict(change))
+        elif sign:
+            detail = f"  {change.detail}" if change.detail else ""
+            out.print(f"{sign} {change.name}{detail}", markup=False, highlight=False, soft_wrap=True)
+
+
+def stored(report: ImportReport) -> int:
+    """Return how many things of an import are as their source says."""
+    return sum(number for counts in report.counts.values() for what, number in counts.items() if what != "failed")
+
+
+def as_object(report: ImportReport) -> dict[str, Any]:
+    """Return the report of an import for programs."""
+    return {
+        "counts": {kind: dict(counts) for kind, counts in report.counts.items()},
+        "tools": dict(report.tools),
+        "problems": report.problems,
+        "refused": report.refused,
+        "warnings": report.warnings,
+        "notes": report.notes,
+        "waiting_for_model": report.waiting_for_model,
+    }
 
 
 def show_report(report: ImportReport, *, dry_run: bool) -> None:
@@ -33,7 +69,7 @@ def show_report(report: ImportReport, *, dry_run: bool) -> None:
     for kind, counts in (report.counts or {"items": Counter[str]()}).items():
         _show_counts(kind, counts, report.tools if kind == "servers" else Counter())
     if dry_run:
-        err.print("nothing was changed: this was a dry run")
+        note("nothing was changed: this was a dry run")
     if report.waiting_for_model:
         err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
     _show_lines(report.notes)

@@ -12,7 +12,7 @@ from skillroute_local.commands.tables import Column
 from skillroute_local.errors import Misused, Refused
 
 if TYPE_CHECKING:
-    from skillroute_local.client import Client
+    from skillroute_local.client import Client, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Kind:
     ----------
     name, plural : str
         What the command line calls one, and several.
-    path : str
-        Of the list of the API.
+    resource : str
+        What the client calls them.
     columns : tuple of Column
         Of the table; their titles are the fields, with spaces.
     named_by : tuple of str
@@ -35,7 +35,7 @@ class Kind:
 
     name: str
     plural: str
-    path: str
+    resource: Resource
     columns: tuple[Column, ...]
     named_by: tuple[str, ...] = ()
     names: Callable[[str], tuple[str, ...]] = lambda text: (text,)
@@ -67,26 +67,24 @@ def _server_and_name(text: str) -> tuple[str, ...]:
 
 
 KINDS = (
-    Kind("skill", "skills", "/api/v1/skills", _columns("id", "name", "tool_count", sentence="description")),
+    Kind("skill", "skills", "skills", _columns("id", "name", "tool_count", sentence="description")),
     Kind(
         "tool",
         "tools",
-        "/api/v1/tools",
+        "tools",
         _columns("id", "type", "server", "name", sentence="description"),
         ("server", "name"),
         _server_and_name,
     ),
-    Kind("server", "servers", "/api/v1/servers", _columns("id", "path", "name", sentence="description"), ("path",)),
-    Kind("agent", "agents", "/api/v1/agents", _columns("id", "path", "name", sentence="description"), ("path",)),
-    Kind(
-        "project", "projects", "/api/v1/mail/projects", _columns("id", "key", "name", sentence="description"), ("key",)
-    ),
-    Kind("product", "products", "/api/v1/mail/products", _columns("id", "key", "name", sentence="projects"), ("key",)),
-    Kind("mail-agent", "mail-agents", "/api/v1/mail/agents", _columns("id", "name", sentence="description"), ("name",)),
+    Kind("server", "servers", "servers", _columns("id", "path", "name", sentence="description"), ("path",)),
+    Kind("agent", "agents", "agents", _columns("id", "path", "name", sentence="description"), ("path",)),
+    Kind("project", "projects", "projects", _columns("id", "key", "name", sentence="description"), ("key",)),
+    Kind("product", "products", "products", _columns("id", "key", "name", sentence="projects"), ("key",)),
+    Kind("mail-agent", "mail-agents", "mail_agents", _columns("id", "name", sentence="description"), ("name",)),
     Kind(
         "message",
         "messages",
-        "/api/v1/mail/messages",
+        "messages",
         _columns("id", "key", "project", "from", sentence="subject"),
         ("key",),
     ),
@@ -117,7 +115,7 @@ def id_of(client: Client, kind: Kind, text: str) -> str:
     if not kind.named_by or text.isdecimal():
         return text
     where = {field: value for field, value in zip(kind.named_by, kind.names(text), strict=True) if value}
-    rows, total = client.page(kind.path, limit=5, offset=0, where=where)
+    rows, total = client.page(kind.resource, limit=5, offset=0, where=where)
     if total == 1:
         return str(rows[0]["id"])
     if not rows:

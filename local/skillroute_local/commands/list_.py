@@ -15,7 +15,7 @@ from skillroute_local.commands.tables import show_table
 from skillroute_local.errors import Misused
 
 if TYPE_CHECKING:
-    from skillroute_local.client import Client
+    from skillroute_local.client import Client, Resource
 
 PAGE = 500
 _FILTERS = {
@@ -67,7 +67,7 @@ def list_(
     where = {field: value for field, value in given.items() if value is not None}
     _require_filters(chosen, where)
     with client_for(url, token, sign_region) as client:
-        rows, total = rows_of(client, chosen.path, where, None if all_ else limit)
+        rows, total = rows_of(client, chosen.resource, where, None if all_ else limit)
     if as_json:
         print_json(without_schemas(rows) if no_schemas else rows)
     elif rows:
@@ -78,12 +78,14 @@ def list_(
         note(f"{len(rows)} of {total}; --all shows the others too")
 
 
-def rows_of(client: Client, path: str, where: dict[str, str], most: int | None) -> tuple[list[dict[str, Any]], int]:
+def rows_of(
+    client: Client, resource: Resource, where: dict[str, str], most: int | None
+) -> tuple[list[dict[str, Any]], int]:
     """Return the first rows of a list, and how many there are; `most` None returns all."""
     rows: list[dict[str, Any]] = []
     while True:
         size = PAGE if most is None else min(PAGE, most - len(rows))
-        page, total = client.page(path, limit=size, offset=len(rows), where=where)
+        page, total = client.page(resource, limit=size, offset=len(rows), where=where)
         rows += page
         if not page or len(rows) >= total or (most is not None and len(rows) >= most):
             return rows, max(total, len(rows))

@@ -79,22 +79,34 @@ def running_at(url: str) -> Run | None:
 
 
 def client_for(
-    url: str | None, token: str | None, sign_region: str | None = None, *, within_s: float | None = None
+    url: str | None,
+    token: str | None,
+    sign_region: str | None = None,
+    *,
+    within_s: float | None = None,
+    patient: bool = False,
 ) -> Client:
     """Return a client of the Skillroute that was named, else of the one that runs here.
 
     One that runs here and takes tokens of this home's key gets them without being asked; no other one ever does.
     Nothing is signed for it, whatever the environment says of a deployment's region. `within_s` is how long a request
-    may take, in seconds; None leaves it to the client.
+    may take, in seconds; None leaves it to the client. A `patient` one makes calls again when a server
+    restarts: for what takes long and may be done twice.
     """
-    from skillroute_local.client import TIMEOUT_S, Client  # noqa: PLC0415 (other commands need none of it)
+    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
 
-    called, timeout_s = url_of(url), within_s or TIMEOUT_S
+    called = url_of(url)
+    # Who waits for a completion is not kept waiting by a second attempt.
+    patience: dict[str, Any] = {"timeout_s": within_s, "attempts": 1} if within_s else {}
+    if patient:
+        from skillroute_local.again import PATIENT  # noqa: PLC0415
+
+        patience["patience"] = PATIENT
     run = running_at(called)
     if run is None:
-        return Client(called, token, sign_region=sign_region, timeout_s=timeout_s)
+        return Client(called, token, sign_region=sign_region, **patience)
     if token or run.tokens is None:
-        return Client(called, token, timeout_s=timeout_s)
+        return Client(called, token, **patience)
     from skillroute_local.tokens import TokenForm, TokenKey  # noqa: PLC0415 (cryptography: 60 ms)
 
     key, form = TokenKey.of(Home.from_environment()), TokenForm(**run.tokens)
@@ -102,7 +114,7 @@ def client_for(
     return Client(
         called,
         lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S),
-        timeout_s=timeout_s,
+        **patience,
     )
 
 
@@ -118,9 +130,9 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def progress_bar(progress: str) -> Progress:
-    """Return a bar for what takes a while, shown on stderr; `progress` is the text of how far it is."""
+    """Return a bar for what takes a while, shown where stderr is a terminal; `progress` says how far it is."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn(progress), TimeRemainingColumn())
-    return Progress(*columns, console=err)
+    return Progress(*columns, console=err, disable=not err.is_terminal)
 
 
 def names_a_database() -> bool:

@@ -16,7 +16,6 @@ import yaml
 
 from skillroute_local.commands import completion
 from skillroute_local.commands.get import as_yaml
-from skillroute_local.commands.kinds import kind_of
 from skillroute_local.commands.output import note, print_line
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.errors import LocalError, Misused, Refused
@@ -46,7 +45,7 @@ def edit(
     is shown, and what you wrote stays in a file.
     """
     with client_for(url, token, sign_region) as client:
-        found = client.get(kind_of("skill").path, skill_id)
+        found = client.get("skills", skill_id)
         if file is None:
             written = _edited(client, skill_id, found)
         else:
@@ -119,7 +118,7 @@ def _parsed(text: str, place: str) -> dict[str, Any]:
 
 def _put(client: Client, skill_id: str, value: dict[str, Any], found: Found, place: str) -> Found:
     try:
-        return client.replace(kind_of("skill").path, skill_id, value, version=found.version)
+        return client.replace_skill(skill_id, value, version=found.version)
     except Refused as error:
         if error.status == _STALE:
             message = _explained(client, skill_id, found, place)
@@ -137,7 +136,7 @@ def _put(client: Client, skill_id: str, value: dict[str, Any], found: Found, pla
 
 def _explained(client: Client, skill_id: str, found: Found, place: str) -> str:
     """Show what others changed meanwhile, and return what to do."""
-    now = client.get(kind_of("skill").path, skill_id)
+    now = client.get("skills", skill_id)
     before, after = (
         as_yaml({field: of.value.get(field) for field in _FIELDS}, _WIDTH).splitlines() for of in (found, now)
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from skillroute_local.commands import completion
 from skillroute_local.commands.list_ import rows_of
@@ -14,7 +16,6 @@ from skillroute_local.commands.several import for_each, show_results
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.commands.tables import Column, show_table
 
-_PATH = "/api/v1/skills/suggestions"
 _COLUMNS = (
     Column("id"),
     Column("kind"),
@@ -57,7 +58,7 @@ def list_(
 ) -> None:
     """List suggestions, those first that wait longest."""
     with client_for(url, token, sign_region) as client:
-        rows, total = rows_of(client, _PATH, {"status": status.value}, None if all_ else limit)
+        rows, total = rows_of(client, "suggestions", {"status": status.value}, None if all_ else limit)
     if as_json:
         print_json(rows)
     elif rows:
@@ -82,7 +83,7 @@ def approve(
     """Create the suggested skill and give it its tool, or put a suggested description in place."""
     edits = {"id": id_, "name": name, "description": description}
     body = {field: value for field, value in edits.items() if value is not None}
-    _decide(ids, "approve", body, (url, token, sign_region), as_json=as_json)
+    _decide(ids, lambda made, one: made.approve(one, body or None), (url, token, sign_region), as_json=as_json)
 
 
 @app.command()
@@ -95,8 +96,7 @@ def reject(
     as_json: AsJson = False,
 ) -> None:
     """Discard suggestions; their tools stay without a skill."""
-    body = {} if reason is None else {"reason": reason}
-    _decide(ids, "reject", body, (url, token, sign_region), as_json=as_json)
+    _decide(ids, lambda made, one: made.reject(one, reason), (url, token, sign_region), as_json=as_json)
 
 
 @app.command()
@@ -111,13 +111,12 @@ def merge(
     as_json: AsJson = False,
 ) -> None:
     """Give the tools of suggestions to a skill that is there."""
-    _decide(ids, "merge", {"skill_id": into}, (url, token, sign_region), as_json=as_json)
+    _decide(ids, lambda made, one: made.merge(one, into), (url, token, sign_region), as_json=as_json)
 
 
 def _decide(
     ids: list[int],
-    decision: str,
-    body: dict[str, Any],
+    decision: Callable[[Any, int], BaseModel],
     at: tuple[str | None, str | None, str | None],
     *,
     as_json: bool,
@@ -125,7 +124,7 @@ def _decide(
     with client_for(*at) as client:
 
         def decide(id_: str) -> dict[str, Any]:
-            answer = client.post(f"{_PATH}/{id_}/{decision}", body)
+            answer = client.decide(int(id_), decision)
             # Of a rejection the answer is the suggestion itself.
             suggestion = answer.get("suggestion", answer)
             return {

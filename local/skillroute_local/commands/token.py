@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from skillroute.core.caller import Scope
 
+from skillroute_local.commands.shared import AsJson, print_json
 from skillroute_local.home import Home
 
 
@@ -27,6 +28,7 @@ def token(
         int, typer.Option(help="Seconds until it expires; a negative number makes one that has expired.")
     ] = 3600,
     jwks: Annotated[bool, typer.Option("--jwks", help="Print the public key set for SKILLROUTE_JWT_KEYS.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a signed token for trying, on this machine only.
 
@@ -46,4 +48,7 @@ def token(
         return
     scopes = list(dict.fromkeys(scope or [Scope.SEARCH]))
     made = key.sign(form_here(home), scopes, org=org, agent=agent, subject=subject, expires_in_s=expires_in)
-    sys.stdout.write(made + "\n")
+    if as_json:
+        print_json({"token": made, "expires_in_s": expires_in})
+    else:
+        sys.stdout.write(made + "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -71,6 +71,19 @@ class Root(Resource[M]):
     def verify(self) -> Call[Verification]:
         """Check that everything that is stored is as it must be."""
         return Call(method="GET", path=path_of("verify"), read=one(Verification))
+
+    @operation
+    def export_page(
+        self, *, kinds: Sequence[str] = (), after: str | None = None, limit: int | None = None
+    ) -> Call[list[bytes]]:
+        """Return a page of all that an organisation has, each line a JSON object, the last one about the page.
+
+        The last line's ``after`` is where the next page begins; it names the kinds, so that they are for the first.
+        """
+        where = {"kind": list(kinds) or None} if after is None else {"after": after}
+        headers = {"accept": "application/x-ndjson"}
+        params = {**where, "limit": limit}
+        return Call(method="GET", path=path_of("export"), params=params, headers=headers, read=_lines)
 
     @operation
     def request(
@@ -151,6 +164,10 @@ def _tools(response: httpx.Response) -> Matches[ToolMatch]:
 
 def _skills(response: httpx.Response) -> Matches[SkillMatch]:
     return Matches(_SKILLS.validate_json(response.content), response.headers)
+
+
+def _lines(response: httpx.Response) -> list[bytes]:
+    return response.content.splitlines()
 
 
 def _json(response: httpx.Response) -> Any:
