@@ -98,9 +98,12 @@ def _whole_words(snippet: str) -> str:
 
 def _why_no_skills(metadata: dict[str, Any]) -> str:
     reason = metadata["fallback_reason"]
-    if reason == "no_skill_matched":
-        return "none matched, so all tools were searched"
-    return str(reason or "not asked")
+    words = {
+        None: "not asked",
+        "no_skill_matched": "none matched, so all tools were searched",
+        "no_skills": "there are none, so all tools were searched",
+    }
+    return words.get(reason, str(reason))
 
 
 def _details(tool: dict[str, Any], *, schemas: bool) -> list[str]:

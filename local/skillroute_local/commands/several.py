@@ -69,11 +69,16 @@ def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:
     """
     if yes:
         return
-    if as_json or not sys.stdin.isatty():
+    if as_json or not can_be_asked():
         raise Misused("nobody can be asked here: give --yes")
     if not typer.confirm(question, err=True):
         note("nothing was done")
         raise typer.Exit(ExitCode.REFUSED)
+
+
+def can_be_asked() -> bool:
+    """Return whether somebody sits before this."""
+    return sys.stdin.isatty()
 
 
 def listed_names(names: Iterable[str], most: int = 5) -> str:

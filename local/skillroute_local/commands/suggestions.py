@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from skillroute_local.commands import completion
 from skillroute_local.commands.list_ import rows_of
-from skillroute_local.commands.output import note, print_line
+from skillroute_local.commands.output import counted, note, print_line
 from skillroute_local.commands.several import for_each, show_results
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.commands.tables import Column, show_table
@@ -141,7 +141,7 @@ def _decide(
 
 def _described(done: dict[str, Any]) -> str:
     skill = f": skill {done['skill_id']}" if done["skill_id"] else ""
-    others = f", and {done['also_resolved']} others of the name" if done["also_resolved"] else ""
+    others = f", and {counted(done['also_resolved'], 'other')} of the name" if done["also_resolved"] else ""
     return f"{done['id']} {done['name']} {done['status']}{skill}{others}"
 
 

@@ -1,0 +1,211 @@
+"""How commands end, and how they say why: every command of the command line, in one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import typer.main
+from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, InvalidInput
+from skillroute_local.cli import app
+from skillroute_local.commands.exit_codes import ExitCode, exit_code_of
+from skillroute_local.errors import LocalError, Misused, Refused, Unreachable
+
+from tests.integration.command_line.conftest import CommandLine
+
+NEEDS: dict[str, tuple[str, ...] | None] = {
+    "search": ("weather",),
+    "get": ("skill", "mail"),
+    "list": ("tools",),
+    "delete": ("skill", "mail", "--yes"),
+    "import": (__file__,),
+    "eval": ("--queries", str(Path(__file__).parents[3] / "benchmarks" / "requests" / "docker.jsonl")),
+    "status": (),
+    "verify": (),
+    "reindex": (),
+    "migrate": (),
+    "sam-env": (),
+    "skills edit": ("mail",),
+    "skills propose": (),
+    "suggestions list": (),
+    "suggestions approve": ("1",),
+    "suggestions reject": ("1",),
+    "suggestions merge": ("1", "--into", "mail"),
+    "dlq list": (),
+    "dlq redrive": (),
+    "dlq drop": (),
+    "dlq refused": (),
+    "dlq retry": (),
+    "up": None,
+    "connect": None,
+    "token": None,
+}
+"""What each command needs on its command line; None: it calls no Skillroute."""
+CALLING = [name for name, needs in NEEDS.items() if needs is not None]
+WITHOUT_JSON = {"up", "connect", "sam-env"}
+"""`up` and `connect` serve until they are stopped; what `sam-env` prints is JSON."""
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with its name."""
+    for name, within in command.commands.items():
+        if hasattr(within, "commands"):
+            yield from commands(within, (*path, name))
+        else:
+            yield " ".join((*path, name)), within
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+def options(command: Any) -> set[str]:
+    return {option for parameter in command.params for option in parameter.opts}
+
+
+def test_the_table_has_every_command() -> None:
+    assert set(ALL) == set(NEEDS)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_command_prints_json(name: str) -> None:
+    assert ("--json" in options(ALL[name])) == (name not in WITHOUT_JSON)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_0_help_is_asked_for(alone: CommandLine, name: str) -> None:
+    done = alone(*name.split(), "--help")
+    assert (done.exit_code, done.stderr) == (ExitCode.OK, "")
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - {"sam-env"}))  # whose arguments are another command
+def test_2_an_option_is_unknown(alone: CommandLine, name: str) -> None:
+    error = alone.error(*name.split(), "--no-such-option")
+    assert (error["exit_code"], error["code"]) == (ExitCode.USAGE, "usage")
+    assert error["detail"].endswith(f": see `skillroute {name} --help`")
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_3_nothing_runs_here(alone: CommandLine, nothing_runs_here: Path, name: str) -> None:
+    args = (*name.split(), *(NEEDS[name] or ()))
+    done = alone(*args)
+    assert (done.exit_code, done.stdout) == (ExitCode.UNREACHABLE, "")
+    assert done.stderr.startswith(f"skillroute: nothing runs in {nothing_runs_here}: start it with `make run`")
+    assert done.stderr.count("\n") == 1
+    if name not in WITHOUT_JSON:
+        error = alone.error(*args)
+        assert (error["exit_code"], error["code"]) == (ExitCode.UNREACHABLE, "unreachable")
+
+
+@pytest.mark.parametrize(
+    ("status", "args"),
+    [
+        (0, ("--version",)),
+        (0, ("list", "tools")),
+        (0, ("get", "tool", "mail/send_mail")),
+        (0, ("search", "letter", "--mode", "lexical")),
+        (0, ("search", "zebra", "--mode", "lexical")),  # finding nothing is no failure
+        (0, ("status",)),
+        (0, ("verify",)),
+        (0, ("token",)),
+        (0, ("suggestions", "list")),
+        (1, ("get", "skill", "nothing")),
+        (1, ("get", "tool", "9999")),
+        (1, ("get", "tool", "no/such")),
+        (1, ("delete", "skill", "nothing", "--yes")),
+        (1, ("delete", "skill", "nothing", "nobody", "--yes")),
+        (1, ("suggestions", "approve", "9999")),
+        (1, ("suggestions", "reject", "9998", "9999")),
+        (1, ("suggestions", "merge", "9999", "--into", "nothing")),
+        (1, ("skills", "edit", "nothing")),
+        (1, ("search", " ")),
+        (2, ()),
+        (2, ("nonsense",)),
+        (2, ("get", "skill")),
+        (2, ("get", "thing", "x")),
+        (2, ("list", "skills", "--server", "x")),
+        (2, ("list", "tools", "--limit", "0")),
+        (2, ("search", "x", "--mode", "best")),
+        (2, ("search", "x", "--registry", "--mail")),
+        (2, ("search", "x", "--token", "t", "--sign-region", "r")),
+        (2, ("search", "x", "--url", "ftp://example.com")),
+        (2, ("delete", "skill", "nothing")),
+        (2, ("import",)),
+        (2, ("import", "/no/such/file")),
+        (2, ("eval",)),
+        (2, ("skills", "propose", "--queries", "x")),
+        (2, ("token", "--scope", "all")),
+        (3, ("status", "--url", "http://127.0.0.1:1")),
+        (4, ("delete", "tool", "mail/send_mail", "nothing", "--yes")),
+    ],
+    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, tuple) else str(value),
+)
+def test_ends(run: CommandLine, status: int, args: tuple[str, ...]) -> None:
+    assert run(*args).exit_code == status
+
+
+def test_4_an_import_that_went_in_partly(run: CommandLine, tmp_path: Path) -> None:
+    good, bad = {"server": "x", "name": "good", "description": "Works."}, {"server": "x", "name": ""}
+    file = tmp_path / "tools.jsonl"
+
+    file.write_text(f"{json.dumps(good)}\n{json.dumps(bad)}\n", "utf-8")
+    partly = run("import", str(file), "--json")
+    file.write_text(f"{json.dumps(bad)}\n", "utf-8")
+    not_at_all = run("import", str(file))
+    file.write_text(f"{json.dumps(good)}\n", "utf-8")
+    whole = run("import", str(file), "--dry-run", "--json")
+
+    assert (partly.exit_code, not_at_all.exit_code, whole.exit_code) == (4, 1, 0)
+    report = json.loads(partly.stdout)
+    assert report["counts"] == {"items": {"created": 1, "failed": 1}}
+    assert report["problems"][0].startswith("tools.jsonl:2: name: ")
+    assert json.loads(whole.stdout)["changes"] == []
+    assert (partly.stderr, whole.stderr) == ("", "")
+
+
+def test_errors_of_the_api_keep_its_code_and_the_id_of_the_request(run: CommandLine, api: httpx.Client) -> None:
+    error = run.error("get", "skill", "nothing")
+    answer = api.get("/api/v1/skills/nothing").json()
+    assert (error["code"], error["detail"], error["status"]) == (answer["code"], answer["detail"], 404)
+    assert error["request_id"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (LocalError("no"), 1),
+        (InvalidInput("field", "no"), 1),
+        (Misused("no"), 2),
+        (ConfigurationError("no"), 2),
+        (Unreachable("no"), 3),
+        (DatabaseUnavailable("no"), 3),
+        *((Refused("no", status=status, detail="no"), 3) for status in (429, 502, 503, 504)),
+        *((Refused("no", status=status, detail="no"), 1) for status in (401, 403, 404, 409, 412, 422, 500)),
+    ],
+    ids=lambda value: f"{type(value).__name__} {getattr(value, 'status', '')}" if isinstance(value, Exception) else "",
+)
+def test_an_error_has_one_status_everywhere(error: Any, status: int) -> None:
+    assert exit_code_of(error) == status
+
+
+def test_a_question_that_nobody_answers_is_a_refusal(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillroute_local.commands.several.can_be_asked", lambda: True)
+    ended = run("delete", "tool", "mail/send_mail", text="")
+    denied = run("delete", "tool", "mail/send_mail", text="n\n")
+    agreed = run("delete", "tool", "mail/send_mail", text="y\n")
+    assert (ended.exit_code, denied.exit_code, agreed.exit_code) == (1, 1, 0)
+
+
+def test_logs_stay_out_of_what_a_command_shows(run: CommandLine) -> None:
+    from skillroute.core.observability import logger
+
+    run("--version")
+    quiet = run("list", "tools")
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
+    assert not logger.isEnabledFor(40)  # type: ignore[attr-defined]
+
+    assert run("--verbose", "list", "tools").exit_code == 0
+    assert logger.log_level == 20

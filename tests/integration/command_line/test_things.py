@@ -1,0 +1,194 @@
+"""`get`, `list`, `delete` and `search` over what is there."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+import yaml
+
+from tests.builders import System
+from tests.e2e.processes import answered
+from tests.integration.command_line.conftest import CommandLine
+
+
+class TestGet:
+    def test_shows_a_thing_by_its_name_or_its_id(self, run: CommandLine, api: httpx.Client) -> None:
+        [row] = answered(api.get("/api/v1/tools", params={"name": "send_mail"}))
+
+        by_name = run.json("get", "tool", "mail/send_mail")
+        by_id = run.json("get", "tools", str(row["id"]))
+
+        assert by_name == by_id == answered(api.get(f"/api/v1/tools/{row['id']}"))
+        assert yaml.safe_load(run("get", "tool", "send_mail").stdout)["input_schema"] == {"type": "object"}
+
+    def test_leaves_schemas_out(self, run: CommandLine) -> None:
+        shown = run.json("get", "tool", "send_mail", "--no-schemas")
+        assert not {"input_schema", "output_schema"} & set(shown)
+        assert shown["name"] == "send_mail"
+
+    def test_finds_servers_agents_and_mail_by_what_people_call_them(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(api.put("/api/v1/servers", json={"servers": [{"path": "/mail", "name": "Mail"}]}))
+        answered(api.put("/api/v1/agents", json={"agents": [{"path": "/cook", "name": "Cook"}]}))
+        answered(api.put("/api/v1/mail/projects", json={"projects": [{"key": "atlas", "name": "Atlas"}]}))
+        message = {"key": "m-1", "project": "atlas", "from": "Ann", "to": ["Bob"], "subject": "Hello", "body": "You?"}
+        answered(api.put("/api/v1/mail/messages", json={"messages": [message]}))
+
+        assert run.json("get", "server", "/mail")["name"] == "Mail"
+        assert run.json("get", "agent", "/cook")["name"] == "Cook"
+        assert run.json("get", "project", "atlas")["name"] == "Atlas"
+        assert run.json("get", "mail-agent", "Ann")["name"] == "Ann"
+        assert run.json("get", "message", "m-1")["from"] == "Ann"
+        assert [row["key"] for row in run.json("list", "messages", "--sender", "Ann")] == ["m-1"]
+        assert run("list", "messages").stdout.splitlines()[1].split()[1:] == ["m-1", "atlas", "Ann", "Hello"]
+
+    def test_names_the_ids_where_several_have_a_name(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(api.put("/api/v1/tools", json={"items": [{"server": "fax", "name": "send_mail"}]}))
+        error = run.error("get", "tool", "send_mail")
+        assert error["code"] == "usage"
+        assert "send_mail names 2 tools: give one of the ids " in error["detail"]
+
+
+class TestList:
+    def test_is_as_wide_as_it_gets_where_nobody_looks(self, run: CommandLine, api: httpx.Client) -> None:
+        long = " ".join(["word"] * 60)
+        answered(api.put("/api/v1/tools", json={"items": [{"server": "x", "name": "n", "description": long}]}))
+        *_, last = run("list", "tools").stdout.splitlines()
+        assert last.endswith(long)
+
+    def test_stops_at_the_limit_and_says_so_beside_the_answer(self, run: CommandLine) -> None:
+        done = run("list", "tools", "--limit", "2", "--json")
+        assert len(yaml.safe_load(done.stdout)) == 2
+        assert done.stderr == "2 of 3; --all shows the others too\n"
+
+    def test_all_reads_page_after_page(self, run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("skillroute_local.commands.list_.PAGE", 2)
+        rows = run.json("list", "tools", "--all")
+        assert sorted(row["name"] for row in rows) == ["create_event", "list_events", "send_mail"]
+
+    def test_filters(self, run: CommandLine) -> None:
+        assert [row["name"] for row in run.json("list", "tools", "--server", "mail", "--type", "tool")] == ["send_mail"]
+        assert run("list", "tools", "--tag", "none").stdout == "there are no tools with these filters\n"
+
+    def test_refuses_a_filter_that_the_list_does_not_have(self, run: CommandLine) -> None:
+        assert run.error("list", "servers", "--key", "x")["detail"] == "servers have no --key; they take --path, --tag"
+
+
+class TestDelete:
+    def test_deletes_what_is_there_and_names_what_is_not(self, run: CommandLine) -> None:
+        done = run("delete", "tool", "mail/send_mail", "mail/nothing", "--yes")
+
+        assert done.exit_code == 4
+        assert done.stdout.startswith("deleted tool ")
+        assert done.stderr.startswith("mail/nothing: there is no tool mail/nothing")
+        assert [row["server"] for row in run.json("list", "tools")] == ["calendar", "calendar"]
+
+    def test_reports_both_as_json(self, run: CommandLine) -> None:
+        done = run("delete", "tool", "99999", "mail/send_mail", "--yes", "--json")
+        report = yaml.safe_load(done.stdout)
+        assert done.exit_code == 4
+        assert (len(report["done"]), report["failed"][0]["code"]) == (1, "item_not_found")
+
+    def test_does_nothing_where_nobody_can_be_asked(self, run: CommandLine) -> None:
+        assert run.error("delete", "tool", "mail/send_mail")["code"] == "usage"
+        assert len(run.json("list", "tools")) == 3
+
+
+class TestSearch:
+    def test_an_empty_answer_says_which_threshold_left_what_out(self, run: CommandLine, api: httpx.Client) -> None:
+        body = {"id": "planning", "name": "Planning", "description": "Meetings and their times."}
+        answered(api.post("/api/v1/skills", json=body), 201)
+        done = run("search", "zebra", "--mode", "semantic", "--tool-threshold", "0.99")
+
+        assert done.exit_code == 0
+        assert "No skill reached the skill threshold of 0.4, so all tools were searched." in done.stdout
+        assert "No tool reached the tool threshold of 0.99: --tool-threshold lowers it." in done.stdout
+        nearest = done.stdout.partition("These are the nearest:\n")[2].splitlines()
+        assert nearest[0].split() == ["cosine", "server", "name", "description"]
+        assert len(nearest) == 4
+
+    def test_an_empty_answer_by_words_says_that_no_tool_has_one(self, run: CommandLine) -> None:
+        done = run("search", "zebra", "--mode", "lexical")
+        assert "no tool has a word of this: --mode semantic finds what means the same" in done.stdout
+
+    def test_an_empty_catalogue_is_called_that(self, run: CommandLine) -> None:
+        done = run("search", "zebra", "--type", "prompt", "--mode", "semantic")
+        assert "there is no prompt to find: `skillroute import` brings some in" in done.stdout
+
+    def test_leaves_schemas_out_of_json(self, run: CommandLine) -> None:
+        query = ("search", "schedule a meeting", "--mode", "lexical")
+        assert "input_schema" in run.json(*query)["tools"][0]
+        assert "input_schema" not in run.json(*query, "--no-schemas")["tools"][0]
+
+    def test_finds_mail(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(api.put("/api/v1/mail/projects", json={"projects": [{"key": "atlas", "name": "Atlas"}]}))
+        message = {"key": "m", "project": "atlas", "from": "Ann", "to": ["Bob"], "subject": "Oven", "body": "It burns."}
+        answered(api.put("/api/v1/mail/messages", json={"messages": [message]}))
+
+        heading, row, snippet, end = run("search", "--mail", "oven").stdout.splitlines()
+
+        assert heading.split() == ["id", "at", "from", "subject"]
+        assert row.split()[2:] == ["Ann", "Oven"]
+        assert snippet == "    It burns."
+        assert end.startswith("1 message, lexical by ")
+        assert run.json("search", "--mail", "oven")["results"][0]["from"] == "Ann"
+
+    @pytest.mark.parametrize("option", ["--registry", "--mail"])
+    def test_refuses_options_of_another_search(self, run: CommandLine, option: str) -> None:
+        assert "--strategy" in run.error("search", "x", option, "--strategy", "direct")["detail"]
+
+
+class TestStatus:
+    def test_says_of_an_index_that_is_behind_what_that_means(self, run: CommandLine) -> None:
+        assert run("search", "meeting").exit_code == 0
+        calm = run("status").stdout
+        run("delete", "tool", "mail/send_mail", "--yes")
+        behind = run("status").stdout
+
+        assert "behind" not in calm
+        assert "lag" not in calm + behind
+        assert "1 change behind; the next search takes them in first" in behind
+
+
+class TestSuggestions:
+    @pytest.fixture
+    def suggested(self, system: System, api: httpx.Client) -> list[int]:
+        from tests.doubles import proposing
+
+        names = ("encode", "decode", "crop")
+        ids = system.put(*names)
+        skills = ("Video", "Video", "Pictures")
+        system.classifier.answers |= {name: proposing(skill) for name, skill in zip(names, skills, strict=True)}
+        system.classify(*ids)
+        made = sorted(system.suggestions(), key=lambda one: (one.suggested_name, one.id), reverse=True)
+        return [suggestion.id for suggestion in made]  # two of Video, then that of Pictures
+
+    def test_are_listed(self, run: CommandLine, suggested: list[int]) -> None:
+        assert [row["id"] for row in run.json("suggestions", "list")] == sorted(suggested)
+        lines = run("suggestions", "list").stdout.splitlines()
+        assert lines[0].split() == ["id", "kind", "name", "tool", "description"]
+        assert [line.split()[3] for line in lines[1:]].count("Video") == 2
+
+    def test_are_approved_and_take_others_of_the_name_along(self, run: CommandLine, suggested: list[int]) -> None:
+        done = run("suggestions", "approve", str(suggested[0]), "--id", "video")
+        assert (done.exit_code, done.stdout) == (
+            0,
+            f"{suggested[0]} Video approved: skill video, and 1 other of the name\n",
+        )
+        assert run.json("get", "skill", "video")["name"] == "Video"
+
+    def test_are_rejected_and_merged(self, run: CommandLine, suggested: list[int], api: httpx.Client) -> None:
+        body = {"id": "images", "name": "Images", "description": "Edit pictures."}
+        answered(api.post("/api/v1/skills", json=body), 201)
+        first, second, third = map(str, suggested)
+
+        assert run.json("suggestions", "reject", first, second, "--reason", "no")["failed"] == []
+        [merged] = run.json("suggestions", "merge", third, "--into", "images")["done"]
+
+        assert (merged["status"], merged["skill_id"]) == ("merged", "images")
+        rejected = run.json("suggestions", "list", "--status", "rejected")
+        assert [row["review_reason"] for row in rejected] == ["no", "no"]
+
+    def test_of_several_each_has_its_result(self, run: CommandLine, suggested: list[int]) -> None:
+        done = run("suggestions", "reject", str(suggested[0]), "99999")
+        assert (done.exit_code, done.stdout) == (4, f"{suggested[0]} Video rejected\n")
+        assert done.stderr.startswith("99999: no suggestion with id 99999")
