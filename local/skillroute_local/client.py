@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+import httpx
 import skillroute_client as api
 from pydantic import BaseModel
 from skillroute.core.retry import Retry
@@ -60,6 +61,8 @@ class Client:
     patience : Retry or None
         Instead of `attempts`, for what takes long and may be done twice: how calls are made again of a server that
         answered before. Those whose answer was lost are counted.
+    http : httpx.Client or None
+        Sends the requests, in tests.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class Client:
         timeout_s: float = TIMEOUT_S,
         attempts: int = 4,
         patience: Retry | None = None,
+        http: httpx.Client | None = None,
     ) -> None:
         if token and sign_region:
             raise Misused("requests are signed or carry a token: give --sign-region or --token, not both")
@@ -84,7 +88,9 @@ class Client:
         self._repeated = Repeated(patience) if patience else None
         retry = api.Retry(attempts=1 if patience else attempts)
         with self._translated():
-            self._api = api.Skillroute(url, token=token, sign_region=region, timeout_s=timeout_s, retry=retry)
+            self._api = api.Skillroute(
+                url, token=token, sign_region=region, timeout_s=timeout_s, retry=retry, http=http
+            )
 
     def __enter__(self) -> Self:
         return self

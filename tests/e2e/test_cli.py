@@ -139,7 +139,7 @@ class TestImport:
         second = cli(running.home.path, "import", str(file))
 
         # THEN each wrong line is reported by its number, and the good ones are in, once
-        assert first.returncode == second.returncode == 1
+        assert first.returncode == second.returncode == 4
         assert first.stdout == "3 created, 0 updated, 0 unchanged, 3 failed\n"
         assert second.stdout == "0 created, 0 updated, 3 unchanged, 3 failed\n"
         problems = [line.partition(": ")[0] for line in first.stderr.splitlines() if line.startswith("bakery.jsonl:")]
@@ -162,7 +162,7 @@ class TestImport:
     def test_a_missing_file_is_one_line(self, running: Up, tmp_path: Path) -> None:
         done = cli(running.home.path, "import", str(tmp_path / "none.jsonl"))
 
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert done.stderr == f"skillroute: no such file: {tmp_path / 'none.jsonl'}\n"
 
 
@@ -171,7 +171,7 @@ class TestOperating:
         done = cli(running.home.path, "status")
         as_json = cli(running.home.path, "status", "--json")
 
-        rows = dict(line.rstrip().rsplit(maxsplit=1) for line in done.stdout.splitlines())
+        rows = dict(line.rstrip().rsplit(maxsplit=1) for line in done.stdout.splitlines() if line)
         assert (done.returncode, done.stderr) == (0, "")
         assert (rows["status"], rows["search mode"], rows["embedding model"]) == ("ok", "hybrid", "ok")
         assert int(rows["index items"]) > 200
@@ -225,7 +225,7 @@ class TestWithNothingRunning:
     def test_one_line_says_what_to_do(self, home: Path, args: tuple[str, ...]) -> None:
         done = cli(home, *args)
 
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith(f"skillroute: nothing runs in {home}: start it with `make run`, or ")
         assert done.stderr.count("\n") == 1
         assert not home.exists()
@@ -246,7 +246,7 @@ class TestWithNothingRunning:
     def test_a_url_where_nothing_answers_is_one_line(self, home: Path) -> None:
         done = cli(home, "status", "--url", "http://127.0.0.1:1")
 
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith("skillroute: http://127.0.0.1:1 does not answer (")
         assert done.stderr.endswith(": start it with `make run`\n")
         assert done.stderr.count("\n") == 1
@@ -254,7 +254,7 @@ class TestWithNothingRunning:
     def test_a_database_that_is_not_there_is_one_line(self, home: Path) -> None:
         done = cli(home, "reindex", SKILLROUTE_DATABASE_URL="postgresql://a:b@127.0.0.1:1/c")
 
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr == "skillroute: PostgreSQL at 127.0.0.1:1 cannot be reached\n"
 
 

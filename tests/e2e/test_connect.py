@@ -186,7 +186,7 @@ def test_a_server_behind_http_that_is_killed_is_an_error_and_works_when_it_is_ba
 
 def test_a_file_that_cannot_be_used_is_one_line_that_says_why(config: Config, tmp_path: Path) -> None:
     missing = cli(tmp_path, "connect", "--config", str(tmp_path / "none.json"))
-    assert missing.returncode == 1
+    assert missing.returncode == 2
     assert missing.stderr.startswith(f"skillroute: {tmp_path / 'none.json'} cannot be read (No such file or directory)")
 
     with Path(__file__).open("rb") as file:

@@ -70,7 +70,7 @@ def test_operations_of_an_openapi_document_are_found(running: Up, tmp_path: Path
 
     done = cli(running.home.path, "import", str(file))
 
-    assert (done.returncode, done.stdout) == (1, "1 created, 0 updated, 0 unchanged, 1 failed\n")
+    assert (done.returncode, done.stdout) == (4, "1 created, 0 updated, 0 unchanged, 1 failed\n")
     assert (
         "lighthouse.yaml#/paths/~1lamps~1{id}/get/parameters/0/in: must be one of cookie, header, path, query"
         in done.stderr
@@ -109,7 +109,7 @@ def test_mcp_servers_are_imported_and_registered(running: Up, tmp_path: Path) ->
     shown = cli(running.home.path, "import", str(config), "--register", "--dry-run")
     done = cli(running.home.path, "import", str(config), "--register")
 
-    assert (shown.returncode, done.returncode) == (1, 1)
+    assert (shown.returncode, done.returncode) == (4, 4)
     assert "+ /stub\n" in shown.stdout
     assert "+ stub/review (prompt)\n" in shown.stdout
     for each in (shown, done):
@@ -176,5 +176,5 @@ def test_options_that_contradict_are_one_line(running: Up, tmp_path: Path) -> No
         (("--servers", str(tmp_path)), f"no such file: {tmp_path}"),
     ):
         done = cli(running.home.path, "import", *args)
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (2, "")
         assert f"skillroute: {said}" in done.stderr

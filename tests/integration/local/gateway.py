@@ -29,6 +29,7 @@ _HEALTH = {
     "dependencies": {},
 }
 _SEARCH = {
+    "query": "schedule a meeting",
     "tools": [],
     "matched_skills": [],
     "metadata": {

@@ -115,7 +115,7 @@ class TestScorecard:
         assert "    came      mail/send_mail" in done.stdout
 
     def test_worst_limits_the_requests_that_are_shown(self, run: Run) -> None:
-        assert "the worst 1 requests" in run.eval([BAD, BAD, BAD], "--worst", "1").stdout
+        assert "the worst 1 request" in run.eval([BAD, BAD, BAD], "--worst", "1").stdout
         assert "the worst" not in run.eval([BAD], "--worst", "0").stdout
 
     def test_settings_of_the_search_are_those_of_the_options(self, run: Run) -> None:

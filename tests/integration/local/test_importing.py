@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from skillroute.core.http.body import TEXTS
 from skillroute_local.client import Client, Written
@@ -157,12 +158,13 @@ class Called(Client):
     """A client that notes what it would send."""
 
     def __init__(self) -> None:
-        super().__init__("http://nobody.example")
+        super().__init__("http://nobody.example", http=httpx.Client(transport=httpx.MockTransport(self._answer)))
         self.sent: list[tuple[str, str, Any]] = []
 
-    def _call(self, method: str, path: str, body: object = None) -> Any:
-        self.sent.append((method, path, body))
-        return {"degraded": [], "results": [{"index": 0, "id": 1, "status": "created", "error": None}]}
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append((request.method, request.url.path, json.loads(request.content)))
+        result = {"index": 0, "id": 1, "status": "created", "error": None}
+        return httpx.Response(200, json={"degraded": [], "results": [result]})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skillroute_local.client import Client, execute_api_region
+from skillroute_client.connection import execute_api_region
+from skillroute_local.client import Client
 from skillroute_local.commands.shared import client_for
 from skillroute_local.errors import LocalError
 from skillroute_local.home import Home, Run
@@ -89,7 +90,7 @@ def test_requests_to_a_domain_of_ones_own_are_signed_when_asked(gateway: Gateway
     done = cli(home, "search", REQUEST["query"], "--url", gateway.url, *option, **variable, **CREDENTIALS)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("skills: no_skills\n")
+    assert done.stdout.startswith("skills: there are none, so all tools were searched\n")
 
 
 def test_credentials_are_sent_nowhere_unasked(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +122,7 @@ def test_the_one_that_runs_here_gets_no_signature(gateway: Gateway, home: Path) 
 @pytest.mark.parametrize(
     ("environment", "reason"),
     [
-        ({}, "there are no AWS credentials: set AWS_PROFILE, or "),
+        ({}, "there are no AWS credentials: set "),
         (
             {"AWS_PROFILE": "nobody"},
             "the AWS credentials cannot be had: The config profile (nobody) could not be found",
@@ -134,7 +135,7 @@ def test_without_credentials_nothing_is_sent(
 ) -> None:
     done = cli(home, "status", "--url", gateway.url, "--sign-region", REGION, **environment)
 
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"skillroute: requests must be signed, and {reason}")
     assert done.stderr.count("\n") == 1
     assert gateway.received == []
@@ -169,7 +170,7 @@ class Refusing(Gateway):
             "a.b.c",
             "Unauthorized: the token was refused: it may have expired, or be of another issuer or for another audience",
         ),
-        ({"detail": "the token has expired"}, "a.b.c", "the token has expired"),
+        ({"detail": "the token has expired", "code": "invalid_token"}, "a.b.c", "the token has expired"),
         ({"message": "Unauthorized"}, None, "Unauthorized: give a token with --token or SKILLROUTE_TOKEN"),
     ],
     ids=["by the gateway", "by a function", "without one"],
