@@ -218,7 +218,7 @@ class TestCommand:
         done = run("--skills", "1")
         assert done.exit_code == 0
         assert "zylophone" in done.stdout
-        assert "1 skills for 4 of 4 tools" in done.stdout
+        assert "1 skill for 4 of 4 tools" in done.stdout
         assert "nothing was written" in done.stdout
 
     @pytest.mark.parametrize(
