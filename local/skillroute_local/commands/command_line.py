@@ -33,6 +33,8 @@ class CommandLine(TyperGroup):
         except typer.Abort:  # a question got no answer
             show_failure("nothing was answered, and nothing was done", ExitCode.REFUSED, as_json=as_json)
             status = ExitCode.REFUSED
+        if status == ExitCode.INTERRUPTED and as_json:
+            show_failure("interrupted: what was done until then stays", ExitCode.INTERRUPTED, as_json=True)
         sys.exit(status if isinstance(status, int) else ExitCode.OK)
 
 

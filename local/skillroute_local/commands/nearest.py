@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
 from skillroute.core.errors import SkillrouteError
-from skillroute.search.model import DEFAULT_SKILL_THRESHOLD
 
 from skillroute_local.commands.output import note, print_line
 from skillroute_local.commands.search_shown import first_line
@@ -39,6 +37,8 @@ def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, A
     if not nearest:
         print_line(f"there is no {request.get('item_type', 'tool')} to find: `skillroute import` brings some in")
         return
+    from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD  # noqa: PLC0415 (most searches find something)
+
     default = DEFAULT_TOOL_THRESHOLD if mode == "semantic" else 0.0
     threshold = request.get("tool_threshold", default)
     print_line(f"{_left_out(request, answer, threshold, nearest[0].get('similarity'))} These are the nearest:")
@@ -57,6 +57,8 @@ def _left_out(request: dict[str, Any], answer: dict[str, Any], threshold: float,
     tools = f"No tool reached the tool threshold of {threshold:g}: --tool-threshold lowers it."
     if answer["metadata"]["fallback_reason"] != "no_skill_matched":
         return tools
+    from skillroute.search.model import DEFAULT_SKILL_THRESHOLD  # noqa: PLC0415 (most searches find something)
+
     least = request.get("skill_threshold", DEFAULT_SKILL_THRESHOLD)
     return f"No skill reached the skill threshold of {least:g}, so all tools were searched. {tools}"
 

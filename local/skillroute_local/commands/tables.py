@@ -68,7 +68,8 @@ def table_lines(
     titles = [column.title for column in columns]
     natural = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
     widths = natural if width is None else _narrowed(columns, natural, width)
-    lines = [] if widths is None else [_joined(titles, widths)]
+    short = [column.title for column in columns if not column.sentences]
+    lines = [_GAP.join(short) if widths is None else _joined(titles, widths)]
     for number, row in enumerate(cells):
         lines += _block(columns, row, width or 0) if widths is None else _row(columns, row, widths)
         for detail in details[number] if details else ():

@@ -37,6 +37,15 @@ def test_kinds_and_ids_are_completed(run: CommandLine, api: httpx.Client, line: 
     assert offered(run, line) == words
 
 
+def test_tools_beyond_the_first_are_found_by_their_server(
+    run: CommandLine, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(api.put("/api/v1/servers", json={"servers": [{"path": "/mail", "name": "Mail"}]}))
+    monkeypatch.setattr("skillroute_local.commands.completion._MOST", 1)  # that one is of the calendar
+    assert offered(run, "skillroute get tool ma") == ["mail/"]
+    assert offered(run, "skillroute get tool mail/s") == ["mail/send_mail"]
+
+
 def test_suggestions_that_wait_are_completed(run: CommandLine, system: System) -> None:
     ids = system.put("encode")
     system.classifier.answers["encode"] = proposing("Video")

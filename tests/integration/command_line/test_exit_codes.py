@@ -209,3 +209,20 @@ def test_logs_stay_out_of_what_a_command_shows(run: CommandLine) -> None:
 
     assert run("--verbose", "list", "tools").exit_code == 0
     assert logger.log_level == 20
+
+
+def test_130_ctrl_c(alone: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skillroute_local.commands.status.url_of", interrupted)
+    assert alone("status").exit_code == ExitCode.INTERRUPTED
+    assert alone.error("status")["code"] == "interrupted"
+
+
+def test_ctrl_c_ends_up_without_a_failure(alone: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def serving(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skillroute_local.up.up", serving)
+    assert alone("up").exit_code == ExitCode.OK

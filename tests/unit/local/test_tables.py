@@ -48,7 +48,7 @@ def test_sentences_give_way_and_end_between_words() -> None:
 
 def test_rows_are_shown_as_blocks_where_they_do_not_fit() -> None:
     lines = table_lines(COLUMNS, [("0.71", "a_name_of_more_than_twenty_letters", "What it does.")], 40)
-    assert lines == ["0.71  a_name_of_more_than_twenty_letters", "    What it does."]
+    assert lines == ["score  name", "0.71  a_name_of_more_than_twenty_letters", "    What it does."]
 
 
 def test_details_stand_below_their_row() -> None:
