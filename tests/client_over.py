@@ -11,7 +11,7 @@ from skillroute_client import AsyncSkillroute, Skillroute
 URL = "http://testserver"
 
 
-class _AppTransport(httpx.BaseTransport):
+class AppTransport(httpx.BaseTransport):
     """Asks an application; Starlette's own client is of another library than ours."""
 
     def __init__(self, app: Any) -> None:
@@ -27,7 +27,7 @@ class _AppTransport(httpx.BaseTransport):
 
 def client_over(app: Any, **options: Any) -> Skillroute:
     """Return a client of an application."""
-    http = httpx.Client(transport=_AppTransport(app))
+    http = httpx.Client(transport=AppTransport(app))
     return Skillroute(URL, **{"token": None, "sign_region": None, "http": http, **options})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -125,6 +126,14 @@ def test_a_suggestion_can_be_merged(skillroute: Skillroute, ids: dict[str, Any])
     review = skillroute.suggestions.merge(ids["suggestion"], ids["skill"])
     assert (review.skill.id, review.suggestion.status) == (ids["skill"], "merged")
     assert [s.id for s in skillroute.suggestions.list(status="merged")] == [ids["suggestion"]]
+
+
+def test_an_export_is_read_page_by_page(skillroute: Skillroute, ids: dict[str, Any]) -> None:
+    *skills, last = skillroute.export_page(kinds=["skill"], limit=1)
+    assert [json.loads(line)["id"] for line in skills] == [ids["skill"]]
+    assert json.loads(last)["kinds"] == ["skill"]
+    *_, end = skillroute.export_page(after=json.loads(last)["after"])
+    assert json.loads(end)["kind"] == "end"
 
 
 def test_how_skillroute_stands_and_any_other_call(skillroute: Skillroute) -> None:

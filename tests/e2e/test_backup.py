@@ -32,10 +32,10 @@ def test_kinds_are_chosen_and_a_file_is_not_written_over(running: Up, tmp_path: 
     assert cli(running.home.path, "export", "--kind", "skill", "-o", str(file)).returncode == 0
     assert {json.loads(line)["kind"] for line in file.read_text("utf-8").splitlines()} == {"skill", "end"}
     again = cli(running.home.path, "export", "--kind", "skill", "-o", str(file))
-    assert (again.returncode, "is there already" in again.stderr) == (1, True)
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
 
 
 def test_what_is_to_be_exported_must_be_said(running: Up) -> None:
     for args, reason in (((), "say what to export"), (("--kind", "tools"), "'tools' is none of skill, tool")):
         refused = cli(running.home.path, "export", *args)
-        assert (refused.returncode, reason in refused.stderr, refused.stdout) == (1, True, "")
+        assert (refused.returncode, reason in refused.stderr, refused.stdout) == (2, True, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from skillroute.core.errors import ConfigurationError, DatabaseUnavailable, Inva
 from skillroute_local.cli import app
 from skillroute_local.commands.exit_codes import ExitCode, exit_code_of
 from skillroute_local.errors import LocalError, Misused, Refused, Unreachable
+from skillroute_local.exporting import Exported
 
 from tests.integration.command_line.conftest import CommandLine
 
@@ -23,6 +25,7 @@ NEEDS: dict[str, tuple[str, ...] | None] = {
     "list": ("tools",),
     "delete": ("skill", "mail", "--yes"),
     "import": (__file__,),
+    "export": ("--all",),
     "eval": ("--queries", str(Path(__file__).parents[3] / "benchmarks" / "requests" / "docker.jsonl")),
     "status": (),
     "verify": (),
@@ -46,8 +49,8 @@ NEEDS: dict[str, tuple[str, ...] | None] = {
 }
 """What each command needs on its command line; None: it calls no Skillroute."""
 CALLING = [name for name, needs in NEEDS.items() if needs is not None]
-WITHOUT_JSON = {"up", "connect", "sam-env"}
-"""`up` and `connect` serve until they are stopped; what `sam-env` prints is JSON."""
+WITHOUT_JSON = {"up", "connect", "sam-env", "export"}
+"""`up` and `connect` serve until they are stopped; what `sam-env` and `export` print is JSON."""
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -112,6 +115,7 @@ def test_3_nothing_runs_here(alone: CommandLine, nothing_runs_here: Path, name: 
         (0, ("verify",)),
         (0, ("token",)),
         (0, ("suggestions", "list")),
+        (0, ("search", "letter", "--server", "mail", "--mode", "lexical")),
         (1, ("get", "skill", "nothing")),
         (1, ("get", "tool", "9999")),
         (1, ("get", "tool", "no/such")),
@@ -135,6 +139,12 @@ def test_3_nothing_runs_here(alone: CommandLine, nothing_runs_here: Path, name: 
         (2, ("delete", "skill", "nothing")),
         (2, ("import",)),
         (2, ("import", "/no/such/file")),
+        (2, ("export",)),
+        (2, ("export", "--all", "--kind", "skill")),
+        (2, ("export", "--kind", "tools")),
+        (2, ("export", "--all", "-o", __file__)),
+        (2, ("search", "x", "--registry", "--server", "s")),
+        (2, ("search", "x", "--mail", "--server", "s")),
         (2, ("eval",)),
         (2, ("skills", "propose", "--queries", "x")),
         (2, ("token", "--scope", "all")),
@@ -164,6 +174,43 @@ def test_4_an_import_that_went_in_partly(run: CommandLine, tmp_path: Path) -> No
     assert report["problems"][0].startswith("tools.jsonl:2: name: ")
     assert json.loads(whole.stdout)["changes"] == []
     assert (partly.stderr, whole.stderr) == ("", "")
+
+
+def test_an_export_is_taken_back_and_compared(run: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "backup.ndjson"
+    written = run("export", "--all", "-o", str(file))
+    taken = run("import", str(file), "--json")
+    compared = run("import", str(file), "--dry-run", "--json")
+    shown = run("import", str(file))
+
+    assert (written.exit_code, taken.exit_code, compared.exit_code, shown.exit_code) == (0, 0, 0, 0)
+    assert written.stderr.startswith("exported ")
+    end = json.loads(file.read_text("utf-8").splitlines()[-1])
+    there = {kind: {"unchanged": number} for kind, number in end["lines"].items() if number}
+    assert there
+    assert json.loads(taken.stdout)["counts"] == json.loads(compared.stdout)["counts"] == there
+    assert "tool: 0 created, 0 updated, " in shown.stdout
+
+
+def test_3_nobody_answers_an_export(run: CommandLine, tmp_path: Path) -> None:
+    done = run("export", "--all", "-o", str(tmp_path / "backup.ndjson"), "--url", "http://127.0.0.1:1")
+    assert (done.exit_code, "does not answer" in done.stderr) == (ExitCode.UNREACHABLE, True)
+
+
+def test_4_an_export_that_is_of_several_moments(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def changing(*_: Any) -> Exported:
+        return Exported(lines=Counter(tool=1), changed=["tool"])
+
+    monkeypatch.setattr("skillroute_local.exporting.export", changing)
+    done = run("export", "--all", "-o", str(tmp_path / "backup.ndjson"))
+    assert (done.exit_code, "tool changed while it was read" in done.stderr) == (ExitCode.PARTIAL, True)
+
+
+def test_servers_that_nothing_is_known_of_are_named(run: CommandLine) -> None:
+    done = run("search", "letter", "--server", "mail", "--server", "nowhere", "--mode", "lexical")
+    assert (done.exit_code, "nothing is known of nowhere" in done.stdout) == (0, True)
 
 
 def test_errors_of_the_api_keep_its_code_and_the_id_of_the_request(run: CommandLine, api: httpx.Client) -> None:

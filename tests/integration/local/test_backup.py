@@ -10,12 +10,10 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.retry import Retry
-from skillroute_local.again import Repeated
 from skillroute_local.client import Client
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Refused, Unreachable
 from skillroute_local.exporting import MOST_ROUNDS, Exported, export
 from skillroute_local.importing.compare import Change
 from skillroute_local.importing.model import Choices
@@ -28,6 +26,7 @@ from skillroute_local.line_keys import KINDS
 from tests.api.one_app import app_over
 from tests.api.routes import fill
 from tests.builders import System, lent_system
+from tests.client_over import URL, AppTransport
 from tests.conftest import fresh_database
 from tests.doubles import EdgeIndexes
 
@@ -36,20 +35,19 @@ class OverApp(Client):
     """A client of an app in this process, whose calls a test may spoil: `spoil` is called before and after each."""
 
     def __init__(self, system: System, spoil: Callable[[str], None] = lambda _: None) -> None:
-        super().__init__("http://testserver")
         self.waited: list[float] = []
-        self._repeated = Repeated(Retry(attempts=4, base_s=0.0, sleep=self.waited.append))
-        self._http = _Spoilt(app_over(system), spoil)
+        patience = Retry(attempts=4, base_s=0.0, sleep=self.waited.append)
+        super().__init__(URL, patience=patience, http=_Spoilt(app_over(system), spoil))
 
 
-class _Spoilt(TestClient):
+class _Spoilt(httpx.Client):
     def __init__(self, app: Any, spoil: Callable[[str], None]) -> None:
-        super().__init__(app, raise_server_exceptions=False)
+        super().__init__(transport=AppTransport(app))
         self._spoil = spoil
 
-    def request(self, *args: Any, **kwargs: Any) -> httpx.Response:
+    def send(self, *args: Any, **kwargs: Any) -> httpx.Response:
         self._spoil("before")
-        answer = super().request(*args, **kwargs)
+        answer = super().send(*args, **kwargs)
         self._spoil("after")
         return answer
 
@@ -223,29 +221,53 @@ def test_an_import_that_ends_early_still_says_what_it_did(system: System, other:
     assert counted(imported(OverApp(other), file)) == {"tool": {"unchanged": 100, "created": 50}}
 
 
+class Answering(Client):
+    """A client of a server that answers, or breaks the connection, as the test has it."""
+
+    def __init__(self, *answers: httpx.Response | httpx.TransportError, attempts: int = 8) -> None:
+        self.waited: list[float] = []
+        self.asked = 0
+        self._answers = iter(answers)
+        patience = Retry(attempts=attempts, base_s=0.0, sleep=self.waited.append)
+        super().__init__(URL, patience=patience, http=httpx.Client(transport=httpx.MockTransport(self._answer)))
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.asked += 1
+        answer = next(self._answers)
+        if isinstance(answer, httpx.TransportError):
+            raise answer
+        return answer
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_server_that_asks_for_a_pause_gets_it(status: int) -> None:
-    waited: list[float] = []
-    answers = iter([httpx.Response(status, headers={"Retry-After": "7"}), httpx.Response(status), httpx.Response(200)])
-    repeated = Repeated(Retry(attempts=8, base_s=0.0, sleep=waited.append))
-    assert repeated.run(lambda: next(answers), str).status_code == 200
-    assert (waited, repeated.lost) == ([7.0, 0.0], 0)
+    asks = httpx.Response(status, headers={"Retry-After": "7"})
+    client = Answering(asks, httpx.Response(status), httpx.Response(200, content=b"{}\n"))
+    assert client.export_page((), None, 1) == [b"{}"]
+    assert (client.waited, client.lost_answers) == ([7.0, 0.0], 0)
 
 
-def test_the_last_refusal_is_the_answer() -> None:
-    answers = iter([httpx.Response(503, headers={"Retry-After": "1"})] * 3)
-    repeated = Repeated(Retry(attempts=3, base_s=0.0, sleep=lambda _: None))
-    assert repeated.run(lambda: next(answers), str).status_code == 503
+def test_the_last_refusal_is_the_answer_and_attempts_are_not_multiplied() -> None:
+    client = Answering(*[httpx.Response(503, headers={"Retry-After": "1"}) for _ in range(20)], attempts=3)
+    with pytest.raises(Refused) as refused:
+        client.put("lines", [])
+    assert (refused.value.status, client.asked) == (503, 3)
 
 
 def test_a_server_that_was_never_there_is_not_waited_for() -> None:
-    def fails() -> httpx.Response:
-        raise httpx.ConnectError("refused")
+    client = Answering(httpx.ConnectError("refused"))
+    with pytest.raises(Unreachable, match="refused"):
+        client.put("lines", [])
+    assert (client.waited, client.asked) == ([], 1)
 
-    waited: list[float] = []
-    with pytest.raises(LocalError, match="refused"):
-        Repeated(Retry(attempts=8, sleep=waited.append)).run(fails, str)
-    assert waited == []
+
+def test_what_a_lost_attempt_deleted_is_deleted() -> None:
+    there, gone = httpx.Response(204), httpx.Response(404, json={"detail": "no such tool", "code": "tool_not_found"})
+    client = Answering(there, httpx.ReadError("broken"), gone, gone)
+    client.delete_item(1)
+    client.delete_item(2)
+    with pytest.raises(Refused, match="404"):
+        client.delete_item(3)
 
 
 def test_bad_lines_are_named_and_the_others_go_on(system: System, tmp_path: Path) -> None:
