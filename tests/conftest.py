@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -102,6 +103,20 @@ def _kept_event_loop() -> Iterator[None]:
     yield
     if before is not None and before is not getattr(threads_own, "_loop", None):
         asyncio.set_event_loop(before)
+
+
+@pytest.fixture(autouse=True)
+def _kept_log_level() -> Iterator[None]:
+    """Give the log back its level and stream: a command that a test runs in this process sets them for itself."""
+    from skillroute.core.observability import logger
+
+    level, handler = logger.level, cast("logging.StreamHandler[TextIO]", logger.registered_handler)
+    stream, asked = handler.stream, os.environ.get("SKILLROUTE_LOG_LEVEL")
+    yield
+    logger.setLevel(level)
+    handler.stream = stream
+    if asked is None:
+        os.environ.pop("SKILLROUTE_LOG_LEVEL", None)
 
 
 @pytest.fixture(scope="session", autouse=True)

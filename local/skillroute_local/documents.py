@@ -39,15 +39,16 @@ def _row(where: str, value: object, size: int) -> Row:
     return Row(where, value, size)
 
 
-def require_new(path: Path, *, force: bool) -> None:
+def require_new(path: Path, *, force: bool | None) -> None:
     """Raise `LocalError` where a file is there and may not be overwritten, or its folder is not.
 
-    It is called before the work whose result the file is for.
+    It is called before the work whose result the file is for. None is `force` of a command that has no such option.
     """
     if not path.parent.is_dir():
         raise Misused(f"{path} cannot be written: there is no folder {path.parent}")
     if path.exists() and not force:
-        raise Misused(f"{path} is there already: name another file, or overwrite it with --force")
+        hint = "" if force is None else ", or overwrite it with --force"
+        raise Misused(f"{path} is there already: name another file{hint}")
 
 
 def open_new(path: Path, *, force: bool = False) -> TextIO:

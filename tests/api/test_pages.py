@@ -25,9 +25,9 @@ def lists_of(system: System) -> list[str]:
 
     def is_list(path: str) -> bool:
         [content] = document["paths"][path]["get"]["responses"]["200"]["content"].values()
-        return content["schema"].get("type") == "array"
+        return content["schema"].get("type") == "array"  # an export's pages say in their last line how they go on
 
-    return [path for method, path in routes_of(app) if method == "GET" and is_list(path)]
+    return [path for method, path in routes_of(app) if method == "GET" and path != "/api/v1/export" and is_list(path)]
 
 
 def pages(client: TestClient, url: str) -> list[list[dict[str, Any]]]:

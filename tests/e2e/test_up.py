@@ -20,8 +20,8 @@ _METADATA = {
     *("strategy_used", "search_mode", "skill_ids_used", "fallback_reason", "degraded"),
     *("confidence", "confidence_first_five", "no_match", "schemas_omitted", "descriptions_cut"),
     *("stage1_skill_count", "stage2_candidate_count", "final_count"),
-    *("query_embedding_time_ms", "skill_search_time_ms", "tool_search_time_ms", "schema_load_time_ms"),
-    *("index_sync_time_ms", "total_time_ms"),
+    *("query_embedding_time_ms", "skill_search_time_ms", "tool_search_time_ms", "rerank_time_ms"),
+    *("schema_load_time_ms", "index_sync_time_ms", "total_time_ms"),
 }
 
 

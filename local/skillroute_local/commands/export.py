@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -49,13 +51,13 @@ def export(
     from skillroute_local.exporting import export as write  # noqa: PLC0415
 
     if output is not None:
-        require_new(output, force=False)
+        require_new(output, force=None)
     with (
         client_for(url, token, sign_region, patient=True) as client,
         progress_bar("{task.completed} lines") as progress,
     ):
         task = progress.add_task("exporting", total=None)
-        with output.open("xb") if output is not None else open(sys.stdout.fileno(), "wb", closefd=False) as to:
+        with _written(output) as to:
             exported = write(client, kinds, to, lambda lines: progress.advance(task, lines))
     counted = ", ".join(f"{number} {name}" for name, number in exported.lines.items())
     err.print(f"exported {counted}", highlight=False, soft_wrap=True)
@@ -67,3 +69,19 @@ def export(
             soft_wrap=True,
         )
         raise typer.Exit(ExitCode.PARTIAL)
+
+
+@contextmanager
+def _written(path: Path | None) -> Iterator[BinaryIO]:
+    """Open what is written to; a file has its name once it is whole, so that no half of one is taken for a backup."""
+    if path is None:
+        with open(sys.stdout.fileno(), "wb", closefd=False) as to:
+            yield to
+        return
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("wb") as to:
+            yield to
+        partial.rename(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -22,7 +22,7 @@ class Health(Answer):
     index_lag: int | None = None
     index_rebuilding: bool | None = None
     embedding_refused: int | None = None
-    counts: dict[str, int] | None = None
+    counts: dict[str, int | float] | None = None
     index_items: int | None = None
     index_skills: int | None = None
     index_entities: int | None = None

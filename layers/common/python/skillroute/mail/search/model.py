@@ -14,7 +14,8 @@ from skillroute.mail.model import DocKind, Importance, moment_of
 from skillroute.mail.search.cursor import WireEngine
 from skillroute.mail.text import folded, storable
 
-Mode = Literal["lexical", "semantic", "hybrid", "hybrid_rerank"]
+# In the order of tool search: `typing` takes one for the other in unions, whichever was made first.
+Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
 EngineSetting = Literal[LexicalEngineName, "shadow", "hybrid"]
 Fusion = Literal["coverage", "rrf"]
 Ranking = Literal["relevance", "recency"]
