@@ -17,6 +17,10 @@ AGAIN = frozenset({429, 502, 503, 504})
 """The statuses of which another attempt may be better: too many requests, and gateways and servers that are away."""
 
 
+_AFTER_ALL = frozenset({502, 504})
+"""Statuses of gateways, behind which the work may have been done."""
+
+
 class Repeated:
     """Counts attempts whose answer was lost, beside repeating them.
 
@@ -51,6 +55,7 @@ class Repeated:
                 self._has_answered = True
                 if error.status not in AGAIN:
                     raise
+                self.lost += error.status in _AFTER_ALL
                 raise _MayPass(error, _retry_after_s(error)) from error
             except api.Unreachable as error:
                 if not self._has_answered:

@@ -16,8 +16,8 @@ def _tool(line: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _suggestion(line: Mapping[str, Any]) -> tuple[Any, ...]:
     tool = line.get("tool")
-    name = tool.get("name") if isinstance(tool, Mapping) else line.get("tool_name")
-    return line.get("name"), name, line.get("skill_id"), line.get("created_at")
+    named = _tool(tool) if isinstance(tool, Mapping) else (line.get("tool_name"),)
+    return line.get("suggestion"), line.get("name"), *named, line.get("skill_id"), line.get("created_at")
 
 
 def _agent_name(line: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -99,6 +99,55 @@ def test_decisions_of_classifiers_and_of_people_come_back_with_who_decided(
     assert other.classify(tool)[0].decision == "human"
 
 
+def test_tools_that_are_switched_off_come_back_so_and_are_switched_on_again(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    [off, _] = system.put("off", "on")
+    system.parts.switch_item(off, LAPTOP, is_active=False)
+    lines = exported(client)
+    stored = "SELECT name, is_active, is_switched_off FROM mcp.tools ORDER BY id"
+    assert statuses(imported(other_client, lines)) == {"created"}
+    assert other.rows(stored) == system.rows(stored) == [["off", False, True], ["on", True, False]]
+    assert exported(other_client) == lines
+    # AND a line that says otherwise is an update, once
+    lines[0]["is_switched_off"] = False
+    assert [result["status"] for result in imported(other_client, lines)] == ["updated", "unchanged"]
+    assert other.rows(stored) == [["off", True, False], ["on", True, False]]
+    assert statuses(imported(other_client, lines)) == {"unchanged"}
+    [refused] = imported(other_client, [lines[0] | {"is_switched_off": "no"}])
+    assert refused["error"]["field"] == "is_switched_off"
+
+
+def test_suggestions_of_tools_of_one_name_are_of_their_servers(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    tools = [*system.put("search", server="a"), *system.put("search", server="b")]
+    system.classifier.answers["search"] = proposing("Web search")
+    system.classify(*tools)  # at the same moment
+    stored = (
+        "SELECT t.server, s.suggested_name FROM mcp.skill_suggestions s JOIN mcp.tools t ON t.id = s.source_tool_id"
+    )
+    assert sorted(system.rows(stored)) == [["a", "Web search"], ["b", "Web search"]]
+    lines = exported(client)
+    assert statuses(imported(other_client, lines)) == {"created"}
+    assert statuses([result for line in lines for result in imported(other_client, [line])]) == {"unchanged"}
+    assert sorted(other.rows(stored)) == sorted(system.rows(stored))
+
+
+def test_what_was_decided_on_the_description_of_a_deleted_skill_is_not_exported(
+    system: System, client: TestClient, other_client: TestClient
+) -> None:
+    client.post("/api/v1/skills", json={"id": "mail", "name": "Mail", "description": "Reading and sending letters."})
+    system.rows(
+        "INSERT INTO mcp.skill_suggestions (kind, suggested_name, suggested_description, target_skill_key, source, "
+        "status, reviewed_at) SELECT 'description', 'Mail', 'Mail.', key, 'llm_auto', 'rejected', now() "
+        "FROM mcp.skill_categories WHERE id = 'mail'"
+    )
+    assert len(of_kind(exported(client), "suggestion")) == 1
+    client.delete("/api/v1/skills/mail")
+    assert statuses(imported(other_client, exported(client))) <= {"created"}
+
+
 def test_an_organisation_exports_what_is_its_own(system: System) -> None:
     # GIVEN three owners of things of the same names
     suffixes = {None: "_of_all", "acme": "_of_acme", "globex": "_of_globex"}

@@ -173,7 +173,9 @@ def test_greedy_routes_lead_each_path_to_the_function_that_has_it(api: Api, say:
     # Of /skills/classify, which is a skill's path as well, only methods are missing that Flask answers itself.
     for path in sorted({path for _, path in SCOPES if path.startswith("/api/")} - {"/api/v1/skills/classify"}):
         asked = filled(path).partition("?")[0]
-        method = next(each for each in ("PATCH", "DELETE", "PUT", "POST") if each not in methods_of(path))
+        method = next((each for each in ("PATCH", "DELETE", "PUT", "POST") if each not in methods_of(path)), None)
+        if method is None:
+            continue  # it takes all of them, or one beside it does
         say(f"{method} {asked}")
         api.answered(401, method, asked, None)
         assert set(api.answered(405, method, asked, everything)) == {"detail", "code", "request_id"}

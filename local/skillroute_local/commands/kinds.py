@@ -115,6 +115,8 @@ def id_of(client: Client, kind: Kind, text: str) -> str:
     if not kind.named_by or text.isdecimal():
         return text
     where = {field: value for field, value in zip(kind.named_by, kind.names(text), strict=True) if value}
+    if not where:
+        raise Misused(f"{text!r} names no {kind.name}")
     rows, total = client.page(kind.resource, limit=5, offset=0, where=where)
     if total == 1:
         return str(rows[0]["id"])

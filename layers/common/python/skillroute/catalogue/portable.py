@@ -22,7 +22,7 @@ from skillroute.core.postgres.database import Database, Session
 
 D = TypeVar("D")
 
-_SKILLS, _CREATED = "skills", "created_at"
+_SKILLS, _CREATED, _SWITCHED_OFF = "skills", "created_at", "is_switched_off"
 
 
 class SkillsOfItems(Protocol[D]):
@@ -119,6 +119,7 @@ class _Restoring(ItemsWriting, Generic[D]):
         self._skills = skills
         self._decided: dict[int, D] = {}
         self._created: dict[int, datetime | None] = {}
+        self._switched_off: dict[int, bool] = {}
         self._refused: dict[int, FieldProblem] = {}
         self._has_news = False
 
@@ -129,6 +130,10 @@ class _Restoring(ItemsWriting, Generic[D]):
         item = super().read(index, _item_of(raw))
         assert isinstance(raw, Mapping)  # noqa: S101 (else it could not have been read)
         self._created[index] = moment(raw, _CREATED)
+        if (off := raw.get(_SWITCHED_OFF)) is not None:
+            if not isinstance(off, bool):
+                raise InvalidInput(_SWITCHED_OFF, "must be true or false")
+            self._switched_off[index] = off
         if raw.get(_SKILLS) is not None:
             try:
                 self._decided[index] = self._skills.read(raw[_SKILLS])
@@ -147,12 +152,18 @@ class _Restoring(ItemsWriting, Generic[D]):
         if (problem := self._refused.get(thing.index)) is not None:
             moved = replace(problem, field=f"{_SKILLS}.{problem.field}")
             return self.failed(thing.index, InvalidInput.of([moved]), thing)
-        # Whether its skills are the same shows in the transaction only.
-        return None if thing.index in self._decided else super().settled(thing)
+        # Whether its skills and its switch are the same shows in the transaction only.
+        is_more = thing.index in self._decided or thing.index in self._switched_off
+        return None if is_more else super().settled(thing)
 
     def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
+        org_id, names = self.caller.org_id, {thing.key.server for thing in some if thing.key.server}
+        servers = self._servers.lock(session, org_id, list(names))
         reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states])
+        switched = self._switch(session, some)
         done = super().store(session, some)
+        if switched:
+            self._servers.refresh(session, servers)
         index_of = {outcome.id: index for index, outcome in done.outcomes.items() if outcome.id is not None}
         decided = {id_: self._decided[index] for id_, index in index_of.items() if index in self._decided}
         changed = self._skills.write(session, decided, self.caller) if decided else set()
@@ -160,13 +171,26 @@ class _Restoring(ItemsWriting, Generic[D]):
             outcome = done.outcomes[thing.index]
             if thing.key in reserved:
                 done.outcomes[thing.index] = replace(outcome, status="created")
-            elif outcome.status == "unchanged" and outcome.id in changed:
+            elif outcome.status == "unchanged" and (outcome.id in changed or thing.key in switched):
                 done.outcomes[thing.index] = replace(outcome, status="updated")
-        self._has_news = bool(changed)
+        self._has_news = bool(changed or switched)
         return done
 
     def is_news(self, done: ItemsDone) -> bool:
         return self._has_news or super().is_news(done)
+
+    def _switch(self, session: Session, some: Sequence[PlacedItem]) -> set[ItemKey]:
+        """Switch items off, or no longer, as their lines say; return those that were otherwise."""
+        rows = [
+            {**thing.key._asdict(), "is_switched_off": self._switched_off[thing.index]}
+            for thing in some
+            if thing.index in self._switched_off
+        ]
+        if not rows:
+            return set()
+        return {
+            ItemKey(*row) for row in session.run("restore_switches", org_id=self.caller.org_id, rows=json.dumps(rows))
+        }
 
     def _reserve(self, session: Session, new: Sequence[PlacedItem]) -> set[ItemKey]:
         if not new:
@@ -183,12 +207,12 @@ def _item_of(raw: object) -> object:
     """Return what of a line is the item; what is no line is refused as such when it is read."""
     if not isinstance(raw, Mapping):
         return raw
-    return {name: value for name, value in raw.items() if name not in {_SKILLS, _CREATED}}
+    return {name: value for name, value in raw.items() if name not in {_SKILLS, _CREATED, _SWITCHED_OFF}}
 
 
 def _line(row: Sequence[Any]) -> dict[str, Any]:
     (_, server, type_, name, description, input_schema, output_schema, annotations, tags, metadata,
-     created_at) = row  # fmt: skip
+     is_switched_off, created_at) = row  # fmt: skip
     return {
         "server": server or None,
         "type": type_,
@@ -199,5 +223,6 @@ def _line(row: Sequence[Any]) -> dict[str, Any]:
         "annotations": annotations,
         "tags": tags,
         "metadata": metadata,
+        _SWITCHED_OFF: is_switched_off,
         _CREATED: shown_moment(created_at),
     }

@@ -4,7 +4,7 @@
 -- plan: custom
 -- A page of exactly one organisation's own, cut by rows, then by bytes, as `list_items` is.
 SELECT t.id, t.server, t.type, t.name, t.description, t.input_schema, t.output_schema, t.annotations, t.tags, t.metadata,
-       t.created_at
+       t.is_switched_off, t.created_at
 FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(
         octet_length(description) + octet_length(metadata::text) + coalesce(octet_length(input_schema::text), 0)
@@ -26,6 +26,27 @@ ORDER BY t.id
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(t.id || ':' || t.xmin, 0)::numeric), 0)
 FROM mcp.tools t WHERE t.org_id IS NOT DISTINCT FROM :org_id::text
+
+-- name: restore_switches
+-- Locked by id before they are written. What is switched on is active where its server is.
+WITH locked AS MATERIALIZED (
+    SELECT t.id, r.is_switched_off
+    FROM json_to_recordset(:rows::json) AS r (server text, type text, name text, is_switched_off boolean)
+    JOIN mcp.tools t ON t.org_id IS NOT DISTINCT FROM :org_id::text
+        AND (t.server, t.type, t.name) = (r.server, r.type, r.name)
+    WHERE t.is_switched_off <> r.is_switched_off
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
+)
+UPDATE mcp.tools t
+SET is_switched_off = l.is_switched_off, updated_at = clock_timestamp(),
+    is_active = NOT l.is_switched_off AND NOT EXISTS (
+        SELECT FROM mcp.registry_entities e
+        WHERE e.kind = 'server' AND e.org_id IS NOT DISTINCT FROM t.org_id AND e.path = '/' || t.server
+          AND NOT e.is_enabled)
+FROM locked l
+WHERE t.id = l.id
+RETURNING t.server, t.type, t.name
 
 -- name: reserve_items
 -- The rows of items that are not there yet, in the order of the call: equal results of a search are ordered by their ids,

@@ -62,7 +62,7 @@ class BatchSearch:
     replica : IndexReplica
     embedder : QueryEmbedder
         That of the search: what it embedded, it remembers.
-    default_ranking : "semantic", "lexical" or "hybrid"
+    default_ranking : "semantic", "lexical", "hybrid" or "hybrid_rerank"
         That of the search.
     most_s : float
         The most seconds that a batch takes.
@@ -124,7 +124,7 @@ class BatchSearch:
 
     def _embedded_of(self, request: SearchRequest) -> list[str]:
         ranking = self._default_ranking if request.mode is None else request.mode
-        if ranking == "hybrid":
+        if ranking in {"hybrid", "hybrid_rerank"}:
             return [request.query, *clauses(request.query)]
         return [request.query] if ranking == "semantic" else []
 

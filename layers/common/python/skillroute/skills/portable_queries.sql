@@ -77,6 +77,9 @@ FROM mcp.skill_suggestions s
 LEFT JOIN mcp.tools t ON t.id = s.source_tool_id
 LEFT JOIN mcp.skill_categories c ON c.key = s.resolved_skill_key AND c.deleted_at IS NULL
 WHERE s.org_id IS NOT DISTINCT FROM :org_id::text AND s.id > :after::bigint
+    -- What was decided on the description of a skill that is deleted since is of nothing that could be brought back.
+    AND (s.target_skill_key IS NULL OR EXISTS (
+        SELECT FROM mcp.skill_categories d WHERE d.key = s.target_skill_key AND d.deleted_at IS NULL))
 ORDER BY s.id
 LIMIT :limit::int
 
@@ -98,6 +101,7 @@ FROM json_to_recordset(:rows::json) AS r (
     created_at timestamptz)
 JOIN mcp.skill_suggestions s ON s.org_id IS NOT DISTINCT FROM :org_id::text AND s.kind = r.kind AND (
     (s.created_at = r.created_at AND s.suggested_name = r.name AND s.source_tool_name IS NOT DISTINCT FROM r.source_tool_name
+     AND s.source_tool_id IS NOT DISTINCT FROM r.source_tool_id
      AND s.target_skill_key IS NOT DISTINCT FROM r.target_skill_key)
     OR (r.status = 'pending' AND s.status = 'pending'
         AND (s.source_tool_id = r.source_tool_id OR s.target_skill_key = r.target_skill_key)))

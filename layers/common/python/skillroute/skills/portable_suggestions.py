@@ -60,7 +60,7 @@ class RestoreSuggestions(BulkWrite):
 class _Key(NamedTuple):
     kind: SuggestionKind
     name: str
-    tool: str | None
+    tool: ItemKey | str | None
     skill_id: str | None
     created_at: datetime
 
@@ -73,7 +73,11 @@ class _Incoming:
     @property
     def key(self) -> _Key:
         line = self.line
-        return _Key(line.suggestion, line.name, self.tool_name, line.skill_id, line.created_at)
+        return _Key(line.suggestion, line.name, self._tool, line.skill_id, line.created_at)
+
+    @property
+    def _tool(self) -> ItemKey | str | None:
+        return self.line.tool.key if self.line.tool is not None else self.line.tool_name
 
     @property
     def tool_name(self) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from skillroute.catalogue.text import rerank_text
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
-from skillroute.core.errors import RerankerUnavailable
+from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
 from skillroute.core.reranking.port import Reranker, no_reranker
@@ -86,7 +86,11 @@ class RegistryRerank:
         timeout_s = rerank_within_s(self._timeout_s)
         listed = [one for head in heads.values() for one in head]
         blend = blend_for("registry", reranker.name)
-        logits = reranker.logits(plan.query.text, self._texts(listed, index), timeout_s=timeout_s)
+        try:
+            texts = self._texts(listed, index)
+        except (IndexUnavailable, DatabaseUnavailable) as error:  # what was found without it is an answer
+            raise RerankerUnavailable(f"what it reads cannot be read: {error}") from error
+        logits = reranker.logits(plan.query.text, texts, timeout_s=timeout_s)
         logit_of = {(one.type, one.id): logit for one, logit in zip(listed, logits, strict=True)}
         made = {}
         for type_, head in heads.items():
