@@ -203,7 +203,7 @@ def test_a_query_is_folded() -> None:
         ({"offset": "0"}, "offset", "must be a whole number"),
         ({"ranking": "newest"}, "ranking", "must be one of relevance, recency"),
         ({"ranking": ""}, "ranking", "must be one of relevance, recency"),
-        ({"mode": "fuzzy"}, "mode", "must be one of lexical, semantic, hybrid, hybrid_rerank"),
+        ({"mode": "fuzzy"}, "mode", "must be one of semantic, lexical, hybrid, hybrid_rerank"),
         ({"mode": 1}, "mode", "must be one of"),
         ({"importance": "critical"}, "importance", "must be any of low, normal, high, urgent"),
         ({"importance": "high,critical"}, "importance", "must be any of low, normal, high, urgent"),
