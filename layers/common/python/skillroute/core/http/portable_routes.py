@@ -25,6 +25,7 @@ _LINE: dict[str, Any] = {
     "description": "A line as `GET /api/v1/export` answers it.",
     "properties": {"kind": {"type": "string", "description": f"One of {_KINDS}; of the last line, page or end."}},
     "required": ["kind"],
+    "additionalProperties": True,  # the fields of its kind
 }
 _EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {
