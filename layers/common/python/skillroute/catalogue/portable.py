@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, Unpack
@@ -160,7 +160,7 @@ class _Restoring(ItemsWriting, Generic[D]):
         org_id, names = self.caller.org_id, {thing.key.server for thing in some if thing.key.server}
         servers = self._servers.lock(session, org_id, list(names))
         reserved = self._reserve(session, [thing for thing in some if thing.key not in self._states])
-        switched = self._switch(session, some)
+        switched = self._switch(session, some, self._servers.disabled(session, servers))
         done = super().store(session, some)
         if switched:
             self._servers.refresh(session, servers)
@@ -179,7 +179,7 @@ class _Restoring(ItemsWriting, Generic[D]):
     def is_news(self, done: ItemsDone) -> bool:
         return self._has_news or super().is_news(done)
 
-    def _switch(self, session: Session, some: Sequence[PlacedItem]) -> set[ItemKey]:
+    def _switch(self, session: Session, some: Sequence[PlacedItem], disabled_servers: Iterable[str]) -> set[ItemKey]:
         """Switch items off, or no longer, as their lines say; return those that were otherwise."""
         rows = [
             {**thing.key._asdict(), "is_switched_off": self._switched_off[thing.index]}
@@ -188,9 +188,13 @@ class _Restoring(ItemsWriting, Generic[D]):
         ]
         if not rows:
             return set()
-        return {
-            ItemKey(*row) for row in session.run("restore_switches", org_id=self.caller.org_id, rows=json.dumps(rows))
-        }
+        switched = session.run(
+            "restore_switches",
+            org_id=self.caller.org_id,
+            rows=json.dumps(rows),
+            disabled_servers=sorted(disabled_servers),
+        )
+        return {ItemKey(*row) for row in switched}
 
     def _reserve(self, session: Session, new: Sequence[PlacedItem]) -> set[ItemKey]:
         if not new:

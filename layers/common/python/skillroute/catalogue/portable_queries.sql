@@ -1,4 +1,7 @@
 -- Items as lines of an export, and as they come back.
+--
+-- Owners are compared by CASE, of which a plan for the values of a run keeps one branch: `IS NOT DISTINCT FROM` finds no
+-- index, and would walk through the rows of all others.
 
 -- name: exported_items
 -- plan: custom
@@ -11,7 +14,7 @@ FROM (
         + coalesce(octet_length(output_schema::text), 0) + coalesce(octet_length(annotations::text), 0)) OVER by_id AS upto
     FROM (
         SELECT t.* FROM mcp.tools t
-        WHERE t.org_id IS NOT DISTINCT FROM :org_id::text AND t.id > :after::bigint
+        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END AND t.id > :after::bigint
         ORDER BY t.id
         LIMIT :limit::int
     ) page
@@ -25,14 +28,15 @@ ORDER BY t.id
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(t.id || ':' || t.xmin, 0)::numeric), 0)
-FROM mcp.tools t WHERE t.org_id IS NOT DISTINCT FROM :org_id::text
+FROM mcp.tools t WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END
 
 -- name: restore_switches
+-- plan: custom
 -- Locked by id before they are written. What is switched on is active where its server is.
 WITH locked AS MATERIALIZED (
     SELECT t.id, r.is_switched_off
     FROM json_to_recordset(:rows::json) AS r (server text, type text, name text, is_switched_off boolean)
-    JOIN mcp.tools t ON t.org_id IS NOT DISTINCT FROM :org_id::text
+    JOIN mcp.tools t ON CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END
         AND (t.server, t.type, t.name) = (r.server, r.type, r.name)
     WHERE t.is_switched_off <> r.is_switched_off
     ORDER BY t.id
@@ -40,10 +44,7 @@ WITH locked AS MATERIALIZED (
 )
 UPDATE mcp.tools t
 SET is_switched_off = l.is_switched_off, updated_at = clock_timestamp(),
-    is_active = NOT l.is_switched_off AND NOT EXISTS (
-        SELECT FROM mcp.registry_entities e
-        WHERE e.kind = 'server' AND e.org_id IS NOT DISTINCT FROM t.org_id AND e.path = '/' || t.server
-          AND NOT e.is_enabled)
+    is_active = NOT l.is_switched_off AND t.server <> ALL (:disabled_servers::text[])
 FROM locked l
 WHERE t.id = l.id
 RETURNING t.server, t.type, t.name

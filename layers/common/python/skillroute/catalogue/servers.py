@@ -20,8 +20,8 @@ class ServersOfItems(Protocol):
         """
         ...
 
-    def any_disabled(self, session: Session, server_ids: Sequence[int]) -> bool:
-        """Return whether one of these servers is disabled, and with it all its items."""
+    def disabled(self, session: Session, server_ids: Sequence[int]) -> set[str]:
+        """Return the names of those of these servers that are disabled, and with them all their items."""
         ...
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:

@@ -58,7 +58,7 @@ class SwitchItem:
         item = locked_item(session, item_id, caller, expected)
         if is_active is None:
             return item
-        if is_active and self._servers.any_disabled(session, servers):
+        if is_active and self._servers.disabled(session, servers):
             raise Conflict(
                 f"item {item_id} is inactive as its server {server} is disabled: enable the server first",
                 ErrorCode.SERVER_DISABLED,

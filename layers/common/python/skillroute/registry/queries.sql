@@ -44,8 +44,8 @@ WHERE kind = 'server' AND path = ANY (:paths::text[]) AND org_id IS NOT DISTINCT
 ORDER BY path COLLATE "C"
 FOR UPDATE
 
--- name: any_disabled
-SELECT EXISTS (SELECT FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[]) AND NOT is_enabled)
+-- name: disabled_servers
+SELECT path FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[]) AND NOT is_enabled
 
 -- name: lock_entities
 SELECT id FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])

@@ -111,9 +111,9 @@ class RegistryRepository:
         self._run("claim_paths" if to_register else "share_paths", org_id=org_id, paths=paths)
         return [row[0] for row in self._run("lock_servers", org_id=org_id, paths=paths)]
 
-    def any_disabled(self, entity_ids: Sequence[int]) -> bool:
-        """Return whether one of these entities is disabled."""
-        return bool(self._run("any_disabled", ids=list(entity_ids))[0][0])
+    def disabled_servers(self, server_ids: Sequence[int]) -> set[str]:
+        """Return the names, as items have them, of those of these servers that are disabled."""
+        return {path.removeprefix("/") for (path,) in self._run("disabled_servers", ids=list(server_ids))}
 
     def lock(self, entity_ids: Sequence[int]) -> None:
         """Lock entities to the end of the transaction."""

@@ -22,9 +22,9 @@ class RegisteredServers:
         """Lock an organisation's servers of these names to the end of the transaction; return their ids."""
         return RegistryRepository(session).lock_servers(org_id, names)
 
-    def any_disabled(self, session: Session, server_ids: Sequence[int]) -> bool:
-        """Return whether one of these servers is disabled, and with it all its items."""
-        return bool(server_ids) and RegistryRepository(session).any_disabled(server_ids)
+    def disabled(self, session: Session, server_ids: Sequence[int]) -> set[str]:
+        """Return the names of those of these servers that are disabled, and with them all their items."""
+        return RegistryRepository(session).disabled_servers(server_ids) if server_ids else set()
 
     def refresh(self, session: Session, server_ids: Sequence[int]) -> None:
         """Derive, within the transaction, what servers are found by."""
