@@ -17,7 +17,8 @@ def _tool(line: Mapping[str, Any]) -> tuple[Any, ...]:
 def _suggestion(line: Mapping[str, Any]) -> tuple[Any, ...]:
     tool = line.get("tool")
     named = _tool(tool) if isinstance(tool, Mapping) else (line.get("tool_name"),)
-    return line.get("suggestion"), line.get("name"), *named, line.get("skill_id"), line.get("created_at")
+    alike = line.get("skill_id"), line.get("created_at"), line.get("occurrence", 1)
+    return line.get("suggestion"), line.get("name"), *named, *alike
 
 
 def _agent_name(line: Mapping[str, Any]) -> tuple[Any, ...]:

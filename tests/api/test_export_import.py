@@ -328,3 +328,47 @@ def test_order_of_equals_is_kept(client: TestClient, other_client: TestClient, s
     assert statuses(imported(other_client, lines)) == {"created"}
     names = [tool["name"] for tool in other_client.get("/api/v1/tools").json()]
     assert names == [tool["name"] for tool in client.get("/api/v1/tools").json()]
+
+
+def test_suggestions_of_deleted_tools_of_one_name_stay_two(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    # GIVEN two decided suggestions of one moment, name and name of a tool, whose servers went with the tools
+    tools = [*system.put("search", server="a"), *system.put("search", server="b")]
+    system.classifier.answers["search"] = proposing("Web search")
+    system.classify(*tools)
+    for place, suggestion in enumerate(system.suggestions()):
+        system.parts.review_suggestions.reject(suggestion.id, f"reason {place}", LAPTOP)
+    for tool in tools:
+        system.parts.catalogue.delete(tool, LAPTOP)
+    stored = "SELECT source_tool_name, review_reason FROM mcp.skill_suggestions ORDER BY id"
+    assert system.rows(stored) == [["search", "reason 0"], ["search", "reason 1"]]
+    # WHEN they are imported, together or one by one
+    lines = exported(client)
+    assert [line["occurrence"] for line in of_kind(lines, "suggestion")] == [1, 2]
+    assert statuses(imported(other_client, lines)) == {"created"}
+    # THEN there are two, each as it was, and once more changes nothing
+    assert other.rows(stored) == system.rows(stored)
+    assert statuses([result for line in lines for result in imported(other_client, [line])]) == {"unchanged"}
+    assert exported(other_client, limit=1) == lines
+
+
+def test_an_open_suggestion_that_was_decided_since_makes_room_for_the_next(
+    system: System, client: TestClient, other: System, other_client: TestClient
+) -> None:
+    # GIVEN a copy of an open suggestion, which is decided where it came from, where another is made for its tool
+    [tool] = system.put("cut")
+    system.classifier.answers["cut"] = proposing("Films")
+    system.classify(tool)
+    assert statuses(imported(other_client, exported(client))) == {"created"}
+    system.parts.review_suggestions.reject(system.suggestions()[0].id, "silly", LAPTOP)
+    system.classifier.answers["cut"] = proposing("Video")
+    system.put("cut", description="Cuts a film into pieces.")
+    system.classify(tool)
+    # WHEN the copy is brought up to date
+    lines = exported(client)
+    assert [line["status"] for line in of_kind(lines, "suggestion")] == ["rejected", "pending"]
+    results = imported(other_client, lines)
+    # THEN it has both
+    assert [result["status"] for result in results] == ["updated", "updated", "created"]
+    assert exported(other_client) == lines

@@ -17,7 +17,9 @@ PACKAGE = Path(skillroute.__file__).parent
 
 # A condition of the caller's organisation, as the functions `mcp.*_seen_by` have it.
 _OWN_OR_GLOBAL = re.compile(r"\borg_id\s*(?:=|IN)\s*\(?:org_id|:org_id(?:::text)?\s*=")
-# Of exactly one organisation, in two branches, since "is not distinct from" finds no use for an index.
+# Of exactly one organisation: "is not distinct from" finds no use for an index, so exports, planned for the values of a
+# run, have this, and others two branches.
+_OWN = re.compile(r"CASE WHEN :org_id::text IS NULL THEN (\w+)\.org_id IS NULL ELSE \1\.org_id = :org_id::text END")
 _BY_HAND = ["item_states", "message_states", "upsert_items"]
 
 
@@ -55,7 +57,14 @@ def test_every_statement_prepares(database_url: str) -> None:
 
 def test_what_a_caller_sees_is_spelled_in_one_place() -> None:
     """Reads start from a function `mcp.*_seen_by`, so that none of them can leave the condition out."""
-    assert [name for name in queries.names() if _OWN_OR_GLOBAL.search(queries.statement(name))] == _BY_HAND
+    others = {name: _OWN.sub("", queries.statement(name)) for name in queries.names()}
+    assert [name for name, text in others.items() if _OWN_OR_GLOBAL.search(text)] == _BY_HAND
+
+
+def test_what_is_compared_by_case_is_planned_for_the_values_of_a_run() -> None:
+    compared = [name for name in queries.names() if _OWN.search(queries.statement(name))]
+    assert compared
+    assert {queries.plan_cache_mode(name) for name in compared} == {"force_custom_plan"}
 
 
 def test_postgresql_sees_through_what_a_caller_sees(database_url: str) -> None:

@@ -1,9 +1,12 @@
 -- Mail as lines of an export, and who had acknowledged what as it comes back.
+--
+-- Owners are compared by CASE, of which a plan for the values of a run keeps one branch: `IS NOT DISTINCT FROM` finds no
+-- index, and would walk through the rows of all others.
 
 -- name: exported_projects
 -- plan: custom
 SELECT p.id, p.key, p.name, p.description FROM mcp.mail_projects p
-WHERE p.org_id IS NOT DISTINCT FROM :org_id::text AND p.id > :after::bigint
+WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END AND p.id > :after::bigint
 ORDER BY p.id
 LIMIT :limit::int
 
@@ -13,7 +16,7 @@ SELECT p.id, p.key, p.name, p.description,
        ARRAY(SELECT j.key FROM mcp.mail_product_projects l JOIN mcp.mail_projects j ON j.id = l.project_id
              WHERE l.product_id = p.id ORDER BY j.id)
 FROM mcp.mail_products p
-WHERE p.org_id IS NOT DISTINCT FROM :org_id::text AND p.id > :after::bigint
+WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END AND p.id > :after::bigint
 ORDER BY p.id
 LIMIT :limit::int
 
@@ -23,7 +26,7 @@ SELECT a.id, a.name, a.description, a.contact,
        ARRAY(SELECT j.key FROM mcp.mail_memberships m JOIN mcp.mail_projects j ON j.id = m.project_id
              WHERE m.agent_id = a.id ORDER BY j.id)
 FROM mcp.mail_agents a
-WHERE a.org_id IS NOT DISTINCT FROM :org_id::text AND a.id > :after::bigint
+WHERE CASE WHEN :org_id::text IS NULL THEN a.org_id IS NULL ELSE a.org_id = :org_id::text END AND a.id > :after::bigint
 ORDER BY a.id
 LIMIT :limit::int
 
@@ -36,7 +39,7 @@ FROM (
     SELECT id, row_number() OVER by_id AS nth, sum(octet_length(body) + octet_length(subject)) OVER by_id AS upto
     FROM (
         SELECT m.* FROM mcp.mail_messages m
-        WHERE m.org_id IS NOT DISTINCT FROM :org_id::text AND m.id > :after::bigint
+        WHERE CASE WHEN :org_id::text IS NULL THEN m.org_id IS NULL ELSE m.org_id = :org_id::text END AND m.id > :after::bigint
         ORDER BY m.id
         LIMIT :limit::int
     ) page
@@ -53,25 +56,25 @@ ORDER BY m.id
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it, here and below.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(p.id || ':' || p.xmin, 0)::numeric), 0)
-FROM mcp.mail_projects p WHERE p.org_id IS NOT DISTINCT FROM :org_id::text
+FROM mcp.mail_projects p WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END
 
 -- name: version_of_products
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(p.id || ':' || p.xmin || ':' || coalesce(l.project_id || '.' || l.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_products p LEFT JOIN mcp.mail_product_projects l ON l.product_id = p.id
-WHERE p.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE CASE WHEN :org_id::text IS NULL THEN p.org_id IS NULL ELSE p.org_id = :org_id::text END
 
 -- name: version_of_mail_agents
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(a.id || ':' || a.xmin || ':' || coalesce(m.project_id || '.' || m.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_agents a LEFT JOIN mcp.mail_memberships m ON m.agent_id = a.id
-WHERE a.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE CASE WHEN :org_id::text IS NULL THEN a.org_id IS NULL ELSE a.org_id = :org_id::text END
 
 -- name: version_of_messages
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(m.id || ':' || m.xmin || ':' || coalesce(r.agent_id || '.' || r.xmin, ''), 0)::numeric), 0)
 FROM mcp.mail_messages m LEFT JOIN mcp.mail_recipients r ON r.message_id = m.id
-WHERE m.org_id IS NOT DISTINCT FROM :org_id::text
+WHERE CASE WHEN :org_id::text IS NULL THEN m.org_id IS NULL ELSE m.org_id = :org_id::text END
 
 -- name: restore_acknowledgements
 UPDATE mcp.mail_recipients o SET acknowledged_at = r.acknowledged_at

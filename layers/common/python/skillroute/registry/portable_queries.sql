@@ -1,4 +1,7 @@
 -- Servers and agents as lines of an export.
+--
+-- Owners are compared by CASE, of which a plan for the values of a run keeps one branch: `IS NOT DISTINCT FROM` finds no
+-- index, and would walk through the rows of all others.
 
 -- name: exported_entities
 -- plan: custom
@@ -9,7 +12,7 @@ FROM (
     FROM (
         SELECT * FROM (
             SELECT e.id, e.document, row_number() OVER (ORDER BY e.path COLLATE "C") AS nth FROM mcp.registry_entities e
-            WHERE e.org_id IS NOT DISTINCT FROM :org_id::text AND e.kind = :kind
+            WHERE CASE WHEN :org_id::text IS NULL THEN e.org_id IS NULL ELSE e.org_id = :org_id::text END AND e.kind = :kind
         ) numbered
         WHERE nth > :after::bigint
         ORDER BY nth
@@ -25,4 +28,5 @@ ORDER BY page.nth
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(e.id || ':' || e.xmin, 0)::numeric), 0)
-FROM mcp.registry_entities e WHERE e.org_id IS NOT DISTINCT FROM :org_id::text AND e.kind = :kind
+FROM mcp.registry_entities e
+WHERE CASE WHEN :org_id::text IS NULL THEN e.org_id IS NULL ELSE e.org_id = :org_id::text END AND e.kind = :kind

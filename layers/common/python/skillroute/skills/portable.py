@@ -132,9 +132,7 @@ class _Skills(Writing[_Incoming, Done[Outcome], Outcome]):
         done: Done[Outcome] = Done()
         for thing in some:
             done.outcomes[thing.index] = Outcome(thing.index, self._store(session, thing, now.get(thing.skill.id)))
-        created = [
-            {"key": thing.skill.key, "created_at": iso(thing.created_at)} for thing in some if thing.created_at
-        ]  # fmt: skip
+        created = [{"key": thing.skill.key, "created_at": iso(thing.created_at)} for thing in new if thing.created_at]
         session.run("set_skill_created", rows=json.dumps(created))
         return done
 

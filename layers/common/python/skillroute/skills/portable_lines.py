@@ -96,7 +96,14 @@ class NamedTool(BaseModel):
 
 
 class SuggestionLine(BaseModel):
-    """A suggestion as a line has it; `tool` is null once its tool is gone, and `tool_name` stays."""
+    """A suggestion as a line has it; `tool` is null once its tool is gone, and `tool_name` stays.
+
+    Attributes
+    ----------
+    occurrence : int
+        Of several that are alike in kind, name, tool, skill and moment, which one it is, from 1: where tools of one
+        name on two servers are deleted, nothing else tells their suggestions apart.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -113,6 +120,7 @@ class SuggestionLine(BaseModel):
     reviewed_by: Annotated[str, StringConstraints(max_length=255)] | None = None
     review_reason: _Text | None = None
     created_at: AwareDatetime
+    occurrence: Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)] = 1
     reviewed_at: AwareDatetime | None = None
 
     @model_validator(mode="after")

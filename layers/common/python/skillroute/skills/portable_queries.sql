@@ -1,4 +1,7 @@
 -- Skills, suggestions and what was decided on items, as lines of an export, and as they come back.
+--
+-- Owners are compared by CASE, of which a plan for the values of a run keeps one branch: `IS NOT DISTINCT FROM` finds no
+-- index, and would walk through the rows of all others.
 
 -- name: exported_skills
 -- plan: custom
@@ -7,7 +10,7 @@ SELECT nth, id, name, description, keywords, examples, parent_domain, is_active,
 FROM (
     SELECT c.*, row_number() OVER (ORDER BY c.created_at, c.key) AS nth
     FROM mcp.skill_categories c
-    WHERE c.org_id IS NOT DISTINCT FROM :org_id::text AND c.deleted_at IS NULL
+    WHERE CASE WHEN :org_id::text IS NULL THEN c.org_id IS NULL ELSE c.org_id = :org_id::text END AND c.deleted_at IS NULL
 ) numbered
 WHERE nth > :after::bigint
 ORDER BY nth
@@ -17,7 +20,8 @@ LIMIT :limit::int
 -- plan: custom
 -- The transaction that wrote a row is another one after each write of it.
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(c.key || ':' || c.xmin, 0)::numeric), 0)
-FROM mcp.skill_categories c WHERE c.org_id IS NOT DISTINCT FROM :org_id::text AND c.deleted_at IS NULL
+FROM mcp.skill_categories c
+WHERE CASE WHEN :org_id::text IS NULL THEN c.org_id IS NULL ELSE c.org_id = :org_id::text END AND c.deleted_at IS NULL
 
 -- name: set_skill_created
 -- plan: custom
@@ -39,11 +43,12 @@ WHERE t.id = ANY (:ids::bigint[])
 -- name: version_of_decisions
 -- plan: custom
 SELECT (SELECT count(*) || '-' || coalesce(sum(hashtextextended(a.id || ':' || a.xmin, 0)::numeric), 0)
-        FROM mcp.tool_skill_assignments a WHERE a.owner = coalesce(:org_id::text, ''))
+        FROM mcp.tool_skill_assignments a JOIN mcp.tools t ON t.id = a.tool_id
+        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END)
     || '.' ||
        (SELECT count(*) || '-' || coalesce(sum(hashtextextended(r.tool_id || ':' || r.xmin, 0)::numeric), 0)
         FROM mcp.tool_classifications r JOIN mcp.tools t ON t.id = r.tool_id
-        WHERE t.org_id IS NOT DISTINCT FROM :org_id::text)
+        WHERE CASE WHEN :org_id::text IS NULL THEN t.org_id IS NULL ELSE t.org_id = :org_id::text END)
     || '.' ||
        (SELECT count(*) || '-' || coalesce(sum(hashtextextended(o.key, 0)::numeric), 0)
         FROM mcp.outbox o WHERE o.queue = 'classify' AND o.org_id = coalesce(:org_id::text, ''))
@@ -70,42 +75,86 @@ ON CONFLICT (tool_id) DO UPDATE SET
 
 -- name: exported_suggestions
 -- plan: custom
+-- With which one it is of those that are alike in all that identifies a suggestion: a tool's server goes with the tool.
+WITH page AS MATERIALIZED (
+    SELECT s.* FROM mcp.skill_suggestions s
+    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END AND s.id > :after::bigint
+        -- What was decided on the description of a skill that is deleted since is of nothing that could be brought back.
+        AND (s.target_skill_key IS NULL OR EXISTS (
+            SELECT FROM mcp.skill_categories d WHERE d.key = s.target_skill_key AND d.deleted_at IS NULL))
+    ORDER BY s.id
+    LIMIT :limit::int
+), counted AS (
+    SELECT s.id, row_number() OVER (
+        PARTITION BY s.created_at, s.kind, s.suggested_name, s.source_tool_id, s.source_tool_name, s.target_skill_key
+        ORDER BY s.id) AS occurrence
+    FROM mcp.skill_suggestions s
+    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+        AND s.created_at IN (SELECT page.created_at FROM page)
+)
 SELECT s.id, s.kind, s.suggested_name, s.suggested_description, t.server, t.type, t.name, s.source_tool_name,
-       s.target_skill_key, s.reasoning, s.source, s.status, c.key, s.reviewed_by, s.review_reason, s.created_at,
-       s.reviewed_at
-FROM mcp.skill_suggestions s
+       s.target_skill_key, n.occurrence, s.reasoning, s.source, s.status, c.key, s.reviewed_by, s.review_reason,
+       s.created_at, s.reviewed_at
+FROM page s
+JOIN counted n ON n.id = s.id
 LEFT JOIN mcp.tools t ON t.id = s.source_tool_id
 LEFT JOIN mcp.skill_categories c ON c.key = s.resolved_skill_key AND c.deleted_at IS NULL
-WHERE s.org_id IS NOT DISTINCT FROM :org_id::text AND s.id > :after::bigint
-    -- What was decided on the description of a skill that is deleted since is of nothing that could be brought back.
-    AND (s.target_skill_key IS NULL OR EXISTS (
-        SELECT FROM mcp.skill_categories d WHERE d.key = s.target_skill_key AND d.deleted_at IS NULL))
 ORDER BY s.id
-LIMIT :limit::int
 
 -- name: version_of_suggestions
 -- plan: custom
 SELECT count(*) || '-' || coalesce(sum(hashtextextended(s.id || ':' || s.xmin, 0)::numeric), 0)
-FROM mcp.skill_suggestions s WHERE s.org_id IS NOT DISTINCT FROM :org_id::text
+FROM mcp.skill_suggestions s WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
 
 -- name: stored_suggestions
 -- plan: custom
--- What is stored of suggestions: the same one is of the same moment, name and tool; else the one that is open for the same
--- tool, or of the same skill's description, of which there is one at most.
-SELECT DISTINCT ON (r.place)
-       r.place, s.id, s.kind, s.suggested_name, s.suggested_description, s.source_tool_id, s.source_tool_name,
+-- What is stored of suggestions: the one that is open for the same tool, or of the same skill's description, of which there
+-- is one at most; else the same one, which is of the same moment, name and tool, and as many before it are alike.
+WITH r AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(:rows::json) AS r (
+        place int, kind text, name text, source_tool_id bigint, source_tool_name text, target_skill_key text, status text,
+        created_at timestamptz, occurrence int)
+), alike AS (
+    SELECT s.*, row_number() OVER (
+        PARTITION BY s.created_at, s.kind, s.suggested_name, s.source_tool_id, s.source_tool_name, s.target_skill_key
+        ORDER BY s.id) AS occurrence
+    FROM mcp.skill_suggestions s
+    WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+        AND s.created_at IN (SELECT r.created_at FROM r)
+), same AS MATERIALIZED (
+    SELECT r.place, s.id
+    FROM r
+    JOIN alike s
+      ON s.created_at = r.created_at AND s.kind = r.kind AND s.suggested_name = r.name AND s.occurrence = r.occurrence
+     AND s.source_tool_id IS NOT DISTINCT FROM r.source_tool_id
+     AND s.source_tool_name IS NOT DISTINCT FROM r.source_tool_name
+     AND s.target_skill_key IS NOT DISTINCT FROM r.target_skill_key
+), open AS (
+    SELECT r.place, s.id
+    FROM r
+    JOIN mcp.skill_suggestions s ON s.status = 'pending' AND s.kind = 'new_skill' AND s.source_tool_id = r.source_tool_id
+    WHERE r.status = 'pending' AND r.kind = 'new_skill'
+    UNION ALL
+    SELECT r.place, s.id
+    FROM r
+    JOIN mcp.skill_suggestions s
+      ON s.status = 'pending' AND s.kind = 'description' AND s.target_skill_key = r.target_skill_key
+    WHERE r.status = 'pending' AND r.kind = 'description'
+), found AS (
+    SELECT place, id, false AS is_open FROM same
+    UNION ALL
+    -- One that was open when another line was made of it, which says how it was decided, is that line's.
+    SELECT o.place, o.id, true FROM open o
+    WHERE NOT EXISTS (SELECT FROM same WHERE same.id = o.id AND same.place <> o.place)
+)
+SELECT DISTINCT ON (f.place)
+       f.place, s.id, s.kind, s.suggested_name, s.suggested_description, s.source_tool_id, s.source_tool_name,
        s.target_skill_key, s.reasoning, s.source, s.status, s.resolved_skill_key, s.reviewed_by, s.review_reason,
        s.created_at, s.reviewed_at
-FROM json_to_recordset(:rows::json) AS r (
-    place int, kind text, name text, source_tool_id bigint, source_tool_name text, target_skill_key text, status text,
-    created_at timestamptz)
-JOIN mcp.skill_suggestions s ON s.org_id IS NOT DISTINCT FROM :org_id::text AND s.kind = r.kind AND (
-    (s.created_at = r.created_at AND s.suggested_name = r.name AND s.source_tool_name IS NOT DISTINCT FROM r.source_tool_name
-     AND s.source_tool_id IS NOT DISTINCT FROM r.source_tool_id
-     AND s.target_skill_key IS NOT DISTINCT FROM r.target_skill_key)
-    OR (r.status = 'pending' AND s.status = 'pending'
-        AND (s.source_tool_id = r.source_tool_id OR s.target_skill_key = r.target_skill_key)))
-ORDER BY r.place, (s.status = 'pending' AND r.status = 'pending') DESC, s.id
+FROM found f
+JOIN mcp.skill_suggestions s ON s.id = f.id
+WHERE CASE WHEN :org_id::text IS NULL THEN s.org_id IS NULL ELSE s.org_id = :org_id::text END
+ORDER BY f.place, f.is_open DESC
 
 -- name: restore_new_suggestions
 -- In the order of the call: suggestions are listed by their ids.

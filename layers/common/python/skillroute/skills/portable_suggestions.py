@@ -63,6 +63,7 @@ class _Key(NamedTuple):
     tool: ItemKey | str | None
     skill_id: str | None
     created_at: datetime
+    occurrence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class _Incoming:
     @property
     def key(self) -> _Key:
         line = self.line
-        return _Key(line.suggestion, line.name, self._tool, line.skill_id, line.created_at)
+        return _Key(line.suggestion, line.name, self._tool, line.skill_id, line.created_at, line.occurrence)
 
     @property
     def _tool(self) -> ItemKey | str | None:
@@ -96,7 +97,7 @@ class _Known:
 class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
     noun = "line"
     most = MOST_LINES
-    identity = ("created_at", "moment, name and tool")
+    identity = ("created_at", "moment, name, tool and occurrence")
     outcome_type = Outcome
     metrics: ClassVar = (Metric.SKILL_LINES_WRITTEN, Metric.SKILL_LINES_FAILED)
 
@@ -203,6 +204,7 @@ def _row(thing: _Incoming, known: _Known) -> dict[str, Any]:
         "reviewed_by": line.reviewed_by,
         "review_reason": line.review_reason,
         "created_at": iso(line.created_at),
+        "occurrence": line.occurrence,
         "reviewed_at": iso(line.reviewed_at),
     }
 
@@ -215,8 +217,8 @@ def _comparable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(row: Sequence[Any]) -> dict[str, Any]:
-    (_, kind, name, description, server, type_, tool, tool_name, target, reasoning, source, status, resolved,
-     reviewed_by, review_reason, created_at, reviewed_at) = row  # fmt: skip
+    (_, kind, name, description, server, type_, tool, tool_name, target, occurrence, reasoning, source, status,
+     resolved, reviewed_by, review_reason, created_at, reviewed_at) = row  # fmt: skip
     return {
         "suggestion": kind,
         "name": name,
@@ -231,5 +233,6 @@ def _line(row: Sequence[Any]) -> dict[str, Any]:
         "reviewed_by": reviewed_by,
         "review_reason": review_reason,
         "created_at": shown_moment(created_at),
+        "occurrence": occurrence,
         "reviewed_at": shown_moment(reviewed_at),
     }
