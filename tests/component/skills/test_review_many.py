@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from skillroute.core.answer_size import on_the_way
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import Conflict, DatabaseUnavailable, InvalidInput
+from skillroute.core.errors import Conflict, DatabaseUnavailable, InvalidInput, OutcomeUnknown
+from skillroute.skills.group_decisions import DecisionOutcome, GroupDecision, ReviewAction
 from skillroute.skills.model import AssignmentSource
-from skillroute.skills.review_many import DecisionOutcome, GroupDecision, ReviewAction, ReviewMany
+from skillroute.skills.review_answers import DecisionResult
+from skillroute.skills.review_many import ReviewMany
 from skillroute.skills.suggestions import SuggestionGroup, SuggestionStatus
 
 from tests.builders import System, of_org
@@ -309,6 +313,36 @@ def test_decisions_for_which_there_is_no_time_are_not_begun(system: System) -> N
     assert len(system.suggestions()) == 1
 
 
+def test_decisions_for_which_the_answer_has_no_room_are_not_begun(system: System) -> None:
+    suggested(system, "cut", name="Video")
+    suggested(system, "mix", name="Audio")
+    parts = system.parts
+    small = ReviewMany(parts.database, parts.prepare_skill, parts.review_suggestions, room=2_000)
+    # GIVEN a decision whose errors take the room that there is
+    nobodys = [*range(1000, 1010)]
+    first, second = small([reject(ids=nobodys), reject("Video")], ADMIN)
+    # THEN it is answered whole, and the next one is not begun
+    assert set(codes(first).values()) == {"suggestion_not_found"}
+    assert second.error is not None and second.error.code == "not_begun"
+    assert len(system.suggestions()) == 2
+    # AND decisions that leave room are all carried out
+    assert [one.error for one in small([reject("Video"), reject("Audio")], ADMIN)] == [None, None]
+
+
+def test_an_answer_takes_no_more_than_was_counted(system: System) -> None:
+    system.create("media", description='Says "cut" \\ "mix". ' * 20, keywords=["film"], examples=["cut"])
+    largest = 2**63 - 1
+    suggested(system, "cut", name="Video")
+    [one] = system.suggestions()
+    outcomes = [
+        *review(system, merge("Video", into="media"), reject("Nothing"), reject(ids=[*range(largest - 50, largest)])),
+        DecisionOutcome(merge("Video", into="media"), decided=[replace(one, id=largest, source_tool_id=largest)] * 100),
+    ]
+    for outcome in outcomes:
+        shown = on_the_way(DecisionResult.of(100, outcome).model_dump_json().encode())
+        assert shown <= outcome.answer_bytes <= 2 * shown + 2_000
+
+
 def test_a_call_has_a_hundred_decisions_at_most(system: System) -> None:
     with pytest.raises(InvalidInput, match="101 decisions; at most 100"):
         review(system, *[reject("Video")] * 101)
@@ -327,3 +361,41 @@ def test_descriptions_are_decided_on_by_their_ids(system: System) -> None:
     approved, rejected = review(system, approve(ids=[one]), reject(ids=[other]))
     assert approved.skill is not None and approved.skill.description == "Cutting and joining films."
     assert [one.status for one in rejected.decided] == ["rejected"]
+
+
+def _described(system: System, *skills: str) -> list[int]:
+    ids = []
+    for skill in skills:
+        system.create(skill)
+        system.chat.reply = {"description": f"Whatever is about {skill}."}
+        ids.append(system.parts.describe_skill(skill, LAPTOP).id)
+    return ids
+
+
+def test_descriptions_that_there_is_no_time_for_are_not_begun(system: System) -> None:
+    ids = _described(system, "media", "film", "sound")
+    parts, now = system.parts, [0.0]
+
+    def a_second_each() -> None:
+        now[0] += 0.5  # of two transactions: what is read, and what is written
+
+    system.database.before_transact = a_second_each
+    review_many = ReviewMany(
+        parts.database, parts.prepare_skill, parts.review_suggestions, within_s=1.0, clock=lambda: now[0]
+    )
+    [outcome] = review_many([approve(ids=ids)], ADMIN)
+    assert 0 < len(outcome.decided) < 3
+    assert set(codes(outcome).values()) == {"not_begun"}
+    assert {one.id for one in outcome.decided} | outcome.failed.keys() == set(ids)
+
+
+def test_of_a_description_whose_commit_is_not_known_nobody_says_that_it_was_not_begun(system: System) -> None:
+    ids = _described(system, "media", "film", "sound")
+
+    def lost() -> None:
+        raise OutcomeUnknown("the connection was lost")
+
+    system.database.before_transact = _after(1, lost)
+    [outcome] = review(system, approve(ids=ids))
+    assert [one.id for one in outcome.decided] == ids[:1]
+    assert codes(outcome) == {ids[1]: "outcome_unknown", ids[2]: "not_begun"}

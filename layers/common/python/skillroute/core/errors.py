@@ -10,7 +10,7 @@ SkillrouteError
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
-    ├── NotBegun                  there was no time left for it
+    ├── NotBegun                  there was no time or room left for it
     ├── DatabaseUnavailable       PostgreSQL cannot be reached (core/postgres/refusals.py tells the ways apart)
     │   └── OutcomeUnknown        ... and it is not known whether a change was stored
     ├── EmbeddingUnavailable      the embedding model cannot be reached or failed
@@ -193,10 +193,10 @@ class DependencyUnavailable(SkillrouteError):
 
 
 class NotBegun(DependencyUnavailable):
-    """One of many things that a call asked for was not begun: the others took the time that there is."""
+    """One of many things that a call asked for was not begun: the others took the time, or the room of the answer."""
 
     code = ErrorCode.NOT_BEGUN
-    public_message = "there was no time left for it in this call: send it again"
+    public_message = "there was no time or room left for it in this call: send it again"
 
 
 class DatabaseUnavailable(DependencyUnavailable):

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.core.http.item_errors import ItemError
 from skillroute.skills.answers import SkillOut
+from skillroute.skills.group_decisions import DecisionOutcome, ReviewAction
 from skillroute.skills.model import AssignmentSource
-from skillroute.skills.review_many import DecisionOutcome, ReviewAction
 from skillroute.skills.suggestions import SuggestionGroup, SuggestionKind
 
 ReviewedStatus = Literal["approved", "rejected", "merged", "failed"]

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, mo
 from skillroute.core.errors import InvalidInput
 from skillroute.core.http.bulk_answers import bare_list_of
 from skillroute.core.text_fields import SnakeCase, Text
+from skillroute.skills.group_decisions import MAX_SUGGESTIONS, GroupDecision, ReviewAction
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
-from skillroute.skills.review_many import MAX_DECISIONS, MAX_SUGGESTIONS, GroupDecision, ReviewAction
+from skillroute.skills.review_many import MAX_DECISIONS
 
 _SHOWN = frozenset({"tool_count", "is_embedded", "refusal", "created_at", "updated_at"})
 """Of a skill, what only answers have beside its id and organisation."""
