@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.errors import StatementRejected
 from skillroute.search.batch import MOST_SEARCHES
+from skillroute.search.search import ToolSearch
 
 from tests.builders import System
 
@@ -77,6 +79,19 @@ def test_what_is_not_reached_is_503_shaped(filled: TestClient, system: System, m
     [result] = asked(filled, {"query": "a meeting"})["results"]
     assert (result["answer"], result["error"]["status"], result["error"]["code"]) == (None, 503, "not_begun")
     assert "send it again" in result["error"]["detail"]
+
+
+def test_what_postgresql_says_of_a_statement_is_in_the_log_alone(
+    filled: TestClient, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(*_: object) -> None:
+        raise StatementRejected("permission denied for table tools", state="42501", constraint=None)
+
+    monkeypatch.setattr(ToolSearch, "search", refused)
+    [result] = asked(filled, {"query": "a meeting"})["results"]
+    error = {"status": 500, "code": "internal_error", "detail": "Internal Server Error"}
+    assert result == {"answer": None, "error": error}
+    assert "permission denied" in caplog.text
 
 
 def test_the_format_of_mcp_is_ready_for_a_model(filled: TestClient) -> None:

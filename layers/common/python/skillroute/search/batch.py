@@ -14,6 +14,7 @@ from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
 from skillroute.core.time_left import at_most_s
@@ -156,6 +157,8 @@ class BatchSearch:
         try:
             answer = self._search.over(lent, taken=SEARCH_BYTES - room).search(request, caller)
         except SkillrouteError as error:
+            if error.code is ErrorCode.INTERNAL_ERROR:
+                logger.exception("search of a batch failed")
             return error
         shown = in_format(request, answer)
         return Answered(shown.__pydantic_serializer__.to_json(shown), answer.metadata)

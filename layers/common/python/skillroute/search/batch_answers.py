@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core import outage
-from skillroute.core.encodable import encodable
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import DependencyUnavailable, InvalidInput, SkillrouteError
 from skillroute.core.http.docs import FieldProblem
-from skillroute.core.http.errors import STATUS_OF, first_problems, problem, shortened
+from skillroute.core.http.errors import STATUS_OF, first_problems, problem
 from skillroute.core.json_input import validated
+from skillroute.core.public_errors import public_sentence
 from skillroute.search.batch import MOST_SEARCHES, Answered, BatchResult, NotReached
 from skillroute.search.explained import DetailedSearchResponse, LimitedSearchResponse
 from skillroute.search.mcp_format import McpSearchResponse
@@ -97,7 +97,7 @@ def _error(number: int, result: NotReached | SkillrouteError) -> SearchError:
         code = ErrorCode.NOT_BEGUN
         return SearchError(status=code.status, code=code.value, detail=_LACKED[result.lacked])
     status = next((status for type_, status in STATUS_OF if isinstance(result, type_)), 500)
-    detail: Any = encodable(shortened(str(result)))
+    detail: Any = public_sentence(result)
     if isinstance(result, InvalidInput):
         place: list[str | int] = ["body", "searches", number]
         problems = [
@@ -106,5 +106,4 @@ def _error(number: int, result: NotReached | SkillrouteError) -> SearchError:
         detail = first_problems(problems)
     elif isinstance(result, DependencyUnavailable):
         outage.note(result)
-        detail = result.public_message
     return SearchError(status=status, code=result.code.value, detail=detail)
