@@ -28,8 +28,7 @@ def check_browsers_ask_beforehand_without_a_token_where_pages_may(stack: Stack) 
     if not stack.parameters["CorsAllowOrigins"]:
         assert not open_ones
         return
-    beside = {key: route for key, route in _routes(stack).items() if key not in OPEN}
-    paths = {key.partition(" ")[2]: route for key, route in beside.items()}
+    paths = {key.partition(" ")[2]: route for key, route in _routes(stack).items()}
     assert {key.partition(" ")[2]: route["Target"] for key, route in open_ones.items()} == {
         path: route["Target"] for path, route in paths.items()
     }
@@ -37,7 +36,7 @@ def check_browsers_ask_beforehand_without_a_token_where_pages_may(stack: Stack) 
         assert route["AuthorizationType"] == "NONE", key
         assert not {"AuthorizerId", "AuthorizationScopes"} & route.keys(), key
     for function in FUNCTIONS:
-        for request in served(function) - OPEN:
+        for request in served(function):
             path = request.partition(" ")[2].replace("{}", "1")
             taken = route_of("OPTIONS", path, routes=every)
             assert taken, path
