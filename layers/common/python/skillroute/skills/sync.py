@@ -50,11 +50,13 @@ class SyncSkills(BulkWrite):
 
         Without `is_active` the state of a skill that is there stays, and a new one is active.
         """
-        return self._carry_out(_Skills(self._database, self._embedder, caller), skills, dry_run=dry_run)
+        return self._carry_out(SkillsWriting(self._database, self._embedder, caller), skills, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
-class _Incoming:
+class PlacedSkill:
+    """A skill as it was read, and its place in the call."""
+
     index: int
     new: NewSkill
     is_active: bool | None
@@ -69,7 +71,9 @@ class _Incoming:
         return same and self.is_active in {None, skill.is_active}
 
 
-class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
+class SkillsWriting(Writing[PlacedSkill, Done[SkillOutcome], SkillOutcome]):
+    """A call that writes skills."""
+
     noun = "skill"
     most = MAX_SKILLS_OF_CALL
     identity = ("id", "id")
@@ -86,7 +90,7 @@ class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
     def warnings(self, raw: object) -> Sequence[FieldProblem]:
         return SKILL_FIELDS.warnings(raw)
 
-    def read(self, index: int, raw: object) -> _Incoming:
+    def read(self, index: int, raw: object) -> PlacedSkill:
         if not isinstance(raw, Mapping):
             raise InvalidInput("skill", "must be an object")
         if raw.get("org_id", self.caller.org_id) != self.caller.org_id:
@@ -98,19 +102,19 @@ class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
             raise InvalidInput("is_active", "must be true or false")
         identified = validated(IdentifiedSkill, given, whole="skill")
         new = NewSkill(**identified.model_dump(), org_id=self.caller.org_id)
-        return _Incoming(index, new, is_active)
+        return PlacedSkill(index, new, is_active)
 
-    def named(self, thing: _Incoming) -> dict[str, object]:
+    def named(self, thing: PlacedSkill) -> dict[str, object]:
         return {"skill_id": thing.new.id}
 
-    def prepare(self, incoming: Sequence[_Incoming], deadline: Deadline) -> bool:
+    def prepare(self, incoming: Sequence[PlacedSkill], deadline: Deadline) -> bool:
         ids = [thing.new.id for thing in incoming]
         self._stored = self._database.read(lambda session: SkillRepository(session).some(ids, self.caller.org_id))
-        said_anew = [thing.new for thing in incoming if self._says_something_else(thing.new)]
-        views = [indexed_text(new).embedding_texts for new in said_anew]
+        changed = [thing.new for thing in incoming if self._says_something_else(thing.new)]
+        views = [indexed_text(new).embedding_texts for new in changed]
         made = embed_within(self._embedder, views, deadline, what="skills")
-        self._vectors = {new.id: vector for new, vector in zip(said_anew, made, strict=False)}
-        return len(made) == len(said_anew)
+        self._vectors = {new.id: vector for new, vector in zip(changed, made, strict=False)}
+        return len(made) == len(changed)
 
     def _says_something_else(self, new: NewSkill) -> bool:
         before = self._stored.get(new.id)
@@ -118,7 +122,7 @@ class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
             return False  # it is refused
         return before is None or (before.name, before.description) != (new.name, new.description)
 
-    def settled(self, thing: _Incoming) -> SkillOutcome | None:
+    def settled(self, thing: PlacedSkill) -> SkillOutcome | None:
         before = self._stored.get(thing.new.id)
         if before is None:
             return None
@@ -130,13 +134,13 @@ class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
             return SkillOutcome(thing.index, "unchanged", skill_id=thing.new.id, is_refused=before.is_refused)
         return None
 
-    def store(self, session: Session, some: Sequence[_Incoming]) -> Done[SkillOutcome]:
+    def store(self, session: Session, some: Sequence[PlacedSkill]) -> Done[SkillOutcome]:
         in_order = sorted(some, key=lambda thing: thing.new.id)
         if any(thing.new.id not in self._stored for thing in in_order):
             SkillRepository(session).lock_skills_of(self.caller.org_id)  # before any skill is, as deleting does
         return Done({thing.index: self._written(session, thing) for thing in in_order})
 
-    def _written(self, session: Session, thing: _Incoming) -> SkillOutcome:
+    def _written(self, session: Session, thing: PlacedSkill) -> SkillOutcome:
         new, before = thing.new, self._stored.get(thing.new.id)
         vector = self._vectors.get(new.id)
         prepared = PreparedSkill(new, indexed_text(new), self._embedder.model if vector is not None else None, vector)
@@ -156,7 +160,7 @@ class _Skills(Writing[_Incoming, Done[SkillOutcome], SkillOutcome]):
             )
         return SkillOutcome(thing.index, "updated", **named)
 
-    def _refused(self, thing: _Incoming, error: Conflict | Forbidden) -> SkillOutcome:
+    def _refused(self, thing: PlacedSkill, error: Conflict | Forbidden) -> SkillOutcome:
         problem = FieldProblem("id", str(error), error.code.value)
         return SkillOutcome(thing.index, "failed", problems=(problem,), skill_id=thing.new.id)
 
