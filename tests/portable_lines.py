@@ -9,6 +9,10 @@ from typing import Any
 from fastapi.testclient import TestClient
 from skillroute.core.portable.restore import MAX_LINES
 
+from tests.api.routes import fill
+from tests.builders import System, of_org
+from tests.doubles import proposing
+
 Lines = list[dict[str, Any]]
 
 
@@ -52,3 +56,23 @@ def statuses(results: Lines) -> set[str]:
     """Return how results ended; a failed one fails the test, with all that is wrong."""
     assert [result for result in results if result["status"] == "failed"] == []
     return {result["status"] for result in results}
+
+
+def filled(system: System, org: str | None = None) -> None:
+    """Store all that an organisation may have, decided and not: by people, by a classifier, and by nobody."""
+    caller = of_org(org)
+    fill(system, org)
+    system.create("video", caller, description="Cut and encode films.", keywords=["film"], parent_domain="media")
+    system.create("asleep", caller, description="Nobody needs it now.")
+    system.change("asleep", caller, is_active=False)
+    first, second, _ = system.put("cut_film", "merge_films", "rest", caller=caller, server="film", tags=["a", "b"])
+    system.classifier.answers["cut_film"] = proposing("Films")
+    system.classify(first)
+    system.parts.review_suggestions.approve(system.suggestions(caller=caller)[-1].id, {}, caller)
+    system.classifier.answers["merge_films"] = proposing("Silly")
+    system.classify(second)
+    system.parts.review_suggestions.reject(system.suggestions(caller=caller)[-1].id, "silly", caller)
+    film = {"name": "film", "description": "Films.", "version": "1.2", "is_enabled": False}
+    system.parts.sync_registry("server", [film], caller)
+    [[message]] = system.rows("SELECT id FROM mcp.mail_messages WHERE org_id IS NOT DISTINCT FROM :org", org=org)
+    system.parts.mail.acknowledge(message, "planner", caller)

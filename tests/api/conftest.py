@@ -45,3 +45,18 @@ def shared_system(postgres_server, migrated_template, edge_indexes) -> Iterator[
 @pytest.fixture(scope="module")
 def shared_client(shared_system: System) -> TestClient:
     return TestClient(app_over(shared_system), raise_server_exceptions=False)
+
+
+@pytest.fixture
+def other(postgres_server, migrated_template, edge_indexes) -> Iterator[System]:  # type: ignore[no-untyped-def]
+    """Another Skillroute, without rows."""
+    with (
+        fresh_database(postgres_server, migrated_template) as url,
+        lent_system(url, edge_indexes, embedder=HashingEmbedder()) as system,
+    ):
+        yield system
+
+
+@pytest.fixture
+def other_client(other: System) -> TestClient:
+    return TestClient(app_over(other), raise_server_exceptions=False)
