@@ -1,4 +1,4 @@
-"""The Python client against the real routes: every operation, blocking and awaited."""
+"""The Python client against the real routes: one thing at a time, blocking and awaited."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel
 from skillroute_client import Conflict, InvalidRequest, NotFound, Skillroute, VersionConflict, models
 from skillroute_client.models import NewMessage, NewSkill, NewTool
-from skillroute_client.operations import Operation, PagedOperation
 
 from tests.api.one_app import app_over
-from tests.api.routes import SCOPES, fill
+from tests.api.routes import fill
 from tests.builders import System
 from tests.client_over import async_client_over, client_over
 
@@ -165,45 +164,6 @@ def test_the_client_that_is_awaited_does_the_same(system: System) -> None:
     assert asyncio.run(use()) == ["mail", "post", "time"]
 
 
-def operations() -> dict[tuple[str, str], Any]:
-    """Return the calls of all methods, as method and path, with ids that the routes' own paths have."""
-    client = Skillroute("http://testserver", token=None)
-    kinds = ["skills", "suggestions", "tools", "servers", "agents", "messages", "projects", "products", "mail_agents"]
-    found: dict[tuple[str, str], Any] = {}
-    for resource in [client, *(getattr(client, name) for name in kinds)]:
-        for name in dir(type(resource)):
-            member = getattr(type(resource), name)
-            if isinstance(member, Operation | PagedOperation) and name != "request":
-                found[(type(resource).__name__, name)] = member
-    return found
-
-
-def test_every_operation_is_a_route_of_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
-    import inspect
-
-    paths = {(method, path) for method, path in SCOPES}
-    shapes = {(method, _shape(path)) for method, path in paths}
-    for (resource, name), member in operations().items():
-        parameters = list(inspect.signature(member._define).parameters.values())[1:]
-        required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
-        arguments = {p.name: _argument(p.name) for p in required}
-        made = member._define(None, **arguments)
-        call = made.first() if isinstance(member, PagedOperation) else made
-        assert (call.method, _shape(call.path)) in shapes, (resource, name)
-
-
-def _argument(name: str) -> Any:
-    if name in {"tools", "servers", "agents", "messages", "projects", "products", "skills"}:
-        return []
-    return {"skill": {}, "tool": {}, "server": {}, "agent": {}}.get(name, 1)
-
-
-def _shape(path: str) -> str:
-    import re
-
-    return re.sub(r"\{\w+\}|(?<=/)\d+", "*", path)
-
-
 DOCUMENTED = {
     "Skill": "SkillOut",
     "SkillTool": "SkillToolOut",
@@ -222,9 +182,15 @@ DOCUMENTED = {
     "MessageAnswer": "MessageSearchResponse",
     "SearchMetadata": "SearchMetadata",
     "SkillMatch": "SkillMatch",
-    "ToolMatch": "ToolMatch",
+    "ToolMatch": "ExplainedMatch",
     "FoundTool": "DetailedTool",
-    "SearchAnswer": "DetailedSearchResponse",
+    "SearchAnswer": "LimitedSearchResponse",
+    "McpTool": "McpTool",
+    "McpAnswer": "McpSearchResponse",
+    "BatchAnswer": "BatchResponse",
+    "BatchResult": "BatchSearchResult",
+    "BatchError": "SearchError",
+    "BatchMetadata": "BatchMetadata",
     "RegistryAnswer": "RegistrySearchResponse",
     "RegistryMetadata": "RegistrySearchMetadata",
     "RegistryToolMatch": "RegistryToolMatch",
@@ -234,6 +200,19 @@ DOCUMENTED = {
     "Verification": "VerifyResponse",
     "WriteResult": "ItemResult",
     "Written": "UpsertResponse",
+    "SkillResult": "SkillResult",
+    "WrittenSkills": "UpsertSkillsResponse",
+    "LineResult": "LineResult",
+    "Imported": "ImportResponse",
+    "DeleteResult": "DeleteResult",
+    "Deleted": "DeleteResponse",
+    "Failure": "ItemError",
+    "Note": "ItemNote",
+    "SuggestionExample": "SuggestionExampleOut",
+    "SuggestionGroup": "SuggestionGroupOut",
+    "ReviewedSuggestion": "ReviewedSuggestion",
+    "DecisionResult": "DecisionResult",
+    "Reviewed": "ReviewManyResponse",
 }
 """How the document of the API calls what the client's models read."""
 

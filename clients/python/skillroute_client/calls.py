@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
@@ -52,6 +52,16 @@ class Call(Generic[T]):
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+
+Calls = Generator[Call[Any], Any, T]
+"""Several calls as one operation: it yields them, is sent the answer of each, and returns the result of all."""
+
+
+def answer_of(call: Call[T]) -> Calls[T]:
+    """Return the answer to a call of several: ``answer = yield from answer_of(call)``."""
+    answer: T = yield call
+    return answer
 
 
 def path_of(*parts: str | int) -> str:

@@ -6,24 +6,21 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import httpx
 
 from skillroute_client.connection import (
     FROM_ENVIRONMENT,
     Connection,
-    CredentialsSource,
+    ConnectionOptions,
     FromEnvironment,
-    Token,
     is_here,
     url_of,
 )
 from skillroute_client.engines import Async, AsyncEngine, Sync, SyncEngine
 from skillroute_client.resources.root import Root
 from skillroute_client.retrying import Retry
-
-TIMEOUT_S = 60.0
 
 
 class Skillroute(Root[Sync]):
@@ -43,7 +40,7 @@ class Skillroute(Root[Sync]):
     credentials : Credentials, callable or None
         Signs. None means ``AWS_ACCESS_KEY_ID`` and its companions, then what botocore finds where it is installed.
     timeout_s : float
-        For each attempt, in seconds.
+        For each attempt, in seconds; 60 unless it is given.
     retry : Retry
         When a call is tried again: 429, 502, 503, 504 and broken connections, where it does no harm.
     http : httpx.Client or None
@@ -67,26 +64,15 @@ class Skillroute(Root[Sync]):
         self,
         url: str | FromEnvironment | None = FROM_ENVIRONMENT,
         *,
-        token: Token | FromEnvironment | None = FROM_ENVIRONMENT,
-        sign_region: str | FromEnvironment | None = FROM_ENVIRONMENT,
-        credentials: CredentialsSource | None = None,
-        timeout_s: float = TIMEOUT_S,
         retry: Retry | None = None,
         http: httpx.Client | None = None,
         sleep: Callable[[float], Any] = time.sleep,
+        **options: Unpack[ConnectionOptions],
     ) -> None:
         chosen = http or httpx.Client(trust_env=not is_here(url_of(url)))
         self._own_http = None if http else chosen
-        connection = Connection(
-            chosen,
-            url=url,
-            token=token,
-            sign_region=sign_region,
-            credentials=credentials,
-            timeout_s=timeout_s,
-        )
-        super().__init__(SyncEngine(chosen, connection, retry or Retry(), sleep))
-        self.connection = connection
+        self.connection = Connection(chosen, url=url, **options)
+        super().__init__(SyncEngine(chosen, self.connection, retry or Retry(), sleep))
 
     def close(self) -> None:
         """Close the connections, unless they are of a client that was given."""
@@ -115,26 +101,15 @@ class AsyncSkillroute(Root[Async]):
         self,
         url: str | FromEnvironment | None = FROM_ENVIRONMENT,
         *,
-        token: Token | FromEnvironment | None = FROM_ENVIRONMENT,
-        sign_region: str | FromEnvironment | None = FROM_ENVIRONMENT,
-        credentials: CredentialsSource | None = None,
-        timeout_s: float = TIMEOUT_S,
         retry: Retry | None = None,
         http: httpx.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
+        **options: Unpack[ConnectionOptions],
     ) -> None:
         chosen = http or httpx.AsyncClient(trust_env=not is_here(url_of(url)))
         self._own_http = None if http else chosen
-        connection = Connection(
-            chosen,
-            url=url,
-            token=token,
-            sign_region=sign_region,
-            credentials=credentials,
-            timeout_s=timeout_s,
-        )
-        super().__init__(AsyncEngine(chosen, connection, retry or Retry(), sleep))
-        self.connection = connection
+        self.connection = Connection(chosen, url=url, **options)
+        super().__init__(AsyncEngine(chosen, self.connection, retry or Retry(), sleep))
 
     async def close(self) -> None:
         """Close the connections, unless they are of a client that was given."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypedDict
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -37,6 +38,18 @@ class FromEnvironment(Enum):
 FROM_ENVIRONMENT = FromEnvironment.VALUE
 
 
+TIMEOUT_S = 60.0
+
+
+class ConnectionOptions(TypedDict, total=False):
+    """What both clients take and a `Connection` is made of; it says what each one means."""
+
+    token: Token | FromEnvironment | None
+    sign_region: str | FromEnvironment | None
+    credentials: CredentialsSource | None
+    timeout_s: float
+
+
 class Connection:
     """Makes the requests to one Skillroute.
 
@@ -58,10 +71,15 @@ class Connection:
     timeout_s : float
         For each attempt, in seconds.
 
+    Attributes
+    ----------
+    has_answered : bool
+        Whether anything has ever answered there.
+
     Raises
     ------
     ConfigurationError
-        There are a token and a region: both would be the one header `authorization`.
+        The URL is none, or there are a token and a region: both would be the one header `authorization`.
     """
 
     def __init__(
@@ -69,12 +87,13 @@ class Connection:
         http: httpx.Client | httpx.AsyncClient,
         *,
         url: str | FromEnvironment | None,
-        token: Token | FromEnvironment | None,
-        sign_region: str | FromEnvironment | None,
-        credentials: CredentialsSource | None,
-        timeout_s: float,
+        token: Token | FromEnvironment | None = FROM_ENVIRONMENT,
+        sign_region: str | FromEnvironment | None = FROM_ENVIRONMENT,
+        credentials: CredentialsSource | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.url = url_of(url)
+        self.has_answered = False
         self._http = http
         self._timeout_s = timeout_s
         self._token, region = _who(self.url, token, sign_region)

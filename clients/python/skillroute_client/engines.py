@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from skillroute_client.calls import Call
+from skillroute_client.calls import Call, Calls
 from skillroute_client.connection import Connection
-from skillroute_client.exchange import Exchange, Outcome, Pause, exchange
+from skillroute_client.exchange import Exchange, Outcome, Pause, exchange, exchange_all
 from skillroute_client.pages import AsyncPages, Listing, Pages
 from skillroute_client.retrying import Retry
 
@@ -34,16 +34,18 @@ class Engine(Generic[M]):
         self._connection = connection
         self._retry = retry
 
-    def run(self, call: Call[Any]) -> Any:
-        """Make a call and return its result, or a coroutine of it."""
+    def run(self, call: Call[Any] | Calls[Any]) -> Any:
+        """Make a call, or several, and return the result, or a coroutine of it."""
         raise NotImplementedError
 
     def pages(self, listing: Listing[Any]) -> Any:
         """Return the pages of a list, of which none is asked for yet."""
         raise NotImplementedError
 
-    def _exchange(self, call: Call[T]) -> Exchange[T]:
-        return exchange(call, self._connection, self._retry)
+    def _exchange(self, call: Call[T] | Calls[T]) -> Exchange[T]:
+        if isinstance(call, Call):
+            return exchange(call, self._connection, self._retry)
+        return exchange_all(call, self._connection, self._retry)
 
 
 class SyncEngine(Engine[Sync]):
@@ -54,8 +56,8 @@ class SyncEngine(Engine[Sync]):
         self._http = http
         self._sleep = sleep
 
-    def run(self, call: Call[T]) -> T:
-        """Make a call and return its result."""
+    def run(self, call: Call[T] | Calls[T]) -> T:
+        """Make a call, or several, and return the result."""
         steps = self._exchange(call)
         outcome: Outcome = None
         try:
@@ -91,8 +93,8 @@ class AsyncEngine(Engine[Async]):
         self._http = http
         self._sleep = sleep
 
-    async def run(self, call: Call[T]) -> T:
-        """Make a call and return its result."""
+    async def run(self, call: Call[T] | Calls[T]) -> T:
+        """Make a call, or several, and return the result."""
         steps = self._exchange(call)
         outcome: Outcome = None
         try:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import httpx
 import pydantic_core
 from pydantic import ValidationError
 
-from skillroute_client.calls import Call
+from skillroute_client.calls import Call, Calls
 from skillroute_client.connection import Connection
 from skillroute_client.errors import Refusal, SkillrouteError, UnexpectedAnswer, Unreachable, api_error, problems_of
+from skillroute_client.models.base import Answer
 from skillroute_client.retrying import Repeat, Retry, retry_after_s
 
 T = TypeVar("T")
@@ -57,21 +59,46 @@ def exchange(call: Call[T], connection: Connection, retry: Retry) -> Exchange[T]
         # Each attempt is signed at its own time, and asks for the token of its own time.
         outcome = yield connection.request(call.method, call.path, _query(call.params), content, call.headers)
         if isinstance(outcome, httpx.Response):
+            connection.has_answered = True
             if outcome.is_success or outcome.status_code in call.accepted:
-                return _read(call, outcome)
+                return _marked(_read(call, outcome), repeated=unsure)
             failure: SkillrouteError = api_error(_refusal(call, outcome))
             if unsure and outcome.status_code == 404 and call.method == "DELETE":
                 return _read(call, httpx.Response(204))  # the earlier attempt deleted it
             pause_s = _pause_after_refusal(call, outcome, retry, attempt)
-            unsure = unsure or outcome.status_code >= 500
+            unsure = unsure or (outcome.status_code >= 500 and not _nothing_done(outcome))
         else:
             failure = Unreachable(f"{connection.url} does not answer: {_described(outcome)} ({call})")
             failure.__cause__ = outcome
-            pause_s = _pause_after_silence(call, outcome, retry, attempt)
+            pause_s = _pause_after_silence(call, outcome, retry, attempt, has_answered=connection.has_answered)
             unsure = unsure or not isinstance(outcome, _UNSENT)
         if pause_s is None:
             raise failure
         yield Pause(pause_s)
+
+
+def exchange_all(calls: Calls[T], connection: Connection, retry: Retry) -> Exchange[T]:
+    """Yield the requests and pauses of one call after the other, hand each its answer, and return the result of all.
+
+    Raises
+    ------
+    SkillrouteError
+        What `exchange` raises of the call that failed; those before it were made.
+    """
+    answer: Any = None
+    while True:
+        try:
+            call = calls.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        answer = yield from exchange(call, connection, retry)
+
+
+def _marked(result: T, *, repeated: bool) -> T:
+    if repeated and isinstance(result, Answer):
+        result.mark_repeated()
+    return result
 
 
 def _read(call: Call[T], response: httpx.Response) -> T:
@@ -87,18 +114,25 @@ def _read(call: Call[T], response: httpx.Response) -> T:
 def _pause_after_refusal(call: Call[Any], response: httpx.Response, retry: Retry, attempt: int) -> float | None:
     status = response.status_code
     asked_s = retry_after_s(response.headers.get("retry-after"))
-    # Of a 503 with Retry-After Skillroute knows that nothing was changed. A gateway's may come while a function works.
-    nothing_done = status == 429 or (status == 503 and asked_s is not None and "code" in object_of(response))
-    allowed = call.repeat is Repeat.ALWAYS or (call.repeat is Repeat.IF_REFUSED and nothing_done)
+    allowed = call.repeat is Repeat.ALWAYS or (call.repeat is Repeat.IF_REFUSED and _nothing_done(response))
     return retry.pause_s(attempt, asked_s) if status in _PASSING and allowed else None
 
 
+def _nothing_done(response: httpx.Response) -> bool:
+    """Return whether a refusal that may pass says for certain that nothing was changed.
+
+    Of a 503 with ``Retry-After`` Skillroute knows it. A gateway's may come while a function works.
+    """
+    known = response.status_code == 503 and retry_after_s(response.headers.get("retry-after")) is not None
+    return response.status_code == 429 or (known and "code" in object_of(response))
+
+
 def _pause_after_silence(
-    call: Call[Any], error: httpx.TransportError | None, retry: Retry, attempt: int
+    call: Call[Any], error: httpx.TransportError | None, retry: Retry, attempt: int, *, has_answered: bool
 ) -> float | None:
     # Not after a timeout: it would take as long once more.
     passing = isinstance(error, _UNSENT) or (isinstance(error, _BROKEN) and call.repeat is Repeat.ALWAYS)
-    return retry.pause_s(attempt) if passing and call.repeat is not Repeat.NEVER else None
+    return retry.pause_s(attempt, has_answered=has_answered) if passing and call.repeat is not Repeat.NEVER else None
 
 
 def _refusal(call: Call[Any], response: httpx.Response) -> Refusal:
@@ -135,6 +169,8 @@ def _query(params: Mapping[str, Any]) -> dict[str, str]:
 def _parameter(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, list | tuple | set | frozenset):
         return ",".join(map(str, value))
     return str(value)

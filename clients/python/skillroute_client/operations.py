@@ -1,7 +1,8 @@
 """Methods that are defined once, as what they send, and serve both clients, each typed.
 
-A method of a `Resource` that is decorated with `operation` returns a `Call`. Looked up on a resource of `Sync`, it
-makes the call and returns the result; on one of `Async`, it returns a coroutine of it.
+A method of a `Resource` that is decorated with `operation` returns a `Call`, or is a generator of several (`Calls`).
+Looked up on a resource of `Sync`, it makes the call and returns the result; on one of `Async`, it returns a coroutine
+of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from skillroute_client.calls import Call
+from skillroute_client.calls import Call, Calls
 from skillroute_client.engines import Async, Engine, M, Sync
 from skillroute_client.pages import AsyncPages, Listing, Pages
 
@@ -26,9 +27,9 @@ class Resource(Generic[M]):
 
 
 class Operation(Generic[P, T]):
-    """A method that makes one call."""
+    """A method that makes one call, or several one after the other."""
 
-    def __init__(self, define: Callable[Concatenate[Any, P], Call[T]]) -> None:
+    def __init__(self, define: Callable[Concatenate[Any, P], Call[T] | Calls[T]]) -> None:
         self._define = define
         self.__doc__ = define.__doc__
 
@@ -71,8 +72,8 @@ class PagedOperation(Generic[P, T]):
         return update_wrapper(run, self._define)
 
 
-def operation(define: Callable[Concatenate[Any, P], Call[T]]) -> Operation[P, T]:
-    """Make a method of what returns its call."""
+def operation(define: Callable[Concatenate[Any, P], Call[T] | Calls[T]]) -> Operation[P, T]:
+    """Make a method of what returns its call, or yields its calls."""
     return Operation(define)
 
 

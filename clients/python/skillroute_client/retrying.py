@@ -35,6 +35,9 @@ class Retry:
         The widest first pause and the widest pause at all, in seconds.
     patience_s : float
         A server that asks for a longer pause, in seconds, is not asked again.
+    connect_attempts : int or None
+        Instead of `attempts` as long as nothing has ever answered this client: a server that restarts comes back, one
+        that was never there does not.
     uniform : callable
         Draws a number between two; replaced in tests.
     """
@@ -43,12 +46,14 @@ class Retry:
     base_s: float = 0.25
     cap_s: float = 8.0
     patience_s: float = 30.0
+    connect_attempts: int | None = None
     uniform: Callable[[float, float], float] = random.uniform
 
-    def pause_s(self, attempt: int, retry_after_s: float | None = None) -> float | None:
+    def pause_s(self, attempt: int, retry_after_s: float | None = None, *, has_answered: bool = True) -> float | None:
         """Return the pause after an attempt that failed, in seconds; None when there is to be no other one."""
         asked = retry_after_s or 0.0
-        if attempt >= self.attempts or asked > self.patience_s:
+        attempts = self.attempts if has_answered or self.connect_attempts is None else self.connect_attempts
+        if attempt >= attempts or asked > self.patience_s:
             return None
         return asked + self.uniform(0.0, min(self.cap_s, self.base_s * 2.0 ** (attempt - 1)))
 

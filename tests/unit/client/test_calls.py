@@ -79,11 +79,15 @@ SAFE: dict[str, Callable[[Any], Any]] = {
     "patch": lambda client: client.skills.patch("mail", name="Mail"),
     "enable": lambda client: client.servers.enable(1),
     "search": lambda client: client.search("write a letter"),
+    "import": lambda client: client.import_lines([{"kind": "skill", **SKILL}]),
 }
 ONCE: dict[str, Callable[[Any], Any]] = {
     "create": lambda client: client.skills.create("mail", **PUT),
     "put a version": lambda client: client.skills.put("mail", PUT, if_match='"1"'),
     "approve": lambda client: client.suggestions.approve(1),
+    "review": lambda client: client.suggestions.review([{"action": "reject", "ids": [1]}]),
+    "delete many": lambda client: client.tools.delete_many([1]),
+    "delete of a server": lambda client: client.tools.delete_of_server("mail"),
 }
 ANSWER = {
     **SKILL,
@@ -173,6 +177,51 @@ def test_what_an_earlier_attempt_deleted_is_deleted(run: Run) -> None:
     server = Server(refusal(404, "skill_not_found"))
     with pytest.raises(sdk.NotFound):
         run(server, lambda client: client.skills.delete("mail"))
+
+
+def test_what_was_refused_for_a_moment_was_not_deleted_by_that(run: Run) -> None:
+    server = Server(refusal(503, "database_unavailable", "1"), refusal(404, "skill_not_found"))
+    with pytest.raises(sdk.NotFound):
+        run(server, lambda client: client.skills.delete("mail"))
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_repeated"),
+    [
+        (refusal(429), False),
+        (refusal(503, "database_unavailable", "1"), False),
+        (httpx.ConnectError, False),
+        (refusal(502), True),
+        (httpx.ReadError, True),
+    ],
+)
+def test_an_answer_knows_whether_an_earlier_one_may_have_been_lost(run: Run, failure: Any, is_repeated: bool) -> None:
+    skill = run(Server(failure, ok()), SAFE["put"])
+    assert skill.is_repeated is is_repeated
+    assert not run(Server(ok()), SAFE["put"]).is_repeated
+
+
+def test_one_that_was_never_there_is_not_waited_for_and_one_that_restarts_is(run: Run) -> None:
+    retry = Retry(attempts=3, connect_attempts=1, uniform=lambda _, high: high)
+    server = Server(httpx.ConnectError)
+    with pytest.raises(sdk.Unreachable):
+        run(server, SAFE["get"], retry=retry)
+    assert server.pauses == []
+    server = Server(refusal(429), httpx.ConnectError, ok())
+    run(server, SAFE["get"], retry=retry)
+    assert server.pauses == [0.25, 0.5]
+
+
+def test_calls_of_one_operation_end_with_the_one_that_fails(run: Run) -> None:
+    deleted = {"deleted": 1, "failed": 0, "more": True, "results": [{"id": 1, "status": "deleted"}]}
+    server = Server(ok(deleted), ok(deleted | {"more": False}))
+    answer = run(server, lambda client: client.tools.delete_of_server("mail"))
+    assert (answer.deleted, answer.more, len(server.requests)) == (2, False, 2)
+    server = Server(ok(deleted), refusal(403, "forbidden"))
+    with pytest.raises(sdk.Forbidden):
+        run(server, lambda client: client.tools.delete_of_server("mail"))
+    server = Server(ok(deleted | {"deleted": 0, "failed": 1}))
+    assert run(server, lambda client: client.tools.delete_of_server("mail")).more
 
 
 def test_no_answer_names_the_url_and_has_its_cause(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Tools, servers and agents, and what comes of writing many of something."""
+"""Tools, servers and agents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from skillroute_client.models.base import Answer
+from skillroute_client.models.written import Failure
 
 
 class Tool(Answer):
@@ -25,6 +26,7 @@ class Tool(Answer):
     tags: list[str] = []
     metadata: dict[str, Any] = {}
     is_active: bool = True
+    is_switched_off: bool = False
     is_embedded: bool = False
     skill_ids: list[str] = []
     primary_skill_id: str | None = None
@@ -76,42 +78,35 @@ class Agent(Answer):
     updated_at: datetime | None = None
 
 
-class Note(Answer):
-    """What is wrong with a field of an item, or was probably meant otherwise."""
+class DeleteResult(Answer):
+    """What came of one tool; `error` says why it is not deleted."""
 
-    field: str
-    message: str
-    type: str = ""
-
-
-class WriteResult(Answer):
-    """What came of one of several things, which stands at `index` of the request.
-
-    `status` is ``created``, ``updated``, ``unchanged`` or ``failed``; of the last, `errors` says why.
-    """
-
-    index: int
+    id: int
     status: str
-    id: int | None = None
+    server: str | None = None
+    type: str | None = None
     name: str | None = None
-    errors: list[Note] = []
-    warnings: list[Note] = []
-    refusal: str | None = None
+    error: Failure | None = None
 
 
-class Written(Answer):
-    """What came of writing several things: of each its own result, in the order of the request."""
+class Deleted(Answer):
+    """What came of deleting several tools: of each its own result; `more` where the server has further ones."""
 
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
+    deleted: int = 0
     failed: int = 0
-    degraded: list[str] = []
-    results: list[WriteResult] = []
+    more: bool = False
+    results: list[DeleteResult] = []
+
+    def add(self, other: Deleted) -> None:
+        """Add what came of a further call; whether there are more is what that one says."""
+        self.deleted += other.deleted
+        self.failed += other.failed
+        self.more = other.more
+        self.results = [*self.results, *other.results]
 
     @property
-    def failures(self) -> list[WriteResult]:
-        """Those that were not written."""
+    def failures(self) -> list[DeleteResult]:
+        """Those that were not deleted."""
         return [result for result in self.results if result.status == "failed"]
 
 

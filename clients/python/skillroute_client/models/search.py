@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 import httpx
 from pydantic import Field
 
 from skillroute_client.models.base import Answer
+from skillroute_client.models.written import Failure
 
 T = TypeVar("T")
 
@@ -24,18 +26,27 @@ class SkillMatch(Answer):
 
 
 class ToolMatch(Answer):
-    """A tool, prompt or resource that a query matches. `id` is the importer's, `db_id` what paths have."""
+    """A tool, prompt or resource that a query matches; `explain` where it was asked for.
+
+    `id` is the importer's. `db_id` is what paths have, and `tool_id` the same number under the name that other routes
+    use for it.
+    """
 
     id: str
     db_id: int
+    tool_id: int | None = None
     type: str = "tool"
     name: str
     description: str = ""
     server: str | None = None
+    server_path: str | None = None
+    server_is_enabled: bool | None = None
     score: float
     similarity: float | None = None
     skill_ids: list[str] = []
     primary_skill_id: str | None = None
+    annotations: dict[str, Any] | None = None
+    explain: dict[str, Any] | None = None
 
 
 class Duplicate(Answer):
@@ -49,12 +60,10 @@ class Duplicate(Answer):
 
 
 class FoundTool(ToolMatch):
-    """A tool with its schemas; `explain` and `duplicates` where they were asked for."""
+    """A tool with its schemas; `duplicates` where they were asked for."""
 
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
-    annotations: dict[str, Any] | None = None
-    explain: dict[str, Any] | None = None
     duplicates: list[Duplicate] | None = None
 
 
@@ -78,13 +87,70 @@ class SearchMetadata(Answer):
 
 
 class SearchAnswer(Answer):
-    """The tools that fit a request, the best first."""
+    """The tools that fit a request, the best first.
+
+    `unknown_servers` are those of the filter `server` that have no active tool.
+    """
 
     query: str
     tools: list[FoundTool]
     matched_skills: list[SkillMatch] = []
     metadata: SearchMetadata = Field(default_factory=SearchMetadata)
     explain: dict[str, Any] | None = None
+    unknown_servers: list[str] = []
+
+
+class McpTool(Answer):
+    """A tool as MCP's `tools/list` has it, with a name that no other one of the answer has.
+
+    `meta` says which one it is: ``skillroute/tool_id``, ``skillroute/server``, ``skillroute/name`` and its score.
+    """
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any] = Field(alias="inputSchema")
+    output_schema: dict[str, Any] | None = Field(default=None, alias="outputSchema")
+    annotations: dict[str, Any] | None = None
+    meta: dict[str, Any] = Field(alias="_meta")
+
+
+class McpAnswer(Answer):
+    """The tools that fit a request, ready for a model."""
+
+    query: str
+    tools: list[McpTool]
+    matched_skills: list[SkillMatch] = []
+    metadata: SearchMetadata = Field(default_factory=SearchMetadata)
+
+
+class BatchError(Failure):
+    """Why a search of several has no answer; `status` is that of the search alone."""
+
+    status: int
+
+
+class BatchResult(Answer):
+    """What came of one search of several: an answer, or an error."""
+
+    answer: SearchAnswer | None = None
+    error: BatchError | None = None
+
+
+class BatchMetadata(Answer):
+    """How a batch of searches went. Times are in milliseconds."""
+
+    answered: int = 0
+    failed: int = 0
+    index_sync_time_ms: float = 0.0
+    query_embedding_time_ms: float = 0.0
+    total_time_ms: float = 0.0
+
+
+class BatchAnswer(Answer):
+    """What came of several searches, in the order of the request."""
+
+    results: list[BatchResult]
+    metadata: BatchMetadata = Field(default_factory=BatchMetadata)
 
 
 class Matches(list[T]):
@@ -100,6 +166,12 @@ class Matches(list[T]):
         The probability that the first one fits, of tools.
     no_match : bool
         Whether nothing seems to fit, of tools.
+    unknown_servers : list of str
+        Those of the filter `server` that have no active tool.
+    descriptions_cut : bool
+        Whether the longest descriptions were cut for room.
+    annotations_omitted : int
+        Of how many tools `annotations` had no room.
     """
 
     def __init__(self, found: Iterable[T], headers: httpx.Headers) -> None:
@@ -108,6 +180,10 @@ class Matches(list[T]):
         self.degraded = [name.strip() for name in headers.get("x-degraded", "").split(",") if name.strip()]
         self.confidence = float(headers["x-confidence"]) if headers.get("x-confidence") else None
         self.no_match = headers.get("x-no-match", "false").lower() == "true"
+        unknown = headers.get("x-unknown-servers", "").split(",")
+        self.unknown_servers = [unquote(name.strip()) for name in unknown if name.strip()]
+        self.descriptions_cut = headers.get("x-descriptions-cut", "false").lower() == "true"
+        self.annotations_omitted = int(headers.get("x-annotations-omitted", "0"))
 
 
 class MatchingTool(Answer):

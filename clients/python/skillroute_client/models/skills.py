@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from skillroute_client.models.base import Answer
+from skillroute_client.models.written import Failure
 
 
 class Skill(Answer):
@@ -54,6 +56,14 @@ class ToolSkill(Answer):
     assigned_at: datetime | None = None
 
 
+class ToolSkills(list[ToolSkill]):
+    """The skills of a tool, the primary one first; `etag` is their version, for `if_match`."""
+
+    def __init__(self, skills: Iterable[ToolSkill], etag: str | None) -> None:
+        super().__init__(skills)
+        self.etag = etag
+
+
 class Suggestion(Answer):
     """A skill, or a description of one, that waits for a person or was decided by one."""
 
@@ -74,6 +84,35 @@ class Suggestion(Answer):
     reviewed_at: datetime | None = None
 
 
+class SuggestionExample(Answer):
+    """One of the suggestions of a name."""
+
+    id: int
+    suggested_name: str
+    source_tool_id: int | None = None
+    source_tool_name: str | None = None
+    server: str | None = None
+
+
+class SuggestionGroup(Answer):
+    """A name that `count` suggestions have; `examples` are the oldest three.
+
+    `skill_id` is the id that the skill would get, or the skill that would be described.
+    """
+
+    kind: str
+    org_id: str | None = None
+    name: str
+    description: str = ""
+    count: int
+    skill_id: str
+    skill_exists: bool = False
+    sources: list[str] = []
+    examples: list[SuggestionExample] = []
+    first_created_at: datetime | None = None
+    last_created_at: datetime | None = None
+
+
 class Review(Answer):
     """What came of a suggestion that was approved or merged."""
 
@@ -82,6 +121,44 @@ class Review(Answer):
     assignment: ToolSkill | None = None
     also_resolved: int = 0
     message: str = ""
+
+
+class ReviewedSuggestion(Answer):
+    """What became of one suggestion of a decision."""
+
+    id: int
+    status: str
+    source_tool_id: int | None = None
+    error: Failure | None = None
+
+
+class DecisionResult(Answer):
+    """What came of one decision, which stands at `index` of the request.
+
+    `status` is ``approved``, ``rejected``, ``merged``, or ``failed`` where nothing was decided: `error`, or that of
+    each suggestion, says why. Some suggestions may have failed of a decision that was carried out.
+    """
+
+    index: int
+    action: str
+    name: str | None = None
+    status: str
+    error: Failure | None = None
+    skill: Skill | None = None
+    decided: int = 0
+    failed: int = 0
+    also_resolved: int = 0
+    suggestions: list[ReviewedSuggestion] = []
+
+
+class Reviewed(Answer):
+    """What came of several decisions: how many suggestions were decided how, and each decision's own result."""
+
+    approved: int = 0
+    rejected: int = 0
+    merged: int = 0
+    failed: int = 0
+    results: list[DecisionResult] = []
 
 
 class ClassifiedSkill(Answer):
@@ -113,6 +190,21 @@ class NewSkill(BaseModel):
     examples: list[str] = []
     parent_domain: str | None = None
     is_active: bool = True
+
+
+class Decision(BaseModel):
+    """A decision on all open suggestions of a `name`, or on those of `ids`; a mapping does as well.
+
+    `action` is ``approve``, with other fields of the new skill in `skill`; ``merge``, into `skill_id`; or ``reject``,
+    for a `reason`.
+    """
+
+    action: str
+    name: str | None = None
+    ids: list[int] | None = None
+    skill: dict[str, Any] | None = None
+    skill_id: str | None = None
+    reason: str | None = None
 
 
 class Assignment(BaseModel):

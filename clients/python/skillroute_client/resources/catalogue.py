@@ -6,25 +6,44 @@ import builtins
 from collections.abc import Iterable
 from typing import Unpack
 
-from skillroute_client.calls import Body, Call, conditional, many, nothing, one, path_of, plain, plain_list
+import httpx
+from pydantic import TypeAdapter
+
+from skillroute_client.calls import (
+    Body,
+    Call,
+    Calls,
+    answer_of,
+    conditional,
+    given,
+    nothing,
+    one,
+    path_of,
+    plain,
+    plain_list,
+)
 from skillroute_client.engines import M
-from skillroute_client.models.catalogue import Agent, Server, Tool, Written
-from skillroute_client.models.skills import ToolSkill
+from skillroute_client.models.catalogue import Agent, Deleted, Server, Tool
+from skillroute_client.models.skills import ToolSkill, ToolSkills
+from skillroute_client.models.written import Written
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
-from skillroute_client.resources.options import ListEntities, ListTools
+from skillroute_client.resources.options import ItemType, ListEntities, ListTools
+from skillroute_client.retrying import Repeat
+
+_TOOL_SKILLS = TypeAdapter(list[ToolSkill])
 
 
 class Tools(Resource[M]):
     """Tools, prompts and resources."""
 
     @operation
-    def put(self, tools: Iterable[Body]) -> Call[Written]:
+    def put(self, tools: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
         """Create or change up to 500 tools, each judged on its own: look at `failures` of what comes back.
 
-        A tool is the same one when server, type and name are.
+        A tool is the same one when server, type and name are. A dry run only says what would become of each.
         """
-        return Call(method="PUT", path=path_of("tools"), body={"items": plain_list(tools)}, read=one(Written))
+        return _put_many("tools", "items", tools, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListTools]) -> Listing[Tool]:
@@ -43,29 +62,54 @@ class Tools(Resource[M]):
         return Call(method="PUT", path=path, body=plain(tool), read=one(Tool), **conditional(if_match))
 
     @operation
+    def patch(self, tool_id: int, *, is_active: bool | None = None, if_match: str | None = None) -> Call[Tool]:
+        """Switch a tool off or on: one that is off is listed, and no search finds it."""
+        path, body = path_of("tools", tool_id), given({"is_active": is_active})
+        return Call(method="PATCH", path=path, body=body, read=one(Tool), **conditional(if_match))
+
+    @operation
     def delete(self, tool_id: int, *, if_match: str | None = None) -> Call[None]:
         """Delete a tool."""
         return Call(method="DELETE", path=path_of("tools", tool_id), read=nothing, **conditional(if_match))
 
     @operation
-    def skills(self, tool_id: int) -> Call[builtins.list[ToolSkill]]:
-        """Return the skills of a tool, the primary one first."""
-        return Call(method="GET", path=path_of("tools", tool_id, "skills"), read=many(ToolSkill))
+    def delete_many(self, tool_ids: Iterable[int]) -> Call[Deleted]:
+        """Delete up to 500 tools, each with a result of its own."""
+        return _delete({"ids": builtins.list(tool_ids)})
 
     @operation
-    def assign(self, tool_id: int, skills: Iterable[Body]) -> Call[builtins.list[ToolSkill]]:
+    def delete_of_server(self, server: str, *, type: ItemType | None = None) -> Calls[Deleted]:  # noqa: A002 (the field)
+        """Delete all tools that name a server, however many, or those of a type; the server itself stays.
+
+        They go by the thousand. Where a call fails, those before it are done: the same again deletes the rest.
+        """
+        deleted = Deleted(more=True)
+        while deleted.more:
+            answer = yield from answer_of(_delete({"server": server, **given({"type": type})}))
+            deleted.add(answer)
+            if not answer.deleted:
+                break  # what is left cannot be deleted; `more` says that there is
+        return deleted
+
+    @operation
+    def skills(self, tool_id: int) -> Call[ToolSkills]:
+        """Return the skills of a tool, the primary one first."""
+        return Call(method="GET", path=path_of("tools", tool_id, "skills"), read=_tool_skills)
+
+    @operation
+    def assign(self, tool_id: int, skills: Iterable[Body], *, if_match: str | None = None) -> Call[ToolSkills]:
         """Assign a tool by hand to skills, best first, instead of those that it has."""
-        path = path_of("tools", tool_id, "skills")
-        return Call(method="PUT", path=path, body={"skills": plain_list(skills)}, read=many(ToolSkill))
+        path, body = path_of("tools", tool_id, "skills"), {"skills": plain_list(skills)}
+        return Call(method="PUT", path=path, body=body, read=_tool_skills, **conditional(if_match))
 
 
 class Servers(Resource[M]):
     """MCP servers."""
 
     @operation
-    def put(self, servers: Iterable[Body]) -> Call[Written]:
+    def put(self, servers: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
         """Create or change up to 100 servers with their tools, each judged on its own."""
-        return Call(method="PUT", path=path_of("servers"), body={"servers": plain_list(servers)}, read=one(Written))
+        return _put_many("servers", "servers", servers, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListEntities]) -> Listing[Server]:
@@ -105,9 +149,9 @@ class Agents(Resource[M]):
     """A2A agents."""
 
     @operation
-    def put(self, agents: Iterable[Body]) -> Call[Written]:
+    def put(self, agents: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
         """Create or change up to 100 agents, each judged on its own."""
-        return Call(method="PUT", path=path_of("agents"), body={"agents": plain_list(agents)}, read=one(Written))
+        return _put_many("agents", "agents", agents, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListEntities]) -> Listing[Agent]:
@@ -141,3 +185,18 @@ class Agents(Resource[M]):
         """Keep an agent from being found."""
         path = path_of("agents", agent_id, "disable")
         return Call(method="POST", path=path, read=one(Agent), **conditional(if_match))
+
+
+def _put_many(kind: str, field: str, values: Iterable[Body], dry_run: bool | None) -> Call[Written]:
+    body, params = {field: plain_list(values)}, given({"dry_run": dry_run})
+    return Call(method="PUT", path=path_of(kind), params=params, body=body, read=one(Written))
+
+
+def _delete(which: dict[str, object]) -> Call[Deleted]:
+    # A second attempt would report what the first one deleted as missing.
+    path = path_of("tools", "delete")
+    return Call(method="POST", path=path, body=which, read=one(Deleted), repeat=Repeat.IF_REFUSED)
+
+
+def _tool_skills(response: httpx.Response) -> ToolSkills:
+    return ToolSkills(_TOOL_SKILLS.validate_json(response.content), response.headers.get("etag"))

@@ -7,8 +7,8 @@ from typing import Unpack
 
 from skillroute_client.calls import Body, Call, given, nothing, one, path_of, plain_list
 from skillroute_client.engines import M
-from skillroute_client.models.catalogue import Written
 from skillroute_client.models.mail import MailAgent, Message, MessageAnswer, Product, Project, ProjectMessages
+from skillroute_client.models.written import Written
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
 from skillroute_client.resources.options import (

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 ItemType = Literal["tool", "prompt", "resource"]
 Mode = Literal["semantic", "lexical", "hybrid", "hybrid_rerank"]
 Importance = Literal["low", "normal", "high", "urgent"]
 Yes = Literal["true", "false", "all"] | bool
+Order = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
+SuggestionStatus = Literal["pending", "approved", "rejected", "merged"]
 
 
 class PageOptions(TypedDict, total=False):
@@ -18,19 +21,42 @@ class PageOptions(TypedDict, total=False):
     offset: int | None
 
 
-class SearchOptions(TypedDict, total=False):
-    """Of `search`."""
+class SortedOptions(PageOptions, total=False):
+    """In which order a list comes, only what was written at a moment or later, and where a former walk ended.
+
+    Rows that come by `cursor`, or by `sort` or `updated_since`, are listed once each, also when others come and go.
+    """
+
+    sort: Order | None
+    updated_since: datetime | str | None
+    cursor: str | None
+
+
+class McpSearchOptions(TypedDict, total=False):
+    """Of `search_mcp`."""
 
     item_type: ItemType | None
     limit: int | None
     skill_limit: int | None
     skill_threshold: float | None
     tool_threshold: float | None
-    include_schemas: bool | None
     strategy: Literal["hierarchical", "direct", "hybrid"] | None
     mode: Mode | None
-    explain: bool | None
     collapse_duplicates: bool | None
+    server: str | Sequence[str] | None
+
+
+class SearchOptions(McpSearchOptions, total=False):
+    """Of `search`."""
+
+    include_schemas: bool | None
+    explain: bool | None
+
+
+class SearchRequest(SearchOptions):
+    """One search of `search_batch`."""
+
+    query: str
 
 
 class SkillSearchOptions(TypedDict, total=False):
@@ -46,6 +72,8 @@ class ToolSearchOptions(SkillSearchOptions, total=False):
 
     skill_ids: Sequence[str] | None
     item_type: ItemType | None
+    server: str | Sequence[str] | None
+    explain: bool | None
 
 
 class RegistryOptions(TypedDict, total=False):
@@ -55,6 +83,7 @@ class RegistryOptions(TypedDict, total=False):
     max_results: int | None
     tags: Sequence[str] | None
     include_disabled: bool | None
+    mode: Literal["hybrid", "hybrid_rerank"] | None
     fusion: Literal["boost", "rrf", "coverage"] | None
     explain: bool | None
 
@@ -70,14 +99,14 @@ class SkillFields(TypedDict, total=False):
     is_active: bool
 
 
-class ListSkills(PageOptions, total=False):
+class ListSkills(SortedOptions, total=False):
     """Of `skills.list`."""
 
     is_active: Yes | None
     parent_domain: str | None
 
 
-class ListTools(PageOptions, total=False):
+class ListTools(SortedOptions, total=False):
     """Of `tools.list`."""
 
     type: ItemType | None
@@ -85,14 +114,28 @@ class ListTools(PageOptions, total=False):
     name: str | None
     tag: str | None
     skill_id: str | None
+    is_active: Yes | None
 
 
-class ListEntities(PageOptions, total=False):
+class ListEntities(SortedOptions, total=False):
     """Of `servers.list` and `agents.list`."""
 
     path: str | None
     tag: str | None
     is_enabled: Yes | None
+
+
+class ListSuggestions(SortedOptions, total=False):
+    """Of `suggestions.list`."""
+
+    status: SuggestionStatus | None
+    name: str | None
+
+
+class ListGroups(PageOptions, total=False):
+    """Of `suggestions.groups`."""
+
+    status: SuggestionStatus | None
 
 
 class ListKeyed(PageOptions, total=False):
@@ -126,6 +169,9 @@ class MessageOptions(TypedDict, total=False):
     doc_kind: Literal["message", "agent", "project"] | None
     mode: Mode | None
     ranking: Literal["relevance", "recency"] | None
+    fusion: Literal["coverage", "rrf"] | None
+    rrf_k: int | None
+    rerank_top_k: int | None
     limit: int | None
     min_score: float | None
     cursor: str | None

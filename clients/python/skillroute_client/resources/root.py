@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
 import httpx
 from pydantic import TypeAdapter
 
-from skillroute_client.calls import Call, given, one, path_of
+from skillroute_client.calls import Call, Calls, given, one, path_of
 from skillroute_client.engines import M
-from skillroute_client.models.search import Matches, RegistryAnswer, SearchAnswer, SkillMatch, ToolMatch
+from skillroute_client.models.search import (
+    BatchAnswer,
+    Matches,
+    McpAnswer,
+    RegistryAnswer,
+    SearchAnswer,
+    SkillMatch,
+    ToolMatch,
+)
 from skillroute_client.models.status import Health, Verification
-from skillroute_client.operations import Resource, operation
+from skillroute_client.models.written import Imported
+from skillroute_client.operations import Resource, operation, paged
+from skillroute_client.pages import Listing
 from skillroute_client.resources.catalogue import Agents, Servers, Tools
 from skillroute_client.resources.mail import MailAgents, Messages, Products, Projects
 from skillroute_client.resources.options import (
+    McpSearchOptions,
     RegistryOptions,
     SearchOptions,
+    SearchRequest,
     SkillSearchOptions,
     ToolSearchOptions,
 )
+from skillroute_client.resources.portable import Export, Line, export_call, import_calls
 from skillroute_client.resources.skills import Skills, Suggestions
 from skillroute_client.retrying import Repeat
 
@@ -40,8 +53,20 @@ class Root(Resource[M]):
         )
 
     @operation
+    def search_mcp(self, query: str, **options: Unpack[McpSearchOptions]) -> Call[McpAnswer]:
+        """Find the tools that fit a request, ready for a model: each as MCP has it, under a name of its own."""
+        body = {"query": query, **given(options), "format": "mcp"}
+        return Call(method="POST", path=path_of("search"), body=body, read=one(McpAnswer))
+
+    @operation
+    def search_batch(self, searches: Iterable[SearchRequest]) -> Call[BatchAnswer]:
+        """Carry out up to 20 searches in one call, each with its own answer or error."""
+        body = {"searches": [given(search) for search in searches]}
+        return Call(method="POST", path=path_of("search", "batch"), body=body, read=one(BatchAnswer))
+
+    @operation
     def search_tools(self, query: str, **options: Unpack[ToolSearchOptions]) -> Call[Matches[ToolMatch]]:
-        """Find tools without their schemas, of some skills where `skill_ids` names them."""
+        """Find tools without their schemas, of some skills or servers where they are named."""
         params = {"query": query, **given(options)}
         return Call(method="GET", path=path_of("search", "tools"), params=params, read=_tools)
 
@@ -80,10 +105,29 @@ class Root(Resource[M]):
 
         The last line's ``after`` is where the next page begins; it names the kinds, so that they are for the first.
         """
-        where = {"kind": list(kinds) or None} if after is None else {"after": after}
-        headers = {"accept": "application/x-ndjson"}
-        params = {**where, "limit": limit}
-        return Call(method="GET", path=path_of("export"), params=params, headers=headers, read=_lines)
+        return export_call(kinds, after, limit)
+
+    @paged
+    def export(
+        self, *, kinds: Sequence[str] = (), after: str | None = None, limit: int | None = None
+    ) -> Listing[bytes]:
+        """Export all that an organisation has, a JSON object a line; `limit` is how many a call returns.
+
+        The last line, of kind ``end``, names in ``changed`` the kinds that others wrote meanwhile, whose lines are of
+        several moments: from its ``after`` on, these are exported once more.
+        """
+        return Export(kinds, after, limit)
+
+    @operation
+    def import_lines(
+        self, lines: Iterable[Line], *, progress: Callable[[Imported], None] | None = None
+    ) -> Calls[Imported]:
+        """Write the lines of an export, however many, and report what came of each; what is there is left alone.
+
+        They go in calls of up to 200 lines; `progress` is called with the report of each. Where a call fails, those
+        before it are done, and the same again does the rest.
+        """
+        return import_calls(lines, progress)
 
     @operation
     def request(
@@ -164,10 +208,6 @@ def _tools(response: httpx.Response) -> Matches[ToolMatch]:
 
 def _skills(response: httpx.Response) -> Matches[SkillMatch]:
     return Matches(_SKILLS.validate_json(response.content), response.headers)
-
-
-def _lines(response: httpx.Response) -> list[bytes]:
-    return response.content.splitlines()
 
 
 def _json(response: httpx.Response) -> Any:

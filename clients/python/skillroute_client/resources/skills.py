@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack
 
-from skillroute_client.calls import Body, Call, conditional, given, nothing, one, path_of, plain
+from skillroute_client.calls import Body, Call, conditional, given, nothing, one, path_of, plain, plain_list
 from skillroute_client.engines import M
-from skillroute_client.models.skills import Classification, Review, Skill, SkillTool, Suggestion
+from skillroute_client.models.skills import (
+    Classification,
+    Review,
+    Reviewed,
+    Skill,
+    SkillTool,
+    Suggestion,
+    SuggestionGroup,
+)
+from skillroute_client.models.written import WrittenSkills
 from skillroute_client.operations import Resource, operation, paged
 from skillroute_client.pages import Listing
-from skillroute_client.resources.options import ListSkills, PageOptions, SkillFields
+from skillroute_client.resources.options import ListGroups, ListSkills, ListSuggestions, PageOptions, SkillFields
 from skillroute_client.retrying import Repeat
 
 
@@ -56,6 +65,12 @@ class Skills(Resource[M]):
         )
 
     @operation
+    def put_many(self, skills: Iterable[Body], *, dry_run: bool | None = None) -> Call[WrittenSkills]:
+        """Write up to 100 skills whole, each judged on its own; a dry run only says what would become of each."""
+        body, params = {"skills": plain_list(skills)}, given({"dry_run": dry_run})
+        return Call(method="PUT", path=path_of("skills"), params=params, body=body, read=one(WrittenSkills))
+
+    @operation
     def patch(self, skill_id: str, *, if_match: str | None = None, **fields: Unpack[SkillFields]) -> Call[Skill]:
         """Change some fields of a skill."""
         path = path_of("skills", skill_id)
@@ -88,14 +103,21 @@ class Suggestions(Resource[M]):
     """Suggestions of skills and of descriptions, which people decide."""
 
     @paged
-    def list(
-        self,
-        *,
-        status: Literal["pending", "approved", "rejected", "merged"] | None = None,
-        **page: Unpack[PageOptions],
-    ) -> Listing[Suggestion]:
+    def list(self, **where: Unpack[ListSuggestions]) -> Listing[Suggestion]:
         """List suggestions, those that wait unless another status is given."""
-        return Listing(path_of("skills", "suggestions"), Suggestion, {"status": status, **page})
+        return Listing(path_of("skills", "suggestions"), Suggestion, where)
+
+    @paged
+    def groups(self, **where: Unpack[ListGroups]) -> Listing[SuggestionGroup]:
+        """List the names that suggestions have, the most frequent first, those that wait unless a status is given."""
+        return Listing(path_of("skills", "suggestions", "groups"), SuggestionGroup, where)
+
+    @operation
+    def review(self, decisions: Iterable[Body]) -> Call[Reviewed]:
+        """Carry out up to 100 decisions on groups or on several, each in a transaction and with a result of its own."""
+        path, body = path_of("skills", "suggestions", "review"), {"decisions": plain_list(decisions)}
+        # Made twice, the second would find nothing open any more.
+        return Call(method="POST", path=path, body=body, read=one(Reviewed), repeat=Repeat.IF_REFUSED)
 
     @operation
     def get(self, suggestion_id: int) -> Call[Suggestion]:

@@ -1,0 +1,97 @@
+"""What comes of writing many of something: of each its own result, in the order of the request."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from skillroute_client.models.base import Answer
+
+
+class Note(Answer):
+    """What is wrong with a field of an item, or was probably meant otherwise."""
+
+    field: str
+    message: str
+    type: str = ""
+
+
+class Failure(Answer):
+    """Why nothing was done about one of several things; programs go by `code` (docs/api.md)."""
+
+    code: str
+    detail: Any = None
+
+
+class ItemResult(Answer):
+    """What came of one of several things, which stands at `index` of the request.
+
+    `status` is ``created``, ``updated``, ``unchanged`` or ``failed``; of the last, `errors` says why.
+    """
+
+    index: int
+    status: str
+    errors: list[Note] = []
+    warnings: list[Note] = []
+    refusal: str | None = None
+
+
+class WriteResult(ItemResult):
+    """What came of a tool, server, agent, or something of agent mail."""
+
+    id: int | None = None
+    name: str | None = None
+
+
+class SkillResult(ItemResult):
+    """What came of a skill."""
+
+    id: str | None = None
+
+
+class LineResult(ItemResult):
+    """What came of a line of an export."""
+
+    id: int | None = None
+    kind: str | None = None
+
+
+R = TypeVar("R", bound=ItemResult)
+
+
+class Results(Answer, Generic[R]):
+    """What came of several things."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    degraded: list[str] = []
+    results: list[R] = []
+
+    @property
+    def failures(self) -> list[R]:
+        """Those that were not written."""
+        return [result for result in self.results if result.status == "failed"]
+
+
+class Written(Results[WriteResult]):
+    """What came of writing several things."""
+
+
+class WrittenSkills(Results[SkillResult]):
+    """What came of writing several skills."""
+
+
+class Imported(Results[LineResult]):
+    """What came of the lines of an export; `index` is the place of a line among those that were given."""
+
+    def add(self, other: Imported) -> None:
+        """Add what came of further lines."""
+        self.created += other.created
+        self.updated += other.updated
+        self.unchanged += other.unchanged
+        self.failed += other.failed
+        self.degraded = list(dict.fromkeys([*self.degraded, *other.degraded]))
+        self.results = [*self.results, *other.results]
+        if other.is_repeated:
+            self.mark_repeated()
