@@ -5,6 +5,7 @@ Values go in and come out as JSON has them, for that is what `--json` prints and
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,16 +15,23 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 import skillroute_client as api
 from pydantic import BaseModel
-from skillroute.core.retry import Retry
 from skillroute_client.connection import execute_api_region, is_here
-from skillroute_client.retrying import Repeat
+from skillroute_client.models import Answer
 
-from skillroute_local.again import Repeated
 from skillroute_local.errors import Misused, Refused, Unreachable
 
 T = TypeVar("T")
 
 TIMEOUT_S = 120.0
+
+PATIENT = api.Retry(attempts=8, base_s=0.5, cap_s=10.0, patience_s=120.0, connect_attempts=1)
+"""Of what takes long anyway: a server that restarts is away for some seconds. Half a minute on average, in all.
+
+One that never answered is not there, which waiting does not change.
+"""
+
+ONCE = api.Retry(attempts=1)
+"""Of what somebody waits for who would rather have nothing."""
 
 Written = Literal["items", "servers", "agents", "projects", "products", "mail_agents", "messages", "lines"]
 """The kinds of things that can be written, mostly from files; lines are those of an export."""
@@ -56,13 +64,17 @@ class Client:
         execute-api are signed for the region in its name.
     timeout_s : float
         For each attempt, in seconds.
-    attempts : int
-        How often a call is tried at most, where trying again does no harm.
-    patience : Retry or None
-        Instead of `attempts`, for what takes long and may be done twice: how calls are made again of a server that
-        answered before. Those whose answer was lost are counted.
+    retry : Retry or None
+        How often calls are tried again, where that does no harm (ADR 55).
     http : httpx.Client or None
         Sends the requests, in tests.
+    sleep : callable
+        Waits between attempts; replaced in tests.
+
+    Attributes
+    ----------
+    lost_answers : int
+        How many writes were sent again whose first attempt may have done its work.
 
     Raises
     ------
@@ -77,19 +89,18 @@ class Client:
         *,
         sign_region: str | None = None,
         timeout_s: float = TIMEOUT_S,
-        attempts: int = 4,
-        patience: Retry | None = None,
+        retry: api.Retry | None = None,
         http: httpx.Client | None = None,
+        sleep: Callable[[float], Any] = time.sleep,
     ) -> None:
         if token and sign_region:
             raise Misused("requests are signed or carry a token: give --sign-region or --token, not both")
         region = None if token else sign_region or execute_api_region(url)
         self._url = url.rstrip("/")
-        self._repeated = Repeated(patience) if patience else None
-        retry = api.Retry(attempts=1 if patience else attempts)
+        self.lost_answers = 0
         with self._translated():
             self._api = api.Skillroute(
-                url, token=token, sign_region=region, timeout_s=timeout_s, retry=retry, http=http
+                url, token=token, sign_region=region, timeout_s=timeout_s, retry=retry, http=http, sleep=sleep
             )
 
     def __enter__(self) -> Self:
@@ -119,18 +130,12 @@ class Client:
         self, resource: Resource, *, limit: int, offset: int, where: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], int]:
         """Return a page of a list, and how many things there are in all."""
-        page = self._call(lambda: self._resource(resource).list(limit=limit, offset=offset, **where).first())
-        rows = [_plain(row) for row in page.items]
-        return rows, offset + len(rows) if page.total is None else page.total
+        things = self._resource(resource).list
+        return _rows(self._call(lambda: things(limit=limit, offset=offset, **where).first()), offset)
 
     def delete(self, resource: Resource, id_: str) -> None:
         """Delete one thing."""
-        lost = self.lost_answers
-        try:
-            self._call(lambda: self._resource(resource).delete(id_))
-        except Refused as error:
-            if error.status != 404 or self.lost_answers == lost:
-                raise  # else an attempt whose answer was lost deleted it
+        self._call(lambda: self._resource(resource).delete(id_))
 
     def replace_skill(self, skill_id: str, value: Mapping[str, Any], *, version: str | None) -> Found:
         """Write a skill over, where it is of this version still."""
@@ -141,20 +146,25 @@ class Client:
         """Decide on a suggestion; `decision` is given the suggestions of the client package, and the id."""
         return _plain(self._call(lambda: decision(self._api.suggestions, suggestion_id)))
 
+    def suggestion_groups(self, status: str, *, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
+        """Return a page of the names that suggestions have, and how many there are in all."""
+        groups = self._resource("suggestions").groups
+        return _rows(self._call(lambda: groups(status=status, limit=limit, offset=offset).first()), offset)
+
+    def review(self, decisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Carry out up to 100 decisions on suggestions, and return the result of each."""
+        results: list[dict[str, Any]] = _plain(self._call(lambda: self._api.suggestions.review(decisions)))["results"]
+        return results
+
     def put(self, kind: Written, values: list[dict[str, Any]]) -> dict[str, Any]:
         """Write things of a kind, each judged on its own."""
+        answer: Answer
         if kind == "lines":
-            request, body = self._api.request, {"lines": values}
-            answer: dict[str, Any] = self._call(
-                lambda: request("POST", "/api/v1/import", json=body, repeat=Repeat.ALWAYS)
-            )
-            return answer
-        return _plain(self._call(lambda: self._resource("tools" if kind == "items" else kind).put(values)))
-
-    @property
-    def lost_answers(self) -> int:
-        """How many calls were made again whose first attempt may have done its work."""
-        return self._repeated.lost if self._repeated else 0
+            answer = self._call(lambda: self._api.import_lines(values))
+        else:
+            answer = self._call(lambda: self._resource("tools" if kind == "items" else kind).put(values))
+        self.lost_answers += answer.is_repeated
+        return _plain(answer)
 
     def export_page(self, kinds: Sequence[str], after: str | None, limit: int) -> list[bytes]:
         """Return the lines of a page of an export."""
@@ -189,7 +199,7 @@ class Client:
 
     def _call(self, call: Callable[[], T]) -> T:
         with self._translated():
-            return self._repeated.run(call) if self._repeated else call()
+            return call()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -229,6 +239,12 @@ class Client:
             if not self._api.connection.has_token:
                 return ": where AuthMode is iam, requests to a domain of your own are signed with --sign-region"
         return ""
+
+
+def _rows(page: api.Page[Any], offset: int) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows of a page, and how many there are of all pages."""
+    rows = [_plain(row) for row in page.items]
+    return rows, offset + len(rows) if page.total is None else page.total
 
 
 def _plain(answer: BaseModel) -> dict[str, Any]:

@@ -93,15 +93,13 @@ def client_for(
     may take, in seconds; None leaves it to the client. A `patient` one makes calls again when a server
     restarts: for what takes long and may be done twice.
     """
-    from skillroute_local.client import Client  # noqa: PLC0415 (other commands need none of it)
+    from skillroute_local.client import ONCE, PATIENT, Client  # noqa: PLC0415 (other commands need none of it)
 
     called = url_of(url)
     # Who waits for a completion is not kept waiting by a second attempt.
-    patience: dict[str, Any] = {"timeout_s": within_s, "attempts": 1} if within_s else {}
+    patience: dict[str, Any] = {"timeout_s": within_s, "retry": ONCE} if within_s else {}
     if patient:
-        from skillroute_local.again import PATIENT  # noqa: PLC0415
-
-        patience["patience"] = PATIENT
+        patience["retry"] = PATIENT
     run = running_at(called)
     if run is None:
         return Client(called, token, sign_region=sign_region, **patience)

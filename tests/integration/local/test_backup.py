@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from skillroute.core.embedding.hashing import HashingEmbedder
-from skillroute.core.retry import Retry
-from skillroute_local.client import Client
+from skillroute_client import Retry
+from skillroute_local.client import PATIENT, Client
 from skillroute_local.errors import LocalError, Refused, Unreachable
 from skillroute_local.exporting import MOST_ROUNDS, Exported, export
 from skillroute_local.importing.compare import Change
@@ -36,8 +37,8 @@ class OverApp(Client):
 
     def __init__(self, system: System, spoil: Callable[[str], None] = lambda _: None) -> None:
         self.waited: list[float] = []
-        patience = Retry(attempts=4, base_s=0.0, sleep=self.waited.append)
-        super().__init__(URL, patience=patience, http=_Spoilt(app_over(system), spoil))
+        retry = Retry(attempts=4, base_s=0.0, connect_attempts=1)
+        super().__init__(URL, retry=retry, http=_Spoilt(app_over(system), spoil), sleep=self.waited.append)
 
 
 class _Spoilt(httpx.Client):
@@ -228,8 +229,9 @@ class Answering(Client):
         self.waited: list[float] = []
         self.asked = 0
         self._answers = iter(answers)
-        patience = Retry(attempts=attempts, base_s=0.0, sleep=self.waited.append)
-        super().__init__(URL, patience=patience, http=httpx.Client(transport=httpx.MockTransport(self._answer)))
+        retry = replace(PATIENT, attempts=attempts, base_s=0.0)
+        http = httpx.Client(transport=httpx.MockTransport(self._answer))
+        super().__init__(URL, retry=retry, http=http, sleep=self.waited.append)
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.asked += 1
@@ -250,15 +252,23 @@ def test_a_server_that_asks_for_a_pause_gets_it(status: int) -> None:
 def test_the_last_refusal_is_the_answer_and_attempts_are_not_multiplied() -> None:
     client = Answering(*[httpx.Response(503, headers={"Retry-After": "1"}) for _ in range(20)], attempts=3)
     with pytest.raises(Refused) as refused:
-        client.put("lines", [])
+        client.put("lines", [{"kind": "skill"}])
     assert (refused.value.status, client.asked) == (503, 3)
 
 
 def test_a_server_that_was_never_there_is_not_waited_for() -> None:
     client = Answering(httpx.ConnectError("refused"))
     with pytest.raises(Unreachable, match="refused"):
-        client.put("lines", [])
+        client.put("lines", [{"kind": "skill"}])
     assert (client.waited, client.asked) == ([], 1)
+
+
+def test_what_takes_too_long_is_not_sent_again() -> None:
+    client = Answering(httpx.Response(200, content=b"{}\n"), httpx.ReadTimeout("too slow"))
+    client.export_page((), None, 1)
+    with pytest.raises(Unreachable, match="too slow"):
+        client.put("items", [{"name": "x"}])
+    assert (client.waited, client.asked) == ([], 2)
 
 
 def test_what_a_lost_attempt_deleted_is_deleted() -> None:

@@ -91,7 +91,7 @@ def _batches(lines: Iterable[Line]) -> Generator[tuple[list[int], list[dict[str,
         row = _row(place, line)
         if row is None or row.get("kind") in _ENDS:
             continue
-        weight = len(json.dumps(row, ensure_ascii=False).encode())
+        weight = len(line) if isinstance(line, bytes) else len(json.dumps(row, ensure_ascii=False).encode())
         if rows and (len(rows) == LINES_OF_A_CALL or size + weight > BYTES_OF_A_CALL):
             yield places, rows
             places, rows, size = [], [], 0
