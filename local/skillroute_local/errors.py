@@ -11,11 +11,17 @@ LocalError
 
 from __future__ import annotations
 
+from typing import Self
+
 from skillroute.core.errors import SkillrouteError
 
 
 class LocalError(SkillrouteError):
     """Skillroute cannot run here as asked. `str(error)` is one line, with the way out."""
+
+    def extended(self, hint: str) -> Self:
+        """Return the same error with something more to say."""
+        return type(self)(f"{self}; {hint}")
 
 
 class Misused(LocalError):
@@ -59,6 +65,21 @@ class Refused(LocalError):
         self.error_code = error_code
         self.request_id = request_id
         self.current = current
+
+    def extended(self, hint: str) -> Self:
+        """Return the same error with something more to say, to programs as well."""
+        return self.replaced(f"{self}; {hint}", f"{self.detail}; {hint}")
+
+    def replaced(self, message: str, detail: str) -> Self:
+        """Return the same answer in other words."""
+        return type(self)(
+            message,
+            status=self.status,
+            detail=detail,
+            error_code=self.error_code,
+            request_id=self.request_id,
+            current=self.current,
+        )
 
 
 class ProgramError(LocalError):

@@ -9,7 +9,7 @@ import typer
 import yaml
 
 from skillroute_local.commands import completion
-from skillroute_local.commands.kinds import KIND_NAMES, id_of, kind_of
+from skillroute_local.commands.kinds import KIND_NAMES, find, kind_of, offering_name
 from skillroute_local.commands.output import NoSchemas, without_schemas
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, out, print_json
 
@@ -17,6 +17,10 @@ _UNBROKEN = 1_000_000
 
 KindArgument = Annotated[
     str, typer.Argument(metavar="KIND", help=f"One of {KIND_NAMES}.", autocompletion=completion.kinds)
+]
+
+ByName = Annotated[
+    bool, typer.Option("--name", help="ID is a name, even if it is a number, which is taken for an id otherwise.")
 ]
 
 
@@ -31,6 +35,7 @@ def get(
             autocompletion=completion.ids,
         ),
     ],
+    name: ByName = False,
     no_schemas: NoSchemas = False,
     url: Url = None,
     token: Token = None,
@@ -40,7 +45,9 @@ def get(
     """Show one thing whole: as YAML, or as JSON as the API answers it."""
     chosen = kind_of(kind)
     with client_for(url, token, sign_region) as client:
-        value = client.get(chosen.resource, id_of(client, chosen, id_)).value
+        thing = find(client, chosen, id_, by_name=name)
+        with offering_name(client, chosen, thing.name):
+            value = client.get(chosen.resource, thing.id).value
     shown = without_schemas(value) if no_schemas else value
     if as_json:
         print_json(shown)

@@ -25,8 +25,13 @@ class Results:
     failed: list[dict[str, Any]] = field(default_factory=list)
 
 
-def for_each(things: Sequence[str], work: Callable[[str], dict[str, Any]]) -> Results:
+def for_each(things: Sequence[str], work: Callable[[str], dict[str, Any]], *, alone: bool | None = None) -> Results:
     """Do something to each thing. One that is refused keeps no other from being done.
+
+    Parameters
+    ----------
+    alone : bool or None
+        Whether the command is about one thing only; None: where there is one.
 
     Raises
     ------
@@ -34,12 +39,13 @@ def for_each(things: Sequence[str], work: Callable[[str], dict[str, Any]]) -> Re
         Nothing answers: the others would end the same way. Of one thing alone its own error is raised.
     """
     results = Results()
+    alone = len(things) == 1 if alone is None else alone
     for thing in things:
         try:
             results.done.append({"id": thing} | work(thing))
         except SkillrouteError as error:
             nothing_was_done = not results.done and not results.failed
-            if len(things) == 1 or (nothing_was_done and exit_code_of(error) == ExitCode.UNREACHABLE):
+            if alone or (nothing_was_done and exit_code_of(error) == ExitCode.UNREACHABLE):
                 raise
             results.failed.append({"id": thing} | as_object(error))
     return results
@@ -57,6 +63,12 @@ def show_results(results: Results, describe: Callable[[dict[str, Any]], str], *,
     end(done=len(results.done), failed=len(results.failed))
 
 
+def require_answer(*, yes: bool, as_json: bool) -> None:
+    """Raise `Misused` where a question would have no answer: there is none yet, and nobody can be asked."""
+    if not yes and (as_json or not can_be_asked()):
+        raise Misused("nobody can be asked here: give --yes")
+
+
 def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:
     """Ask before something is done that cannot be taken back, unless `yes` answers it.
 
@@ -67,11 +79,8 @@ def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:
     typer.Exit
         The answer is no.
     """
-    if yes:
-        return
-    if as_json or not can_be_asked():
-        raise Misused("nobody can be asked here: give --yes")
-    if not typer.confirm(question, err=True):
+    require_answer(yes=yes, as_json=as_json)
+    if not yes and not typer.confirm(question, err=True):
         note("nothing was done")
         raise typer.Exit(ExitCode.REFUSED)
 

@@ -8,6 +8,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,12 +44,14 @@ def edit(
     """Change a skill in $VISUAL or $EDITOR, as YAML; what is saved is written, unless nothing was changed.
 
     Nobody's change is lost: when somebody else has changed the skill meanwhile, nothing is written, what they changed
-    is shown, and what you wrote stays in a file.
+    is shown, and what you wrote stays in a file. So it does whatever else fails.
     """
     with client_for(url, token, sign_region) as client:
         found = client.get("skills", skill_id)
         if file is None:
             written = _edited(client, skill_id, found)
+        elif file == "-":
+            written = _piped(client, skill_id, found)
         else:
             written = _put(client, skill_id, _parsed(_read(file), file), found, file)
     if as_json:
@@ -59,32 +63,58 @@ def edit(
 
 
 def _edited(client: Client, skill_id: str, found: Found) -> Found:
-    path = _draft(skill_id, found)
-    kept = False
-    try:
-        before = path.read_text("utf-8")
+    path = _draft(_text_of(skill_id, found))
+    before = path.read_bytes()
+    with _kept(path, skill_id, before):
         _open_editor(path)
-        after = path.read_text("utf-8")
-        if after == before:
+        if path.exists() and path.read_bytes() == before:
             return found
-        kept = True
-        written = _put(client, skill_id, _parsed(after, str(path)), found, str(path))
-        kept = False
-        return written
-    finally:
-        if not kept:
-            path.unlink()
+        return _put(client, skill_id, _parsed(_read(str(path)), str(path)), found, str(path))
 
 
-def _draft(skill_id: str, found: Found) -> Path:
+def _piped(client: Client, skill_id: str, found: Found) -> Found:
+    text = _read("-")
+    path = _draft(text)  # a pipe cannot be read again
+    with _kept(path, skill_id):
+        return _put(client, skill_id, _parsed(text, "standard input"), found, str(path))
+
+
+@contextmanager
+def _kept(path: Path, skill_id: str, before: bytes | None = None) -> Iterator[None]:
+    """Remove a draft once it is written. Whatever keeps it from that, the draft stays and is named.
+
+    Parameters
+    ----------
+    before : bytes or None
+        A draft that is still so is nobody's work.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not path.exists() or path.read_bytes() == before:
+            path.unlink(missing_ok=True)
+            raise
+        hint = f"what you wrote is in {path}: `skillroute skills edit {skill_id} --file {path}` writes it"
+        if isinstance(error, LocalError):
+            raise (error if f"--file {path}" in str(error) else error.extended(hint)) from error
+        note(hint)
+        raise
+    path.unlink(missing_ok=True)
+
+
+def _text_of(skill_id: str, found: Found) -> str:
     lines = [
         f"# Skill {skill_id}. Save and close to write it; leave it as it is to change nothing.",
         "# keywords and examples are lists of texts; an inactive skill is not searched.",
     ]
     content = {field: found.value.get(field) for field in _FIELDS}
+    return "\n".join(lines) + "\n" + as_yaml(content, _WIDTH)
+
+
+def _draft(text: str) -> Path:
     handle, name = tempfile.mkstemp(prefix="skill-", suffix=".yaml")
     with os.fdopen(handle, "w", encoding="utf-8") as draft:
-        draft.write("\n".join(lines) + "\n" + as_yaml(content, _WIDTH))
+        draft.write(text)
     return Path(name)
 
 
@@ -120,30 +150,26 @@ def _put(client: Client, skill_id: str, value: dict[str, Any], found: Found, pla
     try:
         return client.replace_skill(skill_id, value, version=found.version)
     except Refused as error:
-        if error.status == _STALE:
-            message = _explained(client, skill_id, found, place)
-        else:
-            message = f"{error}; what you wrote is in {place}"
-        raise Refused(
-            message,
-            status=error.status,
-            detail=error.detail,
-            error_code=error.error_code,
-            request_id=error.request_id,
-            current=error.current,
-        ) from error
+        if error.status != _STALE:
+            raise
+        _show_theirs(client, skill_id, found)
+        message = (
+            f"somebody else changed skill {skill_id} since you opened it, and nothing was written: what you wrote is "
+            f"in {place}; bring it together with their change, then `skillroute skills edit {skill_id} --file {place}`"
+        )
+        raise error.replaced(message, message) from error
 
 
-def _explained(client: Client, skill_id: str, found: Found, place: str) -> str:
-    """Show what others changed meanwhile, and return what to do."""
-    now = client.get("skills", skill_id)
+def _show_theirs(client: Client, skill_id: str, found: Found) -> None:
+    """Show what others changed meanwhile."""
+    try:
+        now = client.get("skills", skill_id)
+    except LocalError as error:
+        note(f"what they changed cannot be shown: {error}")
+        return
     before, after = (
         as_yaml({field: of.value.get(field) for field in _FIELDS}, _WIDTH).splitlines() for of in (found, now)
     )
     changes = difflib.unified_diff(before, after, "as you opened it", "as it is now", n=0, lineterm="")
     for line in changes:
         note(line)
-    return (
-        f"somebody else changed skill {skill_id} since you opened it, and nothing was written: what you wrote is in "
-        f"{place}; bring it together with their change, then `skillroute skills edit {skill_id} --file {place}`"
-    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from skillroute_local.errors import Unreachable
 
 from tests.e2e.processes import answered
 from tests.integration.command_line.conftest import CommandLine
@@ -103,9 +104,12 @@ def test_the_error_of_a_lost_race_is_the_apis(run: CommandLine, editor: Editor, 
         ("text = 'name: [open'", 2, "is no YAML, and nothing was changed"),
         ("text = '- a list'", 2, "must have the fields of a skill"),
         ("text = text.replace('keywords:', 'keyword:')", 1, "what you wrote is in"),
-        ("sys.exit(3)", 1, "ended with status 3, and nothing was changed"),
+        ("file.write_bytes(b'name: \\xff'); sys.exit(0)", 2, "what you wrote is in"),
+        ("file.write_text(text + '# mine'); sys.exit(3)", 1, "what you wrote is in"),
+        ("sys.exit(3)", 1, "ended with status 3, and nothing was changed\n"),
+        ("file.unlink(); sys.exit(0)", 2, "cannot be read"),
     ],
-    ids=["no YAML", "no skill", "refused", "given up"],
+    ids=["no YAML", "no skill", "refused", "no text", "ended badly", "given up", "removed"],
 )
 def test_what_cannot_be_written_changes_nothing(
     run: CommandLine, editor: Editor, tmp_path: Path, code: str, status: int, reason: str
@@ -118,7 +122,44 @@ def test_what_cannot_be_written_changes_nothing(
     assert reason in done.stderr
     assert run.json("get", "skill", "mail") == before
     # What somebody typed is never thrown away; a draft that nobody changed is.
-    assert len(drafts(tmp_path)) == (0 if "sys.exit" in code else 1)
+    kept = code not in {"sys.exit(3)", "file.unlink(); sys.exit(0)"}
+    assert [str(draft) in done.stderr for draft in drafts(tmp_path)] == [True] * kept
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize(("spoil", "status"), [(Unreachable("away"), 3), (KeyboardInterrupt(), 130)])
+def test_what_was_typed_is_kept_when_nobody_can_be_reached(
+    run: CommandLine,
+    editor: Editor,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: BaseException,
+    status: int,
+    form: tuple[str, ...],
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise spoil
+
+    monkeypatch.setattr("skillroute_local.client.Client.replace_skill", fails)
+    done = run("skills", "edit", "mail", *form, **editor("text = text.replace('Letters', 'Parcels')"))
+
+    assert (done.exit_code, done.stdout) == (status, "")
+    [draft] = drafts(tmp_path)
+    assert f"`skillroute skills edit mail --file {draft}` writes it" in done.stderr
+    monkeypatch.undo()
+    assert run("skills", "edit", "mail", "--file", str(draft)).exit_code == 0
+    assert run.json("get", "skill", "mail")["description"] == "Parcels to people."
+
+
+def test_what_came_from_a_pipe_is_kept_as_well(run: CommandLine, editor: Editor, tmp_path: Path) -> None:
+    editor("")
+    text = '{"name": "Post", "description": "Too few"}'
+    done = run("skills", "edit", "mail", "--file", "-", text=text)
+    [draft] = drafts(tmp_path)
+    assert (done.exit_code, str(draft) in done.stderr, draft.read_text("utf-8")) == (1, True, text)
+    draft.unlink()
+    assert run("skills", "edit", "mail", "--file", "-", text=text.replace("few", "few letters")).exit_code == 0
+    assert drafts(tmp_path) == []
 
 
 def test_a_pipe_takes_the_place_of_an_editor(run: CommandLine) -> None:

@@ -47,6 +47,20 @@ class TestGet:
         assert error["code"] == "usage"
         assert "send_mail names 2 tools: give one of the ids " in error["detail"]
 
+    def test_a_number_is_an_id_unless_it_is_called_a_name(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(
+            api.put(
+                "/api/v1/mail/projects", json={"projects": [{"key": "2024", "name": "Year"}, {"key": "x", "name": "X"}]}
+            )
+        )
+        error = run.error("get", "project", "2024")
+        id_ = run.json("get", "project", "2024", "--name")["id"]
+        assert (error["code"], error["status"]) == ("project_not_found", 404)
+        assert error["detail"].endswith(f"project {id_} has the name 2024: --name takes a number for a name")
+        assert run.json("get", "project", str(id_))["key"] == "2024"
+        assert "--name" not in run.error("get", "project", "2025")["detail"]
+        assert run.error("get", "project", "2025", "--name")["detail"].startswith("there is no project 2025")
+
 
 class TestList:
     def test_is_as_wide_as_it_gets_where_nobody_looks(self, run: CommandLine, api: httpx.Client) -> None:
@@ -91,6 +105,33 @@ class TestDelete:
     def test_does_nothing_where_nobody_can_be_asked(self, run: CommandLine) -> None:
         assert run.error("delete", "tool", "mail/send_mail")["code"] == "usage"
         assert len(run.json("list", "tools")) == 3
+
+    def test_a_number_is_no_name_that_is_deleted_by_accident(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(api.put("/api/v1/mail/projects", json={"projects": [{"key": "2024", "name": "Year"}]}))
+        assert "--name takes a number for a name" in run.error("delete", "project", "2024", "--yes")["detail"]
+        assert [row["key"] for row in run.json("list", "projects")] == ["2024"]
+        assert run("delete", "project", "2024", "--name", "--yes").exit_code == 0
+        assert run.json("list", "projects") == []
+
+    def test_a_tool_is_deleted_unasked_only_with_its_server(self, run: CommandLine) -> None:
+        error = run.error("delete", "tool", "send_mail", "--yes")
+        assert error["code"] == "usage"
+        assert "send_mail is mail/send_mail, and --yes asks nobody: write mail/send_mail, or the id " in error["detail"]
+        assert len(run.json("list", "tools")) == 3
+
+    def test_the_question_names_the_server(self, run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("skillroute_local.commands.several.can_be_asked", lambda: True)
+        denied = run("delete", "tool", "send_mail", "nothing", text="n\n")
+        assert "delete tool mail/send_mail? [y/N]" in denied.stderr
+        agreed = run("delete", "tool", "send_mail", "nothing", text="y\n")
+        assert (denied.exit_code, agreed.exit_code) == (1, 4)
+        assert [row["server"] for row in run.json("list", "tools")] == ["calendar", "calendar"]
+
+    def test_a_tool_of_no_server_begins_with_a_slash(self, run: CommandLine, api: httpx.Client) -> None:
+        answered(api.put("/api/v1/tools", json={"items": [{"name": "send_mail"}]}))
+        assert run.json("get", "tool", "/send_mail")["server"] is None
+        assert run("delete", "tool", "/send_mail", "--yes").exit_code == 0
+        assert {row["server"] for row in run.json("list", "tools")} == {"calendar", "mail"}
 
 
 class TestSearch:
