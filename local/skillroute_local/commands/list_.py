@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,10 +83,17 @@ def rows_of(
     client: Client, resource: Resource, where: dict[str, str], most: int | None
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the first rows of a list, and how many there are; `most` None returns all."""
+    return rows_of_pages(lambda limit, offset: client.page(resource, limit=limit, offset=offset, where=where), most)
+
+
+def rows_of_pages(
+    page_at: Callable[[int, int], tuple[list[dict[str, Any]], int]], most: int | None
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the same of pages that are asked for by their limit and offset, and come with the total."""
     rows: list[dict[str, Any]] = []
     while True:
         size = PAGE if most is None else min(PAGE, most - len(rows))
-        page, total = client.page(resource, limit=size, offset=len(rows), where=where)
+        page, total = page_at(size, len(rows))
         rows += page
         if not page or len(rows) >= total or (most is not None and len(rows) >= most):
             return rows, max(total, len(rows))

@@ -6,7 +6,6 @@ import httpx
 import pytest
 import yaml
 
-from tests.builders import System
 from tests.e2e.processes import answered
 from tests.integration.command_line.conftest import CommandLine
 
@@ -188,48 +187,3 @@ class TestStatus:
         assert "behind" not in calm
         assert "lag" not in calm + behind
         assert "1 change behind; the next search takes them in first" in behind
-
-
-class TestSuggestions:
-    @pytest.fixture
-    def suggested(self, system: System, api: httpx.Client) -> list[int]:
-        from tests.doubles import proposing
-
-        names = ("encode", "decode", "crop")
-        ids = system.put(*names)
-        skills = ("Video", "Video", "Pictures")
-        system.classifier.answers |= {name: proposing(skill) for name, skill in zip(names, skills, strict=True)}
-        system.classify(*ids)
-        made = sorted(system.suggestions(), key=lambda one: (one.suggested_name, one.id), reverse=True)
-        return [suggestion.id for suggestion in made]  # two of Video, then that of Pictures
-
-    def test_are_listed(self, run: CommandLine, suggested: list[int]) -> None:
-        assert [row["id"] for row in run.json("suggestions", "list")] == sorted(suggested)
-        lines = run("suggestions", "list").stdout.splitlines()
-        assert lines[0].split() == ["id", "kind", "name", "tool", "description"]
-        assert [line.split()[3] for line in lines[1:]].count("Video") == 2
-
-    def test_are_approved_and_take_others_of_the_name_along(self, run: CommandLine, suggested: list[int]) -> None:
-        done = run("suggestions", "approve", str(suggested[0]), "--id", "video")
-        assert (done.exit_code, done.stdout) == (
-            0,
-            f"{suggested[0]} Video approved: skill video, and 1 other of the name\n",
-        )
-        assert run.json("get", "skill", "video")["name"] == "Video"
-
-    def test_are_rejected_and_merged(self, run: CommandLine, suggested: list[int], api: httpx.Client) -> None:
-        body = {"id": "images", "name": "Images", "description": "Edit pictures."}
-        answered(api.post("/api/v1/skills", json=body), 201)
-        first, second, third = map(str, suggested)
-
-        assert run.json("suggestions", "reject", first, second, "--reason", "no")["failed"] == []
-        [merged] = run.json("suggestions", "merge", third, "--into", "images")["done"]
-
-        assert (merged["status"], merged["skill_id"]) == ("merged", "images")
-        rejected = run.json("suggestions", "list", "--status", "rejected")
-        assert [row["review_reason"] for row in rejected] == ["no", "no"]
-
-    def test_of_several_each_has_its_result(self, run: CommandLine, suggested: list[int]) -> None:
-        done = run("suggestions", "reject", str(suggested[0]), "99999")
-        assert (done.exit_code, done.stdout) == (4, f"{suggested[0]} Video rejected\n")
-        assert done.stderr.startswith("99999: no suggestion with id 99999")
