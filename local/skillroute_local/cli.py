@@ -14,7 +14,8 @@ from skillroute_local.commands.eval_ import eval_
 from skillroute_local.commands.export import EXAMPLES as EXPORT_EXAMPLES
 from skillroute_local.commands.export import export
 from skillroute_local.commands.get import get
-from skillroute_local.commands.import_ import EXAMPLES, import_
+from skillroute_local.commands.import_ import import_
+from skillroute_local.commands.import_options import EXAMPLES
 from skillroute_local.commands.list_ import list_
 from skillroute_local.commands.migrate import migrate
 from skillroute_local.commands.reindex import reindex

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from skillroute_local.commands import import_options as options
 from skillroute_local.commands.exit_codes import end
 from skillroute_local.commands.import_shown import Changes, as_object, bars, show_report, stored
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, err, print_json
@@ -18,86 +19,29 @@ if TYPE_CHECKING:
     from skillroute_local.importing.run import Import
     from skillroute_local.importing.wanted import Wanted
 
-EXAMPLES = """\b
-Examples:
-  skillroute import tools.jsonl                   items, one a line
-  skillroute import listed.json --server github   an answer to tools/list
-  skillroute import petstore.yaml --dry-run       OpenAPI 3: what would change
-  skillroute import ~/.claude/skills              folders with a SKILL.md
-  skillroute import servers.json                  a registry's list of servers
-  skillroute import .mcp.json --prune             all servers of an mcp.json
-  skillroute import backup.ndjson                 what skillroute export wrote; - is stdin
-  skillroute import --mcp "uvx mcp-server-time" --server time
-  skillroute import --mcp https://example.com/mcp --server docs --watch
-"""
+Named = dict["Written", Sequence[Path]]
+"""The files of each kind of things."""
 
 _MAIL = {"projects", "products", "mail_agents", "messages"}
 
 
 def import_(
     context: typer.Context,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[SOURCES]...",
-            help="Files and folders: items as JSON or JSON Lines, a tools/list answer, an OpenAPI 3 document, an "
-            "mcp.json, a registry's servers, Agent Skills, an export. The content shows which. - is standard input.",
-        ),
-    ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="The format of SOURCES, instead of what their content shows: jsonl, json, tools-list, openapi, "
-            "agent-skills, mcp-registry, mcp-config, backup.",
-        ),
-    ] = None,
-    mcp: Annotated[
-        str | None,
-        typer.Option(help="An MCP server: its address, or the command that starts it. Needs --server."),
-    ] = None,
-    server: Annotated[
-        str | None,
-        typer.Option(help="The server that items are of, unless they name one. Of an mcp.json: the one to import."),
-    ] = None,
-    register: Annotated[
-        bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")
-    ] = False,
-    timeout: Annotated[
-        float, typer.Option(min=1, max=600, help="Seconds that an MCP server has to start, and again to list.")
-    ] = 60.0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be created, updated and removed; change nothing.")
-    ] = False,
-    prune: Annotated[
-        bool,
-        typer.Option("--prune", help="Remove items of the imported servers that their source no longer has."),
-    ] = False,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Import again whenever a source changes, and MCP servers every minute, until Ctrl-C."
-        ),
-    ] = False,
-    servers: Annotated[
-        list[Path] | None,
-        typer.Option(help="MCP servers: JSON Lines, a server.json, or what a registry lists. May be repeated."),
-    ] = None,
-    agents: Annotated[
-        list[Path] | None, typer.Option(help="A2A agents: JSON Lines, or an agent card. May be repeated.")
-    ] = None,
-    projects: Annotated[
-        list[Path] | None, typer.Option(help="Projects of agent mail: key, name, description. May be repeated.")
-    ] = None,
-    products: Annotated[
-        list[Path] | None, typer.Option(help="Products: key, name, projects, ... May be repeated.")
-    ] = None,
-    mail_agents: Annotated[
-        list[Path] | None, typer.Option(help="Who writes mail: name, contact, projects, ... May be repeated.")
-    ] = None,
-    messages: Annotated[
-        list[Path] | None, typer.Option(help="Messages: key, project, from, to, subject, body, ... May be repeated.")
-    ] = None,
+    files: options.Sources = None,
+    format_: options.Format = None,
+    mcp: options.Mcp = None,
+    server: options.OfServer = None,
+    register: options.Register = False,
+    timeout: options.Timeout = 60.0,
+    dry_run: options.DryRun = False,
+    prune: options.Prune = False,
+    watch: options.Watched = False,
+    servers: options.Servers = None,
+    agents: options.Agents = None,
+    projects: options.Projects = None,
+    products: options.Products = None,
+    mail_agents: options.MailAgents = None,
+    messages: options.Messages = None,
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
@@ -112,12 +56,8 @@ def import_(
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
     agent mail. Tools come first and messages last, whatever the order here.
     """
-    from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input  # noqa: PLC0415
-
-    if watch and STANDARD_INPUT in (files or ()):
-        raise Misused("--watch looks at files again, and standard input is read once: leave out --watch or -")
-    named: dict[Written, Sequence[Path]] = {
-        "items": context.with_resource(with_standard_input(files or ())),
+    named: Named = {
+        "items": _sources(context, files or (), watch=watch),
         "servers": servers or (),
         "agents": agents or (),
         "projects": projects or (),
@@ -126,12 +66,7 @@ def import_(
         "messages": messages or (),
     }
     _require_files(named, mcp)
-    if dry_run and (mail := [name for name in named if name in _MAIL and named[name]]):
-        raise Misused(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
-    if dry_run and watch:
-        raise Misused("--dry-run shows one import, and --watch repeats it: leave one of them out")
-    if watch and as_json:
-        raise Misused("--json prints the report of one import, and --watch repeats it: leave one of them out")
+    _require_one_way(named, dry_run=dry_run, watch=watch, as_json=as_json)
     with client_for(url, token, sign_region, patient=True) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
@@ -141,26 +76,64 @@ def import_(
         require_format(format_)
         sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
         importing = Import(sources, client, prune=prune)
-        changes = Changes(as_json=as_json)
         if watch:
             _watch(importing, sources)
-            return
-        try:
-            with bars() as make_bar:
-                report = importing.compare(make_bar, changes) if dry_run else importing.write(make_bar)
-        except LocalError:
-            if importing.report.counts and not as_json:
-                show_report(importing.report, dry_run=False)
-                err.print("it ended early: import the same again, and what is there is left alone", highlight=False)
-            raise
+        elif dry_run:
+            _compare(importing, as_json=as_json)
+        else:
+            _write(importing, as_json=as_json)
+
+
+def _sources(context: typer.Context, files: Sequence[Path], *, watch: bool) -> Sequence[Path]:
+    """Return the files, with standard input as one of them until the command ends. Raises `Misused`."""
+    from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input  # noqa: PLC0415
+
+    if watch and STANDARD_INPUT in files:
+        raise Misused("--watch looks at files again, and standard input is read once: leave out --watch or -")
+    return context.with_resource(with_standard_input(files))
+
+
+def _require_one_way(named: Named, *, dry_run: bool, watch: bool, as_json: bool) -> None:
+    """Raise `Misused` where options contradict each other."""
+    if dry_run and (mail := [name for name in named if name in _MAIL and named[name]]):
+        raise Misused(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
+    if dry_run and watch:
+        raise Misused("--dry-run shows one import, and --watch repeats it: leave one of them out")
+    if watch and as_json:
+        raise Misused("--json prints the report of one import, and --watch repeats it: leave one of them out")
+
+
+def _write(importing: Import, *, as_json: bool) -> None:
+    """Import, show what came of it, and end the command."""
+    try:
+        with bars() as make_bar:
+            report = importing.write(make_bar)
+    except LocalError:
+        if importing.report.counts and not as_json:
+            show_report(importing.report, dry_run=False)
+            err.print("it ended early: import the same again, and what is there is left alone", highlight=False)
+        raise
     if as_json:
-        print_json(as_object(report) | ({"changes": changes.shown} if dry_run else {}))
+        print_json(as_object(report))
     else:
-        show_report(report, dry_run=dry_run)
+        show_report(report, dry_run=False)
     end(done=stored(report), failed=len(report.problems))
 
 
-def _require_files(named: dict[Written, Sequence[Path]], mcp: str | None) -> None:
+def _compare(importing: Import, *, as_json: bool) -> None:
+    """Show what an import would change, and end the command."""
+    changes = Changes(as_json=as_json)
+    with bars() as make_bar:
+        report = importing.compare(make_bar, changes)
+    if as_json:
+        print_json(as_object(report) | {"changes": changes.shown})
+    else:
+        show_report(report, dry_run=True)
+    end(done=stored(report), failed=len(report.problems))
+
+
+def _require_files(named: Named, mcp: str | None) -> None:
+    """Raise `Misused` where nothing is named, or something that is not there."""
     every = [file for paths in named.values() for file in paths]
     if not every and mcp is None:
         raise Misused("name a file of tools, or one with --servers, --agents, --messages or another option")

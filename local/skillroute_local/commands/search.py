@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from skillroute_local.commands.nearest import explain_nothing
 from skillroute_local.commands.output import without_schemas
 from skillroute_local.commands.search_options import (
+    MESSAGES,
+    OF_EACH_TYPE,
+    TOOLS,
+    CollapseOption,
+    ExplainOption,
     ItemTypeOption,
+    LimitOption,
+    MailOption,
     Mode,
     ModeOption,
+    RegistryOption,
+    SchemasOption,
+    ServerOption,
     SkillThresholdOption,
     StrategyOption,
     ToolThresholdOption,
@@ -21,42 +33,24 @@ from skillroute_local.commands.search_shown import show_messages, show_registry,
 from skillroute_local.commands.shared import AsJson, SignRegion, Token, Url, client_for, print_json
 from skillroute_local.errors import Misused
 
-_TOOLS = 5
-_MESSAGES = 10
-_OF_EACH_TYPE = 3
+if TYPE_CHECKING:
+    from skillroute_local.client import Client
 
 
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is needed, in plain words.")],
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            help=f"How many at most; default: {_TOOLS}, with --registry {_OF_EACH_TYPE} of each type, with --mail "
-            f"{_MESSAGES}.",
-            min=1,
-            max=50,
-        ),
-    ] = None,
+    limit: LimitOption = None,
     strategy: StrategyOption = None,
     mode: ModeOption = None,
     item_type: ItemTypeOption = None,
-    server: Annotated[
-        list[str] | None, typer.Option("--server", help="Only of this MCP server; may be given several times.")
-    ] = None,
+    server: ServerOption = None,
     skill_threshold: SkillThresholdOption = None,
     tool_threshold: ToolThresholdOption = None,
-    registry: Annotated[
-        bool,
-        typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
-    ] = False,
-    mail: Annotated[bool, typer.Option("--mail", help="Find messages of agent mail; takes --mode too.")] = False,
-    schemas: Annotated[
-        bool | None, typer.Option(help="Show input schemas, or not; default: with --json alone.", show_default=False)
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
-    collapse: Annotated[
-        bool, typer.Option("--collapse-duplicates", help="Of one tool from several servers show the best.")
-    ] = False,
+    registry: RegistryOption = False,
+    mail: MailOption = False,
+    schemas: SchemasOption = None,
+    explain: ExplainOption = False,
+    collapse: CollapseOption = False,
     url: Url = None,
     token: Token = None,
     sign_region: SignRegion = None,
@@ -70,32 +64,55 @@ def search(
     _require_one_search(of_tools, {"--mode": mode, "--explain": explain}, registry=registry, mail=mail)
     with_schemas = as_json if schemas is None else schemas
     if registry:
-        request: dict[str, Any] = {"query": query, "max_results": limit or _OF_EACH_TYPE}
+        chosen = _of_registry(query, limit, schemas=with_schemas)
     elif mail:
-        request = {"text": query, "limit": limit or _MESSAGES} | _of_mode(mode, explain=explain)
+        chosen = _of_mail(query, limit, mode, explain=explain)
     else:
-        request = {"query": query, "limit": limit or _TOOLS, "include_schemas": with_schemas}
-        request |= search_fields(strategy, mode, item_type) | ({"explain": True} if explain else {})
+        fields = search_fields(strategy, mode, item_type)
         numbers = {"skill_threshold": skill_threshold, "tool_threshold": tool_threshold}
-        request |= {name: value for name, value in numbers.items() if value is not None}
-        # Only where it is asked for: a deployment may be older than the command line.
-        request |= {"server": server} if server else {}
-        request |= {"collapse_duplicates": True} if collapse else {}
+        fields |= {name: value for name, value in numbers.items() if value is not None}
+        # Only where they are asked for: a deployment may be older than the command line.
+        asked = {"explain": explain, "server": server, "collapse_duplicates": collapse}
+        fields |= {name: value for name, value in asked.items() if value}
+        chosen = _of_tools(query, limit, fields, schemas=with_schemas)
     with client_for(url, token, sign_region) as client:
-        if registry:
-            answer = client.search_registry(request)
-        else:
-            answer = client.search_messages(request) if mail else client.search(request)
+        answer = chosen.ask(client)
         if as_json:
             print_json(answer if with_schemas else without_schemas(answer))
-        elif registry:
-            show_registry(answer, schemas=with_schemas)
-        elif mail:
-            show_messages(answer)
         else:
-            show_tools(answer, schemas=with_schemas)
-            if not answer["tools"]:
-                explain_nothing(client, request, answer)
+            chosen.show(client, answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One of the three searches: how it is asked, and how its answer is shown."""
+
+    ask: Callable[[Client], dict[str, Any]]
+    show: Callable[[Client, dict[str, Any]], None]
+
+
+def _of_registry(query: str, limit: int | None, *, schemas: bool) -> _Search:
+    request = {"query": query, "max_results": limit or OF_EACH_TYPE}
+    return _Search(
+        lambda client: client.search_registry(request), lambda _, answer: show_registry(answer, schemas=schemas)
+    )
+
+
+def _of_mail(query: str, limit: int | None, mode: Mode | None, *, explain: bool) -> _Search:
+    request: dict[str, Any] = {"text": query, "limit": limit or MESSAGES}
+    request |= ({"mode": mode.value} if mode else {}) | ({"explain": True} if explain else {})
+    return _Search(lambda client: client.search_messages(request), lambda _, answer: show_messages(answer))
+
+
+def _of_tools(query: str, limit: int | None, fields: dict[str, Any], *, schemas: bool) -> _Search:
+    request = {"query": query, "limit": limit or TOOLS, "include_schemas": schemas} | fields
+
+    def show(client: Client, answer: dict[str, Any]) -> None:
+        show_tools(answer, schemas=schemas)
+        if not answer["tools"]:
+            explain_nothing(client, request, answer)
+
+    return _Search(lambda client: client.search(request), show)
 
 
 def _require_one_search(
@@ -108,7 +125,3 @@ def _require_one_search(
     if given := [option for option, value in foreign.items() if value]:
         kind = "registry" if registry else "mail"
         raise Misused(f"searches with --{kind} have no {', '.join(given)}: leave that out")
-
-
-def _of_mode(mode: Mode | None, *, explain: bool) -> dict[str, Any]:
-    return ({"mode": mode.value} if mode else {}) | ({"explain": True} if explain else {})

@@ -7,6 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+TOOLS = 5
+MESSAGES = 10
+OF_EACH_TYPE = 3
+"""How many results a search shows unless it is asked for more or fewer."""
+
 
 class Strategy(StrEnum):
     """How to search."""
@@ -48,6 +53,34 @@ SkillThresholdOption = Annotated[
 ToolThresholdOption = Annotated[
     float | None,
     typer.Option("--tool-threshold", help="Least cosine of a tool; default: 0.3, none in mode hybrid.", min=0, max=1),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        help=f"How many at most; default: {TOOLS}, with --registry {OF_EACH_TYPE} of each type, with --mail "
+        f"{MESSAGES}.",
+        min=1,
+        max=50,
+    ),
+]
+ServerOption = Annotated[
+    list[str] | None, typer.Option("--server", help="Only of this MCP server; may be given several times.")
+]
+RegistryOption = Annotated[
+    bool,
+    typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
+]
+MailOption = Annotated[bool, typer.Option("--mail", help="Find messages of agent mail; takes --mode too.")]
+SchemasOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--schemas/--no-schemas", help="Show input schemas, or not; default: with --json alone.", show_default=False
+    ),
+]
+ExplainOption = Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")]
+CollapseOption = Annotated[
+    bool, typer.Option("--collapse-duplicates", help="Of one tool from several servers show the best.")
 ]
 
 

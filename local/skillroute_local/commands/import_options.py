@@ -1,0 +1,77 @@
+"""The options of `skillroute import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """\b
+Examples:
+  skillroute import tools.jsonl                   items, one a line
+  skillroute import listed.json --server github   an answer to tools/list
+  skillroute import petstore.yaml --dry-run       OpenAPI 3: what would change
+  skillroute import ~/.claude/skills              folders with a SKILL.md
+  skillroute import servers.json                  a registry's list of servers
+  skillroute import .mcp.json --prune             all servers of an mcp.json
+  skillroute import backup.ndjson                 what skillroute export wrote; - is stdin
+  skillroute import --mcp "uvx mcp-server-time" --server time
+  skillroute import --mcp https://example.com/mcp --server docs --watch
+"""
+
+Sources = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[SOURCES]...",
+        help="Files and folders: items as JSON or JSON Lines, a tools/list answer, an OpenAPI 3 document, an "
+        "mcp.json, a registry's servers, Agent Skills, an export. The content shows which. - is standard input.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="The format of SOURCES, instead of what their content shows: jsonl, json, tools-list, openapi, "
+        "agent-skills, mcp-registry, mcp-config, backup.",
+    ),
+]
+Mcp = Annotated[
+    str | None,
+    typer.Option(help="An MCP server: its address, or the command that starts it. Needs --server."),
+]
+OfServer = Annotated[
+    str | None,
+    typer.Option(help="The server that items are of, unless they name one. Of an mcp.json: the one to import."),
+]
+Register = Annotated[
+    bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")
+]
+Timeout = Annotated[
+    float, typer.Option(min=1, max=600, help="Seconds that an MCP server has to start, and again to list.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be created, updated and removed; change nothing.")
+]
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Remove items of the imported servers that their source no longer has.")
+]
+Watched = Annotated[
+    bool,
+    typer.Option("--watch", help="Import again whenever a source changes, and MCP servers every minute, until Ctrl-C."),
+]
+Servers = Annotated[
+    list[Path] | None,
+    typer.Option(help="MCP servers: JSON Lines, a server.json, or what a registry lists. May be repeated."),
+]
+Agents = Annotated[list[Path] | None, typer.Option(help="A2A agents: JSON Lines, or an agent card. May be repeated.")]
+Projects = Annotated[
+    list[Path] | None, typer.Option(help="Projects of agent mail: key, name, description. May be repeated.")
+]
+Products = Annotated[list[Path] | None, typer.Option(help="Products: key, name, projects, ... May be repeated.")]
+MailAgents = Annotated[
+    list[Path] | None, typer.Option(help="Who writes mail: name, contact, projects, ... May be repeated.")
+]
+Messages = Annotated[
+    list[Path] | None, typer.Option(help="Messages: key, project, from, to, subject, body, ... May be repeated.")
+]
