@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from pydantic import ValidationError
 from rich.markup import escape
 from skillroute.core.observability import logger
 
 from skillroute_local.commands import eval_options as options
 from skillroute_local.commands.eval_generate import make_requests
+from skillroute_local.commands.eval_settings import WARM_UP, gate_of, settings_of
 from skillroute_local.commands.eval_shown import show, show_lines, show_unknown, tools_of_the_file
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.search_options import (
@@ -42,7 +42,7 @@ from skillroute_local.documents import open_new, require_new
 from skillroute_local.errors import LocalError, Misused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from skillroute_local.evaluating.catalogue import Judged, Tool
     from skillroute_local.evaluating.requests import Row
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from skillroute_local.evaluating.sources import Source
 
 _SHOWN = 10
-_WARM_UP = "warm up"
 
 
 def eval_(
@@ -95,12 +94,10 @@ def eval_(
     if generate is not None:
         make_requests(connect, generate, output, item_type=item_type or "tool", seed=seed, force=force)
         return
-    fields = search_fields(strategy, mode, item_type)
     numbers = {"skill_limit": skill_limit, "skill_threshold": skill_threshold, "tool_threshold": tool_threshold}
-    fields |= {name: value for name, value in numbers.items() if value is not None}
-    changed = _changed(fields, compare or ())
-    gate = _gate(fail_under or (), baseline, tolerance)
-    measured = _measured(connect, read_queries(str(queries)), [fields, *([changed] if compare else [])])
+    settings = settings_of(search_fields(strategy, mode, item_type), numbers, compare or ())
+    gate = gate_of(fail_under or (), baseline, tolerance)
+    measured = _measured(connect, read_queries(str(queries)), settings)
     report = measured.report(seed)
     if output is not None:
         _write(report, output, force=force)
@@ -108,9 +105,13 @@ def eval_(
         print_json(report)
     else:
         show(measured.tools, measured.judged, measured.cards, ", ".join(compare or ()), worst, seed)
-    failed = gate(measured.cards[0])
-    if strict and measured.judged.unknown:
-        failed.append(f"{tools_of_the_file(measured.judged.unknown)} not found")
+    _end(gate(measured.cards[0]), measured.judged.unknown if strict else ())
+
+
+def _end(failed: list[str], unknown: Collection[str]) -> None:
+    """Say what is not good enough, and end the command. Raises `typer.Exit` where there is anything."""
+    if unknown:
+        failed.append(f"{tools_of_the_file(unknown)} not found")
     for line in failed:
         err.print(f"[red]failed:[/] {escape(line)}", highlight=False, soft_wrap=True)
     if failed:
@@ -193,60 +194,6 @@ def read_queries(queries: str) -> list[Row]:
     return rows
 
 
-def _changed(fields: Fields, changes: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of a search with the changes of --compare. Raises `LocalError` where a field cannot be so."""
-    from skillroute_local.evaluating.scorecard import search_request  # noqa: PLC0415
-
-    changed = dict(fields)
-    for change in changes:
-        name, separator, value = change.partition("=")
-        field = options.COMPARABLE.get(name.strip().replace("-", "_"))
-        if field is None or not separator:
-            raise Misused(f"--compare {change}: give one of {', '.join(options.COMPARABLE)}, such as mode=hybrid")
-        changed[field] = _value(value.strip())
-    for request in (fields, changed):
-        try:
-            search_request(_WARM_UP, request)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise Misused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    return changed
-
-
-def _value(text: str) -> str | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _gate(floors: Sequence[str], baseline: Path | None, tolerance: float) -> Callable[[Scorecard], list[str]]:
-    """Return what says of a scorecard why it is not good enough. Files and numbers are read now."""
-    from skillroute_local.evaluating.gate import (  # noqa: PLC0415
-        below_baseline,
-        below_floors,
-        read_baseline,
-        read_floor,
-    )
-
-    wanted = [read_floor(floor) for floor in floors]
-    before = read_baseline(baseline) if baseline else None
-
-    def judge(card: Scorecard) -> list[str]:
-        failed = below_floors(card.means(), wanted)
-        if before is None:
-            return failed
-        if before.requests != len(card.answers):
-            err.print(
-                f"the baseline measured {before.requests} requests, this run {len(card.answers)}", highlight=False
-            )
-        return failed + below_baseline(card.means(), before, tolerance)
-
-    return judge
-
-
 def _measured(connect: Connect, rows: Sequence[Row], settings: Sequence[Fields]) -> _Measured:
     """Ask every request with each of the settings."""
     from skillroute_local.evaluating.catalogue import judged  # noqa: PLC0415
@@ -260,7 +207,7 @@ def _measured(connect: Connect, rows: Sequence[Row], settings: Sequence[Fields])
             if not found.questions:
                 raise LocalError("no request is left to measure: none of the tools they need is in the catalogue")
             for fields in settings:  # the first builds the index, the first that embeds loads the model
-                source.search(search_request(_WARM_UP, fields))
+                source.search(search_request(WARM_UP, fields))
         cards = []
         with progress_bar("{task.completed}/{task.total}") as progress:
             task = progress.add_task("searching", total=len(settings) * len(found.questions))

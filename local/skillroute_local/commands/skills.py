@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from skillroute.core.caller import Caller
 
+from skillroute_local.commands import skills_options as options
 from skillroute_local.commands.eval_ import read_queries
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.output import counted, note, print_line
@@ -19,8 +20,11 @@ from skillroute_local.commands.tables import Column, show_table
 from skillroute_local.errors import Misused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skillroute.wiring import Parts
 
+    from skillroute_local.proposing.moves import Move
     from skillroute_local.proposing.proposal import Applied, Proposal
 
 app = typer.Typer(
@@ -44,38 +48,16 @@ app.command()(edit)
 
 @app.command(epilog=QUEUES)
 def propose(
-    skills: Annotated[
-        int | None,
-        typer.Option(help="How many skills at most; default: as many as tell the tools apart well.", min=1, max=1000),
-    ] = None,
-    min_tools: Annotated[int, typer.Option(help="A group of fewer tools is no skill.", min=1)] = 3,
-    all_tools: Annotated[
-        bool, typer.Option("--all", help="Group all tools; default: only those that have no skill.")
-    ] = False,
-    org: Annotated[str | None, typer.Option(help="An organisation's tools and skills; default: global ones.")] = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Create the skills, and classify the tools that have none.")
-    ] = False,
-    reclassify: Annotated[
-        bool,
-        typer.Option(
-            "--reclassify",
-            help="Also find the tools whose classifier would choose another skill now; with --apply classify them "
-            "again. What people decided stays. A language model is asked about each tool.",
-        ),
-    ] = False,
-    queries: Annotated[
-        str | None,
-        typer.Option(
-            help="With --apply: judged requests, as `skillroute eval` takes them. Searches are measured before and "
-            "after; where recall@5 drops, all is taken back."
-        ),
-    ] = None,
-    tolerance: Annotated[float, typer.Option(help="With --queries: how much lower it may be.", min=0, max=1)] = 0.01,
-    wait_s: Annotated[
-        int, typer.Option(help="With --queries: how long to wait for the classifier at most.", min=1)
-    ] = 900,
-    yes: Annotated[bool, typer.Option("--yes", help="With --apply: do not ask.")] = False,
+    skills: options.Skills = None,
+    min_tools: options.MinTools = 3,
+    all_tools: options.AllTools = False,
+    org: options.Organisation = None,
+    apply: options.Apply = False,
+    reclassify: options.Reclassify = False,
+    queries: options.Queries = None,
+    tolerance: options.Tolerance = 0.01,
+    wait_s: options.WaitS = 900,
+    yes: options.Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Propose skills for the tools that are in the catalogue.
@@ -95,22 +77,18 @@ def propose(
     if queries is not None and not apply:
         raise Misused("--queries measures what --apply does: give --apply too, or measure with `skillroute eval`")
     rows = read_queries(queries) if queries is not None else None
+    applied, judged = None, None
     with parts_here() as parts:
         proposal = _propose(parts, org=org, all_tools=all_tools, min_tools=min_tools, skills=skills)
         moves = find(parts, proposal, org) if reclassify else []
         if not as_json:
             _show(proposal)
             show_moves(moves, asked=reclassify)
-        agreed = apply and bool(proposal.skills or moves) and (yes or _agreed(proposal, len(moves)))
-        if not agreed:
-            applied, judged = None, None
-        else:
+        if apply and (proposal.skills or moves) and (yes or _agreed(proposal, len(moves))):
             trial = Trial(parts, org, rows, tolerance=tolerance, wait_s=wait_s)
             applied, judged = trial.run(lambda: _apply(parts, proposal, org), moves)
     if as_json:
-        answer = _as_json(proposal, applied)
-        answer |= {"moves": [asdict(move) for move in moves], "measured": asdict(judged) if judged else None}
-        print_json(answer)
+        print_json(_as_json(proposal, applied, moves, judged))
     elif applied is not None:
         _show_applied(applied, judged)
     elif proposal.skills or moves:
@@ -196,7 +174,9 @@ def _show_applied(applied: Applied, judged: Judged | None) -> None:
     show_judged(judged)
 
 
-def _as_json(proposal: Proposal, applied: Applied | None) -> dict[str, Any]:
+def _as_json(
+    proposal: Proposal, applied: Applied | None, moves: Sequence[Move], judged: Judged | None
+) -> dict[str, Any]:
     return {
         "skills": [
             {
@@ -217,4 +197,6 @@ def _as_json(proposal: Proposal, applied: Applied | None) -> dict[str, Any]:
         "applied": {"created": applied.created, "skipped": applied.skipped, "queued": applied.queued}
         if applied
         else None,
+        "moves": [asdict(move) for move in moves],
+        "measured": asdict(judged) if judged else None,
     }
