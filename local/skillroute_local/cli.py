@@ -10,6 +10,7 @@ from skillroute_local.commands import dlq, sam_env, skills, suggestions
 from skillroute_local.commands.command_line import CommandLine
 from skillroute_local.commands.connect import connect
 from skillroute_local.commands.delete import delete
+from skillroute_local.commands.doctor import doctor
 from skillroute_local.commands.eval_ import eval_
 from skillroute_local.commands.export import EXAMPLES as EXPORT_EXAMPLES
 from skillroute_local.commands.export import export
@@ -46,6 +47,7 @@ app.command(epilog=EXPORT_EXAMPLES)(export)
 app.add_typer(skills.app, name="skills")
 app.add_typer(suggestions.app, name="suggestions")
 app.command("eval", epilog=DATABASE)(eval_)
+app.command()(doctor)
 app.command()(connect)
 app.command()(up)
 app.command()(status)

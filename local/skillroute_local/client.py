@@ -113,6 +113,13 @@ class Client:
         """Find tools; `request` is the body of `POST /api/v1/search`."""
         return _plain(self._call(lambda: self._api.search(**request)))
 
+    def search_batch(self, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Find tools for up to 20 requests; the result of each has its `answer` or its `error`, the other is null."""
+        path, body = "/api/v1/search/batch", {"searches": list(searches)}
+        answer = self._call(lambda: self._api.request("POST", path, json=body, repeat=Repeat.ALWAYS))
+        results: list[dict[str, Any]] = answer["results"]
+        return results
+
     def search_registry(self, request: dict[str, Any]) -> dict[str, Any]:
         """Find servers, their tools and agents; `request` is the body of `POST /api/v1/search/registry`."""
         return _plain(self._call(lambda: self._api.search_registry(**request)))

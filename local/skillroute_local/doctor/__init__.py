@@ -1,0 +1,12 @@
+"""What is wrong with a catalogue: rules over its tools and skills, without input or output.
+
+`skillroute_local.doctor_reading` reads a catalogue and asks its searches; `diagnose` says what it finds.
+"""
+
+from __future__ import annotations
+
+from skillroute_local.doctor.diagnose import RULES, diagnose
+from skillroute_local.doctor.model import Asked, Catalogue, Code, Finding, Skill, Tool
+from skillroute_local.doctor.report import report_of
+
+__all__ = ["RULES", "Asked", "Catalogue", "Code", "Finding", "Skill", "Tool", "diagnose", "report_of"]

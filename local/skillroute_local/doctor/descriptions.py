@@ -1,0 +1,86 @@
+"""Descriptions that are missing, too long, or say what the name has said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from skillroute_local.doctor.model import Catalogue, Code, Finding
+from skillroute_local.doctor.words import has_letters, normalised, words_of, words_of_name
+
+READ_TOKENS = 256
+"""What the default embedding model reads of a tool's text (docs/adr/0003)."""
+
+TOO_LONG_TOKENS = 400
+_MOST_WORDS_OF_A_REPETITION = 8
+_CHARACTERS_OF_A_TOKEN = 4
+
+# fmt: off
+_PLACEHOLDERS = frozenset({
+    "description", "description here", "fixme", "lorem ipsum", "missing", "n a", "na", "nil", "no description",
+    "no description available", "no description provided", "none", "null", "placeholder", "tba", "tbd", "tbw", "test",
+    "to be done", "todo", "todo add description", "todo description", "tool", "tool description", "undefined",
+    "unknown",
+})
+# fmt: on
+
+
+def is_empty(description: str) -> bool:
+    """Return whether a description says nothing at all: no letter, or a placeholder such as TODO."""
+    return not has_letters(description) or normalised(description) in _PLACEHOLDERS
+
+
+def tokens_of(text: str) -> int:
+    """Return about how many tokens a text has: one for four letters of ASCII, or for one of any other script.
+
+    Counted without a tokenizer, which callers of a deployment need not have. Runs of spaces are one.
+    """
+    line = " ".join(text.split())
+    others = sum(not character.isascii() for character in line)
+    return others + math.ceil((len(line) - others) / _CHARACTERS_OF_A_TOKEN)
+
+
+def empty(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find tools without a description."""
+    for tool in catalogue.tools:
+        if is_empty(tool.description):
+            stands = f"the description is only {tool.description.strip()!r}" if tool.description.strip() else ""
+            yield Finding(
+                Code.DESCRIPTION_EMPTY,
+                95,
+                stands or "there is no description: searches and agents have only the name and the arguments to go by",
+                "say in one sentence what it does and what it works on, then when to use it",
+                (tool,),
+            )
+
+
+def too_long(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find descriptions that are long enough to cost more than they give."""
+    for tool in catalogue.tools:
+        tokens = tokens_of(tool.description)
+        if tokens > TOO_LONG_TOKENS:
+            yield Finding(
+                Code.DESCRIPTION_TOO_LONG,
+                min(45, 15 + 10 * round(math.log2(tokens / TOO_LONG_TOKENS) + 1)),
+                f"the description has about {tokens} tokens, which every answer with it costs; the default embedding "
+                f"model reads the first {READ_TOKENS}",
+                "keep what tells it from other tools, first of all; move examples, formats and notes on arguments "
+                "into the input schema or the server's documentation",
+                (tool,),
+            )
+
+
+def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find short descriptions all of whose words are in the name and the server's name."""
+    for tool in catalogue.tools:
+        if len(tool.description.split()) > _MOST_WORDS_OF_A_REPETITION or is_empty(tool.description):
+            continue
+        said = words_of(tool.description)
+        if said and said <= words_of_name(tool.name) | words_of(tool.name) | words_of(tool.server):
+            yield Finding(
+                Code.DESCRIPTION_REPEATS_NAME,
+                30,
+                f"the description says no more than the name: {' '.join(tool.description.split())!r}",
+                "say what the name leaves open: what it returns or changes, of which things, and when to use it",
+                (tool,),
+            )
