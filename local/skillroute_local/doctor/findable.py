@@ -46,7 +46,7 @@ def _reason(tool: Tool, asked: Asked) -> str:
 def _help(tool: Tool, asked: Asked) -> str:
     if _is_kept_out(asked):
         return (
-            "put it into the skills that its requests match; now it is in " + listed(tool.skill_ids)
+            "put it into the skills that its requests match; now it is in " + listed(sorted(tool.skill_ids))
             if tool.skill_ids
             else "put it into a skill: `skillroute skills propose` makes skills for tools without one"
         )

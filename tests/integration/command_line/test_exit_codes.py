@@ -26,6 +26,7 @@ NEEDS: dict[str, tuple[str, ...] | None] = {
     "delete": ("skill", "mail", "--yes"),
     "import": (__file__,),
     "export": ("--all",),
+    "doctor": (),
     "eval": ("--queries", str(Path(__file__).parents[3] / "benchmarks" / "requests" / "docker.jsonl")),
     "status": (),
     "verify": (),
