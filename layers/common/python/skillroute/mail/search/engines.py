@@ -13,7 +13,7 @@ from skillroute.core.errors import EmbeddingUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.blend import blend_for
 from skillroute.core.reranking.port import Reranker
-from skillroute.mail.search import fuse, page
+from skillroute.mail.search import fuse, page, threads
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
 from skillroute.mail.search.cursor import CursorEngine
@@ -27,6 +27,7 @@ from skillroute.mail.search.ready_index import ReadyIndex
 from skillroute.mail.search.recency import Times, by_recency
 from skillroute.mail.search.run import MessageRun
 from skillroute.mail.search.shadow import COMPARED, Shadow
+from skillroute.mail.search.threads import may_differ_by_thread
 from skillroute.mail.search.vector import nearest
 from skillroute.mail.search_repository import MailSearchRepository
 
@@ -137,7 +138,7 @@ class Engines:
             # Nothing that may be found has a vector: it waits for one, or the model refuses it.
             raise EmbeddingUnavailable("what matches by words has no vector")
         with run.watch.stage("fusion"):
-            ranked = self._fused(run, words, near, lexical)
+            ranked = self._fused(run, index, words, near, lexical)
         if plan.mode == "hybrid_rerank":
             try:
                 ranked = self._reranked(run, ranked)
@@ -146,12 +147,15 @@ class Engines:
                 plan = replace(plan, mode="hybrid", reason="feature_unavailable")
         return Served("text_match", plan, self._page(run, ranked, plan.engine), self._denied(run, halves))
 
-    def _fused(self, run: MessageRun, words: IndexWords, near: RawScores, lexical: RawScores | None) -> Ranked:
+    def _fused(
+        self, run: MessageRun, index: VectorIndex, words: IndexWords, near: RawScores, lexical: RawScores | None
+    ) -> Ranked:
         if lexical is None:
             return fuse.semantic(near)
         if run.request.fused_by == "rrf":
             return fuse.by_ranks(lexical, near, run.request.rrf_k)
-        return fuse.by_coverage(lexical, near, words.most, pool=message_search.POOL)
+        ranked = fuse.by_coverage(lexical, near, words.most, pool=message_search.POOL)
+        return threads.lifted(ranked, threads.threads_in(index)) if may_differ_by_thread(run.scope.searched) else ranked
 
     def _reranked(self, run: MessageRun, ranked: Ranked) -> Ranked:
         head = [match.id for match in ranked.matches[: run.request.rerank_top_k]]

@@ -136,7 +136,8 @@ class MessageSearchRequest(_Model):
     fusion: Fusion | None = Field(
         None,
         description="How the hybrid modes fuse their halves. coverage: cosine, and how much of the query's words is "
-        "there; the default. rrf: reciprocal ranks; the default where rrf_k is given.",
+        "there; then the mean with the best of a message's thread; the default. rrf: reciprocal ranks; the default "
+        "where rrf_k is given.",
     )
     min_score: float | None = Field(None, allow_inf_nan=False, description="Results below this score are left out.")
     cursor: str | None = Field(None, description="`next_cursor` of the page before; a malformed one counts as none.")
