@@ -9,6 +9,7 @@ import typer
 from skillroute_local.commands import dlq, sam_env, skills, suggestions
 from skillroute_local.commands.command_line import CommandLine
 from skillroute_local.commands.connect import connect
+from skillroute_local.commands.console import console
 from skillroute_local.commands.delete import delete
 from skillroute_local.commands.doctor import doctor
 from skillroute_local.commands.eval_ import eval_
@@ -49,6 +50,7 @@ app.add_typer(suggestions.app, name="suggestions")
 app.command("eval", epilog=DATABASE)(eval_)
 app.command()(doctor)
 app.command()(connect)
+app.command()(console)
 app.command()(up)
 app.command()(status)
 app.command()(verify)

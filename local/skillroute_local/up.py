@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from fastapi import FastAPI
 from pydantic import SecretStr
 from rich.console import Console
 from rich.markup import escape
@@ -24,6 +25,8 @@ from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
 
 from skillroute_local.browsers import Hosts
+from skillroute_local.console.mounted import PATH as CONSOLE
+from skillroute_local.console.mounted import add_console
 from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
 from skillroute_local.logs import logs_of_server
@@ -106,6 +109,8 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
                 )
             )
             _greet(console, url, time.monotonic() - started, with_token=settings.auth == "jwt")
+            if is_loopback(doors.host):
+                console.print(f"The console: {url}{CONSOLE}/", soft_wrap=True)
             if log is not None:
                 console.print(f"Warnings and errors go to {escape(log.name)}.", soft_wrap=True, highlight=False)
             _warn(console, doors, settings)
@@ -113,7 +118,7 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
                 running.enter_context(Pump(os.environ, *_pump_arguments(), output=log))
 
         try:
-            serve(local_app(parts, hosts=Hosts(doors.names)), sock, on_ready=announce)
+            serve(_app(parts, doors, doors.url(port), home), sock, on_ready=announce)
         finally:  # uvicorn raises the signal once more that it has ended on
             console.print("stopping")
 
@@ -161,6 +166,15 @@ def local_settings(database_url: str | None, home: Home | None = None) -> LocalS
 
         default_to_local_tokens(home)
     return LocalSettings.load()
+
+
+def _app(parts: Parts, doors: Doors, url: str, home: Home) -> FastAPI:
+    """Return the app of all routes, with the console where nobody but this machine reaches it."""
+    hosts = Hosts(doors.names)
+    app = local_app(parts, hosts=hosts)
+    if is_loopback(doors.host):
+        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts)
+    return app
 
 
 def _own_tokens(home: Home, settings: LocalSettings) -> dict[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,17 +103,22 @@ def client_for(
     run = running_at(called)
     if run is None:
         return Client(called, token, sign_region=sign_region, **patience)
-    if token or run.tokens is None:
-        return Client(called, token, **patience)
+    return Client(called, token_for(called, token), **patience)
+
+
+def token_for(called: str, token: str | None) -> str | Callable[[], str] | None:
+    """Return the token that was given, else what makes tokens of this home's key for the Skillroute that takes them.
+
+    Only the one that runs here does; for any other it is None without a token.
+    """
+    run = running_at(called)
+    if token or run is None or run.tokens is None:
+        return token
     from skillroute_local.tokens import TokenForm, TokenKey  # noqa: PLC0415 (cryptography: 60 ms)
 
     key, form = TokenKey.of(Home.from_environment()), TokenForm(**run.tokens)
     # A new one for each call, so that no import is too long for it: signing takes a millisecond.
-    return Client(
-        called,
-        lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S),
-        **patience,
-    )
+    return lambda: key.sign(form, [Scope.ADMIN], org=None, subject="skillroute", expires_in_s=_OWN_TOKEN_S)
 
 
 def print_json(value: Any) -> None:

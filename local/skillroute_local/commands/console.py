@@ -1,0 +1,54 @@
+"""`skillroute console`: the pages for those who keep a catalogue, for a Skillroute here or elsewhere."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skillroute_local.commands.shared import SignRegion, Token, Url, out, token_for, url_of
+from skillroute_local.home import Home
+
+
+def console(
+    url: Url = None,
+    port: Annotated[int, typer.Option(help="Port on loopback; 0 takes a free one.")] = 3001,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file of judged requests that marking results writes, for `skillroute eval --queries`; default: "
+            "requests.jsonl in SKILLROUTE_HOME.",
+            dir_okay=False,
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+    token: Token = None,
+    sign_region: SignRegion = None,
+) -> None:
+    """Serve the console on this machine's loopback, until Ctrl-C.
+
+    It asks the API with the token, or signed with the AWS credentials, that the other commands use. The address has a
+    key in it: who does not know it gets nothing of what these rights give.
+    """
+    from skillroute_local.console.serving import Target, new_key, serve, whole_app  # noqa: PLC0415 (0.3 s)
+    from skillroute_local.loopback import listen  # noqa: PLC0415
+
+    called = url_of(url)
+    key = new_key()
+    requests = queries or Home.from_environment().path / "requests.jsonl"
+    app = whole_app(Target(called, token_for(called, token), sign_region), requests=requests.resolve(), key=key)
+    with listen(port) as sock:
+        address = f"http://localhost:{sock.getsockname()[1]}/console/#key={key}"
+
+        def announce() -> None:
+            out.print(f"The console of {called}: {address}", soft_wrap=True, highlight=False, markup=False)
+            out.print("Ctrl-C stops it.")
+            if open_:
+                webbrowser.open(address)
+
+        try:
+            serve(app, sock, on_ready=announce)
+        except KeyboardInterrupt:
+            return  # it is how one stops it, and no failure

@@ -1,0 +1,87 @@
+"""The page Catalogue: tools and servers, and what people change of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from skillroute_client import AsyncSkillroute
+from skillroute_client.models import Server, Tool
+
+from skillroute_local.console.actions import Actions
+from skillroute_local.console.problems import Stale
+
+_PAGE = 1000
+_SHOWN = 240
+
+actions = Actions("catalogue")
+
+
+@actions.action
+async def tools(client: AsyncSkillroute, offset: int = 0) -> dict[str, Any]:
+    """Return up to 1,000 tools from `offset` on, as rows of a list, and how many there are in all."""
+    page = await client.tools.list(limit=_PAGE, offset=offset).first()
+    total = offset + len(page.items) if page.total is None else page.total
+    return {"rows": [_row(tool) for tool in page.items], "total": total}
+
+
+@actions.action
+async def tool(client: AsyncSkillroute, tool_id: int) -> dict[str, Any]:
+    """Return a tool whole, with its skills."""
+    found, skills = await asyncio.gather(client.tools.get(tool_id), client.tools.skills(tool_id))
+    return {"tool": found.model_dump(mode="json"), "skills": [skill.model_dump(mode="json") for skill in skills]}
+
+
+@actions.action
+async def assign(client: AsyncSkillroute, tool_id: int, skill_ids: list[str], seen: list[str]) -> dict[str, Any]:
+    """Give a tool these skills by hand, the primary one first, where it has those still that the page has `seen`."""
+    now = [skill.skill_id for skill in await client.tools.skills(tool_id)]
+    if now != seen:
+        raise Stale(f"the tool's skills were changed meanwhile: it has {', '.join(now) or 'none'} now", now)
+    # Falling confidences: the first becomes the primary skill.
+    wanted = [{"skill_id": id_, "confidence": round(1 - 0.01 * at, 2)} for at, id_ in enumerate(skill_ids)]
+    skills = await client.tools.assign(tool_id, wanted)
+    return {"skills": [skill.model_dump(mode="json") for skill in skills]}
+
+
+@actions.action
+async def classify(client: AsyncSkillroute, tool_id: int, force: bool = False) -> dict[str, Any]:
+    """Classify a tool now; `force` replaces what a person decided, too."""
+    return (await client.skills.classify(tool_id, force_reclassify=force)).model_dump(mode="json")
+
+
+@actions.action
+async def switch(client: AsyncSkillroute, tool_id: int, on: bool) -> dict[str, Any]:
+    """Let searches find a tool, or keep them from it."""
+    answer = await client.request("PATCH", f"/api/v1/tools/{tool_id}", json={"is_active": on})
+    return _row(Tool.model_validate(answer))
+
+
+@actions.action
+async def servers(client: AsyncSkillroute) -> list[dict[str, Any]]:
+    """Return all servers, as rows of a list."""
+    return [_server(found) async for found in client.servers.list(limit=_PAGE)]
+
+
+@actions.action
+async def switch_server(client: AsyncSkillroute, server_id: int, on: bool) -> dict[str, Any]:
+    """Let searches find a server and its tools, or keep them from it."""
+    return _server(await (client.servers.enable(server_id) if on else client.servers.disable(server_id)))
+
+
+def _row(found: Tool) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "name": found.name,
+        "server": found.server or "",
+        "type": found.type,
+        "description": found.description[:_SHOWN],
+        "skill_ids": found.skill_ids,
+        "is_active": found.is_active,
+        "is_switched_off": bool((found.model_extra or {}).get("is_switched_off")),
+    }
+
+
+def _server(found: Server) -> dict[str, Any]:
+    fields = {"id", "path", "name", "description", "tags", "is_enabled", "tool_count", "tools_server", "updated_at"}
+    return found.model_dump(mode="json", include=fields)

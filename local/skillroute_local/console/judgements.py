@@ -1,0 +1,99 @@
+"""The file of judged requests that marking results writes, for `skillroute eval --queries` (docs/evaluation.md).
+
+Each line is a request with what serves it. Lines and fields that people wrote stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+class JudgementFile:
+    """A file of judged requests.
+
+    Parameters
+    ----------
+    path : Path
+        Made with the first judgement.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def of(self, query: str) -> dict[str, Any] | None:
+        """Return the judged request of this text, the last one; None where there is none."""
+        found = [value for _, value in self._lines() if value is not None and value.get("query") == query]
+        return found[-1] if found else None
+
+    def count(self) -> int:
+        """Return how many requests the file has."""
+        return sum(value is not None for _, value in self._lines())
+
+    def write(self, query: str, right: list[str], wrong: list[str]) -> None:
+        """Write the judgement of a request in the place of the one that it has, or at the end.
+
+        Of the tools in `right` one is enough; without any nothing serves the request. Needs that the line has already,
+        and that say the same together, stay as people divided them. `wrong` is a note, which evaluations leave alone.
+        """
+        lines = self._lines()
+        places = [at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == query]
+        before = lines[places[-1]][1] if places else None
+        judged = dict(before or {"query": query})
+        judged["needs"] = _needs(judged.get("needs"), right)
+        judged.pop("wrong", None)
+        if wrong:
+            judged["wrong"] = wrong
+        self._store([text for text, _ in lines], places[-1] if places else None, judged)
+
+    def forget(self, query: str) -> None:
+        """Take the lines of a request out."""
+        lines = self._lines()
+        kept = [text for text, value in lines if value is None or value.get("query") != query]
+        if len(kept) < len(lines):
+            self._replace(kept)
+
+    def _store(self, lines: list[str], place: int | None, judged: dict[str, Any]) -> None:
+        line = json.dumps(judged, ensure_ascii=False)
+        self._replace([*lines, line] if place is None else [*lines[:place], line, *lines[place + 1 :]])
+
+    def _lines(self) -> list[tuple[str, dict[str, Any] | None]]:
+        """Return each line with its value; None for one that is no object: it is left as it stands."""
+        if not self.path.exists():
+            return []
+        return [(line, _value(line)) for line in self.path.read_text("utf-8").splitlines()]
+
+    def _replace(self, lines: list[str]) -> None:
+        # Whole or not at all: people have worked on this file.
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            Path(draft).replace(self.path)
+        except BaseException:
+            Path(draft).unlink()
+            raise
+
+
+def _needs(before: Any, right: list[str]) -> list[list[str]]:
+    """Return the needs that these tools serve: as they were divided, with what is new in the first."""
+    if not isinstance(before, list) or not all(isinstance(need, list) for need in before):
+        before = []
+    kept = [[name for name in need if name in right] for need in before]
+    known = {name for need in kept for name in need}
+    new = [name for name in dict.fromkeys(right) if name not in known]
+    if new:
+        kept = [[*kept[0], *new], *kept[1:]] if kept else [new]
+    return [need for need in kept if need]
+
+
+def _value(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

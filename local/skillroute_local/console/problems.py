@@ -1,0 +1,105 @@
+"""Errors as the pages show them: what happened, and what helps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import skillroute_client as api
+from pydantic import ValidationError
+
+_REMEDIES = {
+    "already_decided": "Somebody decided on it meanwhile: load the list again.",
+    "changed_meanwhile": "Try again in a moment.",
+    "global_item": "It belongs to everybody: the operator of the deployment changes it.",
+    "insufficient_scope": "You can look, and not change: enter a token that has the scope named here.",
+    "no_language_model": "Set SKILLROUTE_CHAT_PROVIDER and SKILLROUTE_CHAT_MODEL where Skillroute runs.",
+    "outcome_unknown": "Load the page again before you repeat it: the change may have been stored.",
+    "server_disabled": "Switch its server on first, on the page Catalogue, Servers.",
+    "skill_deleted": "Load the list again.",
+    "skill_exists": "Choose another id, or merge into the skill that is there.",
+    "skill_full": "Take tools out of the skill first, or choose another one.",
+    "version_conflict": "Compare with what is there now, and save again.",
+}
+_OF_STATUS = {
+    401: "Enter a token (`skillroute token` prints one for a Skillroute on this machine).",
+    403: "Ask whoever runs this Skillroute for the right.",
+    404: "It may have been deleted: load the list again.",
+    413: "Send less at once.",
+    422: "Correct the fields named here.",
+    429: "Too many requests: try again in a moment.",
+    500: "Look into the log under the request's id.",
+    503: "Something that Skillroute needs is away: see the page Health, and try again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error for a page.
+
+    Parameters
+    ----------
+    status : int
+        Of the answer.
+    detail, remedy : str
+        What happened; what helps.
+    code, request_id : str or None
+        As the API answered them.
+    """
+
+    status: int
+    detail: str
+    remedy: str
+    code: str | None = None
+    request_id: str | None = None
+
+    def body(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+
+class Stale(Exception):
+    """Something is not what the page showed any more; `now` is what it is."""
+
+    def __init__(self, detail: str, now: Any) -> None:
+        super().__init__(detail)
+        self.now = now
+
+
+def problem_of(error: Exception, url: str) -> Problem | None:
+    """Return what a page shows of an error, None for one that nobody foresaw."""
+    match error:
+        case api.ApiError():
+            return _of_answer(error)
+        case Stale():
+            return Problem(412, str(error), _REMEDIES["version_conflict"], "version_conflict")
+        case ValidationError():
+            fields = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors())
+            return Problem(422, fields, _OF_STATUS[422], "invalid_request")
+        case api.SkillrouteError() | OSError():
+            return _of_no_answer(error, url)
+    return None
+
+
+def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
+    match error:
+        case api.Unreachable():
+            reason = str(error.__cause__) or type(error.__cause__).__name__
+            return Problem(502, f"{url} does not answer ({reason})", "Start it, or check the address; then try again.")
+        case api.UnexpectedAnswer():
+            remedy = "Check the address: something else than Skillroute may answer there."
+            return Problem(502, str(error).partition("\n")[0], remedy)
+        case OSError():
+            remedy = "Start `skillroute console` with another --queries."
+            return Problem(507, f"{error.filename}: {error.strerror}", remedy)
+    return Problem(400, str(error), "Start `skillroute console` again with what is missing.")
+
+
+def _of_answer(error: api.ApiError) -> Problem:
+    remedy = _REMEDIES.get(error.code or "") or _OF_STATUS.get(error.status, "Try again; if it stays, see the log.")
+    if error.code is None and error.status in {401, 403}:  # a gateway refused: its words say nothing
+        remedy = "The gateway before Skillroute refused: check the token, or the AWS credentials and their rights."
+    detail = error.detail
+    if isinstance(error, api.InvalidRequest) and error.problems:
+        detail = "; ".join(f"{problem.field}: {problem.msg}" for problem in error.problems)
+    return Problem(error.status, detail, remedy, error.code, error.request_id)

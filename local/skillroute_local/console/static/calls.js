@@ -1,0 +1,65 @@
+// Requests to the console's own process, which asks the API.
+
+const HEADER = "X-Skillroute-Console";
+const KEY = "skillroute-console-key";
+const TOKEN = "skillroute-console-token";
+
+/** An error that the console answered: what happened and what helps. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail ?? `the console answered ${status}`);
+    this.status = status;
+    this.remedy = body.remedy ?? "Try again; if it stays, look at what the console printed.";
+    this.code = body.code ?? null;
+    this.requestId = body.request_id ?? null;
+    this.now = body.now;
+  }
+}
+
+/** Take the key out of the address that was opened, so that it is in no bookmark and no picture. */
+export function takeKey() {
+  const found = /[#&]key=([\w-]+)/.exec(location.hash);
+  if (!found) return;
+  localStorage.setItem(KEY, found[1]);
+  history.replaceState(null, "", `${location.pathname}#/`);
+}
+
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
+
+/** Keep a token for as long as the tab is open; without one the console asks as it was started. */
+export function setToken(token) {
+  if (token) sessionStorage.setItem(TOKEN, token);
+  else sessionStorage.removeItem(TOKEN);
+}
+
+/** Ask for an action. One that is `last` is sent though the page is being closed. */
+export async function act(name, fields = {}, { signal, last = false } = {}) {
+  return ask(`do/${name}`, fields, { signal, last });
+}
+
+export const about = () => ask("about", {}, {});
+
+async function ask(path, fields, { signal, last }) {
+  const headers = { "Content-Type": "application/json", [HEADER]: localStorage.getItem(KEY) ?? "page" };
+  const token = sessionStorage.getItem(TOKEN);
+  if (token) headers.Authorization = `Bearer ${token}`;
+  let answer;
+  try {
+    answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(fields), signal, keepalive: last });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, {
+      detail: "the console itself does not answer",
+      remedy: "Start `skillroute console` or `make run` again, then try again: what you typed stays here.",
+    });
+  }
+  const text = await answer.text();
+  let body = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  if (!answer.ok || body === null) throw new Problem(answer.status, body ?? {});
+  return body;
+}

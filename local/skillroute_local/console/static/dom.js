@@ -1,0 +1,77 @@
+// Elements, made without markup: what the catalogue says becomes text nodes and nothing else.
+
+/**
+ * Make an element. Properties that begin with "on" are listeners; false, null and undefined are left out.
+ * Children that are strings or numbers become text; arrays are flattened.
+ */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "disabled") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Show other children in an element. */
+export function fill(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+  return element;
+}
+
+export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+/** A moment as people read it, with the exact one as its title. */
+export function when(text) {
+  if (!text) return "";
+  const at = new Date(text);
+  const shown = at.toISOString().slice(0, 16).replace("T", " ");
+  return h("time", { datetime: text, title: text }, shown);
+}
+
+let fields = 0;
+
+/** A label above a control, with what helps below it. */
+export function field(label, control, hint) {
+  control.id = control.id || `field-${++fields}`;
+  const help = hint && h("small", { id: `${control.id}-hint` }, hint);
+  if (help) control.setAttribute("aria-describedby", help.id);
+  return h("div", { class: "field" }, h("label", { for: control.id }, label), control, help);
+}
+
+export function select(options, value, listener) {
+  const made = h("select", { onchange: listener });
+  for (const option of options) {
+    const [name, label] = Array.isArray(option) ? option : [option, option];
+    made.append(h("option", { value: name }, label));
+  }
+  made.value = value ?? "";
+  return made;
+}
+
+/** A number between 0 and 1 as a bar with its figure. */
+export function bar(share, label) {
+  const inner = h("span", { class: "bar-in" });
+  inner.style.width = `${Math.round(100 * Math.max(0, Math.min(1, share)))}%`;
+  return h("span", { class: "score" }, h("span", { class: "bar", "aria-hidden": "true" }, inner), label ?? share.toFixed(2));
+}
+
+/** Wait until nothing was typed for a moment. */
+export function later(run, ms) {
+  let timer;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => run(...given), ms);
+  };
+}

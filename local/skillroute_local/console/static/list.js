@@ -1,0 +1,133 @@
+// A list of any length: only the rows in view are elements, so that thousands scroll without stutter.
+import { fill, h } from "./dom.js";
+
+const SPARE = 8;
+let lists = 0;
+
+/**
+ * A list box that is moved in by the arrow keys, Home, End, Page Up and Page Down; Enter opens.
+ *
+ * `row` makes the children of a row, `key` names it, `chosen` is called when another one is chosen by the pointer or by
+ * keys, `open` when it is opened. `heights` are the rows' in wide and narrow windows, in pixels.
+ */
+export class List {
+  constructor({ label, row, key, name, chosen = () => {}, open = () => {}, empty = "Nothing here.", heights = [32, 52] }) {
+    Object.assign(this, { row, key, name, chosen, open, empty, heights });
+    this.rows = [];
+    this.at = -1;
+    this.id = `list-${++lists}`;
+    this.space = h("div", { role: "presentation", class: "space" });
+    this.box = h("div", {
+      role: "listbox", tabindex: "0", "aria-label": label, class: "list",
+      onkeydown: (event) => this.#key(event), onscroll: () => this.#draw(),
+    }, this.space);
+    this.hint = h("div", { class: "empty" });
+    this.element = h("div", { class: "list-frame" }, this.box, this.hint);
+    this.narrow = matchMedia("(max-width: 700px)");
+    const drawn = () => this.#draw();
+    new ResizeObserver(drawn).observe(this.box);
+    this.narrow.addEventListener("change", drawn);
+  }
+
+  get height() { return this.heights[this.narrow.matches ? 1 : 0]; }
+
+  get current() { return this.rows[this.at]; }
+
+  /** Show other rows; the chosen one stays chosen where it is among them. */
+  show(rows, empty) {
+    const before = this.current && this.key(this.current);
+    this.rows = rows;
+    this.at = before === undefined ? -1 : rows.findIndex((row) => this.key(row) === before);
+    const nothing = rows.length === 0;
+    this.box.hidden = nothing;
+    this.hint.hidden = !nothing;
+    if (nothing) fill(this.hint, empty ?? this.empty);
+    this.#draw();
+  }
+
+  /** Choose a row by its place; returns whether there is one. */
+  choose(at, { silent = false } = {}) {
+    if (!this.rows.length) return false;
+    this.at = Math.max(0, Math.min(this.rows.length - 1, at));
+    this.#reveal();
+    this.#draw();
+    if (!silent) this.chosen(this.current);
+    return true;
+  }
+
+  chooseKey(key, options) {
+    const at = this.rows.findIndex((row) => this.key(row) === key);
+    return at >= 0 && this.choose(at, options);
+  }
+
+  move(by) { return this.choose(this.at < 0 ? 0 : this.at + by); }
+
+  redraw() { this.#draw(); }
+
+  #reveal() {
+    const top = this.at * this.height;
+    if (top < this.box.scrollTop) this.box.scrollTop = top;
+    const below = top + this.height - this.box.clientHeight;
+    if (below > this.box.scrollTop) this.box.scrollTop = below;
+  }
+
+  #draw() {
+    const { height } = this;
+    this.space.style.height = `${this.rows.length * height}px`;
+    const first = Math.max(0, Math.floor(this.box.scrollTop / height) - SPARE);
+    const last = Math.min(this.rows.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / height) + SPARE);
+    const shown = [];
+    for (let at = first; at < last; at++) shown.push(this.#option(at, height));
+    // What the focus points to is there though it was scrolled out of view.
+    if (this.at >= 0 && (this.at < first || this.at >= last)) shown.push(this.#option(this.at, height));
+    fill(this.space, shown);
+    if (this.at >= 0 && this.current) this.box.setAttribute("aria-activedescendant", `${this.id}-${this.at}`);
+    else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  #option(at, height) {
+    const row = this.rows[at];
+    const option = h("div", {
+      role: "option", class: "row", id: `${this.id}-${at}`, "aria-selected": at === this.at ? "true" : "false",
+      "aria-posinset": at + 1, "aria-setsize": this.rows.length, "aria-label": this.name?.(row),
+      onclick: () => { this.choose(at); this.open(row); },
+    }, this.row(row));
+    option.style.top = `${at * height}px`;
+    option.style.height = `${height}px`;
+    return option;
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(this.box.clientHeight / this.height) - 1);
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
+    if (event.key in moves) this.move(moves[event.key]);
+    else if (event.key === "Home") this.choose(0);
+    else if (event.key === "End") this.choose(this.rows.length - 1);
+    else if (event.key === "Enter" && this.current) this.open(this.current);
+    else return;
+    event.preventDefault();
+  }
+}
+
+/** A list beside what is open of it; in narrow windows the one or the other. */
+export class Split {
+  constructor(list, label) {
+    this.detail = h("section", { class: "detail", "aria-label": label, tabindex: "-1" });
+    this.back = h("button", { type: "button", class: "back", onclick: () => this.close() }, "‹ Back to the list");
+    this.aside = h("div", { class: "aside" }, this.back, this.detail);
+    this.element = h("div", { class: "split" }, list.element, this.aside);
+    this.list = list;
+  }
+
+  show(...children) { fill(this.detail, ...children); }
+
+  open() { this.element.classList.add("open"); }
+
+  close() {
+    if (!this.element.classList.contains("open")) return false;
+    this.element.classList.remove("open");
+    this.list.box.focus();
+    return true;
+  }
+}

@@ -1,0 +1,51 @@
+// What went wrong stays until it is dismissed or tried again; what went well passes by.
+import { fill, h } from "./dom.js";
+import { hasToken, setToken } from "./calls.js";
+
+const errors = () => document.getElementById("errors");
+
+/** Show an error with what helps; `again` repeats what failed. */
+export function showProblem(problem, what, again) {
+  if (problem.name === "AbortError") return;
+  const close = () => box.remove();
+  const retry = again && h("button", { type: "button", onclick: () => { close(); again(); } }, "Try again");
+  const box = h("div", { class: "problem" },
+    h("p", {}, h("strong", {}, `${what}: `), problem.message),
+    h("p", { class: "remedy" }, problem.remedy ?? "Load the page again."),
+    h("p", { class: "actions" },
+      retry,
+      (problem.status === 401 || problem.code === "insufficient_scope") && tokenForm(close, again),
+      h("button", { type: "button", onclick: close }, "Dismiss"),
+      problem.requestId && h("small", {}, `request ${problem.requestId}`)));
+  box.dataset.status = problem.status ?? "";
+  for (const other of errors().children) if (other.firstChild.textContent === box.firstChild.textContent) other.remove();
+  errors().append(box);
+  if (!(problem.status >= 0)) console.error(problem);
+}
+
+export function clearProblems() {
+  fill(errors());
+}
+
+function tokenForm(close, again) {
+  const input = h("input", { type: "password", autocomplete: "off", "aria-label": "Token", placeholder: "a token" });
+  const use = (event) => {
+    event.preventDefault();
+    setToken(input.value.trim());
+    close();
+    document.dispatchEvent(new CustomEvent("token"));
+    again?.();
+  };
+  return h("form", { class: "inline", onsubmit: use }, input, h("button", { type: "submit" }, "Use token"),
+    hasToken() && h("button", { type: "button", onclick: (e) => { input.value = ""; use(e); } }, "Forget token"));
+}
+
+/** Say something that passes, with a button where `action` is given; returns what takes it away. */
+export function say(text, { action, run, forMs = 5000 } = {}) {
+  const button = action && h("button", { type: "button", onclick: () => { done(); run(); } }, action);
+  const notice = h("p", {}, text, " ", button);
+  const done = () => { clearTimeout(timer); notice.remove(); };
+  const timer = setTimeout(done, forMs);
+  document.getElementById("notices").append(notice);
+  return done;
+}

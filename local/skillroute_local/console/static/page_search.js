@@ -1,0 +1,283 @@
+// Search: what a request finds and why, two settings side by side, and marks that become judged requests.
+import { act } from "./calls.js";
+import { bar, field, fill, h, plural, select } from "./dom.js";
+import { draft, keepDraft } from "./drafts.js";
+import { say, showProblem } from "./notices.js";
+
+const MODES = [["", "the default"], "semantic", "lexical", "hybrid", "hybrid_rerank"];
+const STRATEGIES = [["", "the default"], "hierarchical", "direct", "hybrid"];
+const STAGES = [
+  ["index_sync_time_ms", "index"], ["query_embedding_time_ms", "embedding"], ["skill_search_time_ms", "skills"],
+  ["tool_search_time_ms", "tools"], ["schema_load_time_ms", "schemas"],
+];
+const PARTS = { meaning: 1, words: 2, name: 3, skill: 4 };
+// Which of the bar's colours a feature of learned fusion belongs to: those that compare vectors, and those of words.
+const OF_FEATURE = (name) => (/cosine|margin/.test(name) ? "meaning" : "words");
+const FALLBACKS = {
+  no_skill_matched: "no skill matched, so all tools were searched", no_skills: "there are no skills, so all tools were searched",
+  skill_search_failed: "the search of skills failed, so all tools were searched",
+  skill_search_timeout: "the search of skills took too long, so all tools were searched",
+};
+const keyOf = (tool) => (tool.server ? `${tool.server}/${tool.name}` : tool.name);
+
+export function make({ options, remember }) {
+  const kept = draft("search") ?? {};
+  const query = h("input", {
+    type: "search", maxlength: 1000, "aria-label": "Request", "data-first": true, required: true,
+    placeholder: "What is needed, in plain words", value: options.get("q") ?? kept.query ?? "",
+  });
+  const settings = [settingsOf("A", kept.a), settingsOf("B", kept.b)];
+  let comparing = Boolean(kept.comparing);
+  let answers = []; // of A and of B
+  let asked = "";
+  let judged = { right: [], wrong: [], none: false, file: null };
+  let turn = 0;
+
+  const compare = h("button", { type: "button", "aria-pressed": String(comparing), onclick: () => setComparing(!comparing) }, "Compare two settings ", h("kbd", {}, "c"));
+  const rows = h("div", { class: "compare" });
+  const verdict = h("div", {});
+  const results = h("div", { class: "compare", "aria-live": "off" });
+  const status = h("p", { class: "muted", role: "status" });
+  const form = h("form", { class: "tools", onsubmit: (event) => { event.preventDefault(); run(); } },
+    query, h("button", { type: "submit", class: "main" }, "Search"), compare);
+  const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, rows, status, verdict, results);
+
+  function settingsOf(name, values = {}) {
+    const number = (label, max) => h("input", { type: "number", min: 0, max, step: max === 1 ? 0.05 : 1, class: "short", value: values[label] ?? "" });
+    const fields = {
+      mode: select(MODES, values.mode), strategy: select(STRATEGIES, values.strategy),
+      limit: number("limit", 50), tool_threshold: number("tool_threshold", 1), skill_threshold: number("skill_threshold", 1),
+      server: h("input", { value: values.server ?? "", placeholder: "all", spellcheck: "false" }),
+    };
+    const labels = { mode: "Mode", strategy: "Strategy", limit: "Results", tool_threshold: "Least cosine, tools", skill_threshold: "Least cosine, skills", server: "Server" };
+    const element = h("fieldset", {}, h("legend", {}, `Settings ${name}`),
+      h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(labels[key], input))));
+    const values_ = () => Object.fromEntries(Object.entries(fields).map(([key, input]) => [key, input.value.trim()]));
+    for (const input of Object.values(fields)) input.addEventListener("change", () => { keep(); if (asked) run(); });
+    return {
+      element, values: values_,
+      request: () => {
+        const { limit, tool_threshold, skill_threshold, server, ...words } = values_();
+        const figures = Object.fromEntries(Object.entries({ limit, tool_threshold, skill_threshold })
+          .filter(([, value]) => value !== "").map(([key, value]) => [key, Number(value)]));
+        const servers = server.split(",").map((name) => name.trim()).filter(Boolean);
+        return { limit: 10, ...words, ...figures, ...(servers.length ? { server: servers } : {}) };
+      },
+    };
+  }
+
+  const keep = () => keepDraft("search", { query: query.value, comparing, a: settings[0].values(), b: settings[1].values() });
+
+  function setComparing(value) {
+    comparing = value;
+    compare.setAttribute("aria-pressed", String(value));
+    keep();
+    fill(rows, settings.slice(0, value ? 2 : 1).map((one) => one.element));
+    if (asked) run();
+  }
+
+  async function run() {
+    if (!query.value.trim()) return query.focus();
+    const mine = ++turn;
+    const request = query.value.trim();
+    keep();
+    remember("search", { q: request });
+    fill(status, "Searching …");
+    try {
+      const chosen = settings.slice(0, comparing ? 2 : 1);
+      const [found, file] = await Promise.all([
+        Promise.all(chosen.map((one) => act("search/run", { request: { query: request, ...one.request() } }))),
+        act("search/judged", { query: request })]);
+      if (mine !== turn) return undefined;
+      [answers, asked] = [found, request];
+      setJudged(file);
+      draw();
+    } catch (error) {
+      fill(status, asked ? `Below is still what was found for “${asked}”.` : "");
+      showProblem(error, "The search failed", run);
+    }
+    return undefined;
+  }
+
+  function draw() {
+    fill(status, answers.length === 2 ? movedText() : "");
+    fill(results, answers.map((answer, at) => column(answer, at)));
+    drawVerdict();
+  }
+
+  function movedText() {
+    const [a, b] = answers.map((answer) => answer.tools.map(keyOf));
+    const stayed = a.filter((key, at) => b[at] === key).length;
+    const only = (list, other) => list.filter((key) => !other.includes(key)).length;
+    return `${stayed} in the same place, ${a.filter((key, at) => b.includes(key) && b[at] !== key).length} moved, ${only(a, b)} only in A, ${only(b, a)} only in B`;
+  }
+
+  function column(answer, at) {
+    const other = answers.length === 2 ? answers[1 - at].tools.map(keyOf) : null;
+    return h("section", { "aria-label": answers.length === 2 ? `Results of settings ${"AB"[at]}` : "Results" },
+      about(answer, answers.length === 2 ? "AB"[at] : ""),
+      answer.tools.length ? h("ol", { class: "hits" }, answer.tools.map((tool, rank) => hit(tool, rank, other, at)))
+        : h("div", { class: "empty" }, h("p", {}, "Nothing was found."),
+          h("p", {}, "Lower the least cosines, take out the server, or try the mode lexical; then look on the page Catalogue whether a tool for it exists.")));
+  }
+
+  function about({ metadata, matched_skills: matched, unknown_servers: unknown }, name) {
+    const total = metadata.total_time_ms;
+    const stages = STAGES.map(([key, label], at) => ({ label, ms: metadata[key] ?? 0, at: at + 1 })).filter((stage) => stage.ms > 0);
+    const strip = h("div", { class: "stages", role: "img", "aria-label": `Time: ${stages.map((s) => `${s.label} ${s.ms.toFixed(1)} ms`).join(", ")}` },
+      stages.map((stage) => { const part = h("span", { class: `p${stage.at}` }); part.style.width = `${(100 * stage.ms) / Math.max(total, 0.001)}%`; return part; }));
+    return h("div", {},
+      h("p", {}, name && h("strong", {}, `${name}: `), `${metadata.search_mode}, ${metadata.strategy_used}, ${total.toFixed(1)} ms`,
+        metadata.confidence !== null && metadata.confidence !== undefined && `, confidence ${metadata.confidence.toFixed(2)}`,
+        `, ${plural(metadata.stage2_candidate_count, "candidate")}`),
+      strip,
+      h("p", { class: "legend" }, stages.map((stage) => h("span", {}, h("i", { class: `p${stage.at}` }), `${stage.label} ${stage.ms.toFixed(1)}`))),
+      metadata.no_match && h("p", { class: "note" }, "no_match: nothing seems to fit; these are the nearest."),
+      metadata.fallback_reason && h("p", { class: "note" }, FALLBACKS[metadata.fallback_reason] ?? metadata.fallback_reason),
+      metadata.degraded.length > 0 && h("p", { class: "note" }, `Less than it could be: ${metadata.degraded.join(", ").replaceAll("_", " ")}. See the page Health.`),
+      unknown?.length > 0 && h("p", { class: "note" }, `No server of this name has anything: ${unknown.join(", ")}`),
+      h("p", { class: "chips" }, h("span", { class: "muted" }, "Skills matched:"),
+        matched.length ? matched.map((skill) => h("a", { class: "chip", href: `#/skills?skill=${skill.id}` }, `${skill.name} ${skill.score.toFixed(2)}`)) : h("span", { class: "muted" }, "none")));
+  }
+
+  function hit(tool, rank, other, side) {
+    const before = other ? other.indexOf(keyOf(tool)) : null;
+    return h("li", { class: "hit" },
+      h("span", { class: "rank" }, rank + 1),
+      h("div", { class: "title" },
+        h("a", { class: "code", href: `#/catalogue?tool=${tool.db_id}` }, tool.name), h("span", { class: "muted" }, tool.server ?? "no server"),
+        other && moved(rank, before, side), tool.type !== "tool" && h("span", { class: "chip" }, tool.type)),
+      marks(tool),
+      h("p", { class: "text" }, tool.description),
+      h("div", { class: "rest" }, h("span", { class: "score" }, parts(tool), h("strong", {}, tool.score.toFixed(3))),
+        tool.similarity !== null && h("small", {}, `cosine ${tool.similarity.toFixed(3)}`),
+        h("span", { class: "chips" }, tool.skill_ids.map((id) => h("span", { class: id === tool.primary_skill_id ? "chip first" : "chip" }, id)))),
+      h("details", {}, h("summary", {}, "Why, and its arguments"), why(tool.explain), schema(tool.input_schema)));
+  }
+
+  function moved(rank, before, side) {
+    const there = side === 0 ? "B" : "A";
+    if (before < 0) return h("span", { class: "moved new" }, `not in ${there}`);
+    if (before === rank) return h("span", { class: "moved muted" }, `same in ${there}`);
+    const by = before - rank;
+    return h("span", { class: `moved ${by > 0 ? "up" : "down"}` }, `${by > 0 ? "▲" : "▼"} ${Math.abs(by)}: place ${before + 1} in ${there}`);
+  }
+
+  function marks(tool) {
+    const key = keyOf(tool);
+    const button = (kind, sign, label) => h("button", {
+      type: "button", class: kind, "aria-pressed": String(judged[kind].includes(key)),
+      "aria-label": `${label}: ${key}`, title: label, "data-mark": `${kind} ${key}`, onclick: () => mark(kind, key),
+    }, sign);
+    return h("span", { class: "marks" }, button("right", "✓", "serves the request"), button("wrong", "✗", "does not serve it"));
+  }
+
+  function setJudged(file) {
+    const needs = file.judged?.needs ?? null;
+    const local = draft(`judged/${asked}`) ?? {};
+    judged = {
+      right: needs ? needs.flat() : [], wrong: file.judged?.wrong ?? local.wrong ?? [],
+      none: needs !== null && needs.length === 0, stored: needs !== null, file,
+    };
+  }
+
+  async function mark(kind, key) {
+    const before = structuredClone(judged);
+    const has = judged[kind].includes(key);
+    for (const list of ["right", "wrong"]) judged[list] = judged[list].filter((one) => one !== key);
+    if (!has) judged[kind].push(key);
+    if (judged.right.length) judged.none = false;
+    await store(before);
+    document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
+  }
+
+  async function store(before) {
+    const query_ = asked;
+    keepDraft(`judged/${query_}`, { wrong: judged.wrong });
+    draw();
+    try {
+      let file = judged.file;
+      if (judged.right.length || judged.none) file = await act("search/judge", { query: query_, right: judged.right, wrong: judged.wrong });
+      else if (judged.stored) file = await act("search/forget", { query: query_ });
+      if (query_ === asked) { setJudged(file); draw(); }
+    } catch (error) {
+      judged = before;
+      draw();
+      showProblem(error, "The mark was not written", () => store(before));
+    }
+  }
+
+  function drawVerdict() {
+    if (!judged.file) return fill(verdict);
+    const none = h("button", { type: "button", "aria-pressed": String(judged.none), onclick: () => {
+      const before = structuredClone(judged);
+      judged.none = !judged.none;
+      if (judged.none) { judged.wrong = [...new Set([...judged.wrong, ...judged.right])]; judged.right = []; }
+      store(before);
+    } }, "Nothing serves it");
+    const state = judged.stored ? "This request is in" : judged.wrong.length ? "Mark what serves it, or that nothing does, to write it into" : "Mark results to write this request into";
+    return fill(verdict, h("p", { class: "actions" }, none, h("span", { class: "muted" }, `${state} `, h("span", { class: "code" }, judged.file.path), `: ${plural(judged.file.count, "request")}.`),
+      judged.file.count > 0 && h("button", { type: "button", class: "plain", onclick: () => copy(judged.file.path) }, "Copy the command that evaluates")));
+  }
+
+  async function copy(path) {
+    const command = `skillroute eval --queries '${path}'`;
+    try { await navigator.clipboard.writeText(command); say(`Copied: ${command}`); } catch { say(command, { forMs: 15000 }); }
+  }
+
+  setComparing(comparing);
+  fill(verdict);
+  return {
+    element,
+    enter: () => (query.value ? run() : query.focus()),
+    options: (more) => { if (more.get("q") && more.get("q") !== asked) { query.value = more.get("q"); run(); } },
+    leave: keep,
+    keys: { c: { says: "compare two settings", run: () => setComparing(!comparing) } },
+  };
+}
+
+/** The score as a bar: of its width what the ranking says it is made of. */
+function parts(tool) {
+  const shares = sharesOf(tool.explain ?? {}, tool.score);
+  const strip = h("span", { class: "parts", role: "img",
+    "aria-label": `Score ${tool.score.toFixed(2)}, made of ${shares.map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ")}`,
+    title: shares.map(([name, share]) => `${name} ${share.toFixed(3)}`).join(", ") });
+  for (const [name, share] of shares) {
+    const part = h("span", { class: `p${PARTS[name]}` });
+    part.style.width = `${100 * Math.min(1, share)}%`;
+    strip.append(part);
+  }
+  return strip;
+}
+
+function sharesOf(explain, score) {
+  const added = [["name", explain.named_first ?? 0], ["skill", Math.max(0, explain.skill_lift ?? 0)]].filter(([, value]) => value > 0);
+  const rest = Math.max(0, score - added.reduce((sum, [, value]) => sum + value, 0));
+  if (!explain.features) return [[explain.cosine === null || explain.cosine === undefined ? "words" : "meaning", rest], ...added];
+  // The score comes of a sum by a curve: what is left is divided as what raises the sum is.
+  const sums = { meaning: 0, words: 0 };
+  for (const [name, { contribution }] of Object.entries(explain.features)) sums[OF_FEATURE(name)] += Math.max(0, contribution);
+  const all = sums.meaning + sums.words || 1;
+  return [["meaning", (rest * sums.meaning) / all], ["words", (rest * sums.words) / all], ...added];
+}
+
+function why(explain) {
+  if (!explain) return null;
+  const figures = [
+    ["cosine", explain.cosine, explain.cosine_rank], ["bm25", explain.bm25, explain.bm25_rank], ["probability", explain.probability],
+    ["reranker", explain.reranker_logit], ["has its exact name", explain.is_named ? explain.named_first : null],
+    ["lift by its skill", explain.skill_lift || null],
+  ].filter(([, value]) => value !== null && value !== undefined);
+  return h("div", { class: "compare" },
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Measured"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Place"))),
+      h("tbody", {}, figures.map(([name, value, rank]) => h("tr", {}, h("td", {}, name), h("td", { class: "num" }, value.toFixed(3)), h("td", { class: "num" }, rank ?? ""))),
+        Object.entries(explain.words_in ?? {}).map(([name, share]) => h("tr", {}, h("td", {}, `words in its ${name}`), h("td", {}, bar(share)), h("td", {}))))),
+    explain.features && h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Part of the score"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Weight"), h("th", { class: "num" }, "Adds"))),
+      h("tbody", {}, Object.entries(explain.features).filter(([, part]) => part.contribution).map(([name, part]) => h("tr", {},
+        h("td", {}, h("i", { class: `dot p${PARTS[OF_FEATURE(name)]}` }), name.replaceAll("_", " ")),
+        h("td", { class: "num" }, part.value.toFixed(3)), h("td", { class: "num" }, part.weight.toFixed(2)), h("td", { class: "num" }, part.contribution.toFixed(3)))))));
+}
+
+function schema(value) {
+  return value ? h("pre", { tabindex: "0", role: "group", "aria-label": "Input schema" }, JSON.stringify(value, null, 2)) : h("p", { class: "muted" }, "It has no schema, or there was no room for it.");
+}

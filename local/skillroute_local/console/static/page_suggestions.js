@@ -1,0 +1,258 @@
+// Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
+import { act, Problem } from "./calls.js";
+import { bar, field, fill, h, plural, when } from "./dom.js";
+import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { List, Split } from "./list.js";
+import { say, showProblem } from "./notices.js";
+import { forgetSkills, skillInput } from "./skill_choice.js";
+
+const UNDO_MS = 6000;
+const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
+const keyOf = (group) => `${group.kind}/${group.org_id ?? ""}/${group.skill_id}/${group.name}`;
+const isNew = (group) => group.kind === "new_skill";
+
+export function make({ options, remember }) {
+  let groups = [];
+  let loading = null;
+  const waiting = []; // decisions that can be undone still, the last one last
+  const evidence = new Map();
+
+  const list = new List({
+    label: "Suggestions", key: keyOf, heights: [50, 50],
+    name: (group) => `${group.name}, ${isNew(group) ? "new skill" : "description"}, ${plural(group.count, "suggestion")}`,
+    row: (group) => [
+      h("span", {}, group.name), h("span", { class: "num" }, group.count),
+      h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
+    chosen: (group) => show(group), open: () => split.open(),
+    empty: [h("p", {}, "No suggestion waits."),
+      h("p", {}, "A tool that fits no skill becomes one when it is classified; `skillroute skills propose` looks for skills in what is there.")],
+  });
+  const split = new Split(list, "The suggestion");
+  split.element.classList.add("even");
+  const count = h("span", { class: "count" });
+  const search = h("input", {
+    type: "search", placeholder: "Filter by name, description or tool", "aria-label": "Filter suggestions", "data-first": true,
+    oninput: () => filter(),
+  });
+  const undoButton = h("button", { type: "button", disabled: true, onclick: undo }, "Undo ", h("kbd", {}, "u"));
+  const element = h("div", { class: "stack" },
+    h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Load again"), count),
+    split.element);
+
+  function filter() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const text = (group) =>
+      [group.name, group.description, group.skill_id, ...group.examples.map((e) => `${e.server ?? ""} ${e.source_tool_name ?? ""}`)]
+        .join(" ").toLowerCase();
+    const decided = new Set(waiting.map((one) => keyOf(one.group)));
+    const rows = groups.filter((group) => !decided.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
+    list.show(rows, words.length && groups.length ? "Nothing matches the filter: Esc, then empty it." : undefined);
+    const all = rows.reduce((sum, group) => sum + group.count, 0);
+    fill(count, `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
+    undoButton.disabled = waiting.length === 0;
+  }
+
+  async function load() {
+    evidence.clear();
+    try {
+      groups = await act("suggestions/groups");
+      filter();
+      const wanted = options.get("open");
+      if (!(wanted && list.chooseKey(wanted)) && !list.current) list.choose(0);
+      if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are listed by `skillroute suggestions list --status approved`."));
+    } catch (error) {
+      showProblem(error, "Suggestions cannot be read", load);
+    }
+  }
+
+  async function show(group) {
+    remember("suggestions", { open: keyOf(group) });
+    loading?.abort();
+    const mine = (loading = new AbortController());
+    const known = evidence.get(keyOf(group));
+    draw(group, known);
+    if (known) return;
+    try {
+      // Who holds a key down passes many by: only where they stop is anything read.
+      await new Promise((done) => setTimeout(done, 80));
+      if (mine.signal.aborted) return;
+      const found = await act("suggestions/evidence", { group }, { signal: mine.signal });
+      evidence.set(keyOf(group), found);
+      if (list.current && keyOf(list.current) === keyOf(group)) draw(group, found);
+    } catch (error) {
+      showProblem(error, `What speaks for ${group.name} cannot be read`, () => show(group));
+    }
+  }
+
+  function draw(group, found) {
+    const form = isNew(group) ? newSkillForm(group) : descriptionForm(group, found);
+    const into = skillInput("Skill to merge into", { onenter: () => merge() });
+    into.input.id = "merge-into";
+    if (group.skill_exists && isNew(group)) into.input.value = group.skill_id;
+    const reason = h("input", { "aria-label": "Reason of a rejection", placeholder: "reason (optional)" });
+    const approve = () => decide("approve", group, { skill: form.edits() });
+    const reject = () => decide("reject", group, reason.value.trim() ? { reason: reason.value.trim() } : {});
+    const merge = () => {
+      if (into.input.value.trim()) decide("merge", group, { skill_id: into.input.value.trim() });
+      else into.input.focus();
+    };
+    current = { approve, reject, merge, edit: form.focus };
+    split.show(
+      h("h2", {}, group.name),
+      h("p", { class: "muted" }, isNew(group) ? "A new skill, " : `A description of ${group.skill_id}, `,
+        `suggested ${group.count === 1 ? "once" : `${group.count} times`} by ${group.sources.join(", ").replaceAll("_", " ")}, last `, when(group.last_created_at)),
+      isNew(group) && group.skill_exists && h("p", { class: "note" },
+        `There is a skill ${group.skill_id} already: merge into it, or give the new one another id.`),
+      form.element,
+      h("p", { class: "actions" },
+        h("button", { type: "button", class: "main", onclick: approve }, "Approve ", h("kbd", {}, "a")),
+        isNew(group) && h("span", { class: "inline" }, into.element,
+          h("button", { type: "button", onclick: merge }, "Merge ", h("kbd", {}, "m"))),
+        h("span", { class: "inline" }, reason, h("button", { type: "button", onclick: reject }, "Reject ", h("kbd", {}, "x")))),
+      found ? proof(group, found, into.input) : h("p", { class: "muted" }, "Reading what speaks for it …"));
+  }
+
+  function newSkillForm(group) {
+    const kept = draft(`suggestion/${keyOf(group)}`) ?? {};
+    const names = { id: group.skill_id, name: group.name, description: group.description, keywords: "", parent_domain: "" };
+    const inputs = {
+      name: h("input", { value: kept.name ?? names.name }),
+      id: h("input", { value: kept.id ?? names.id, spellcheck: "false", class: "code" }),
+      parent_domain: h("input", { value: kept.parent_domain ?? "" }),
+      description: h("textarea", { rows: 3, value: kept.description ?? names.description }),
+      keywords: h("input", { value: kept.keywords ?? "" }),
+    };
+    const changed = () => Object.fromEntries(
+      Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]).filter(([name, value]) => value !== names[name]));
+    for (const input of Object.values(inputs)) {
+      input.addEventListener("input", () => keepDraft(`suggestion/${keyOf(group)}`, changed()));
+    }
+    return {
+      element: h("fieldset", {},
+        h("div", { class: "fields" }, field("Name", inputs.name), field("Id", inputs.id), field("Domain", inputs.parent_domain)),
+        field("Description", inputs.description), field("Keywords, with commas between", inputs.keywords)),
+      edits: () => {
+        const { keywords, ...others } = changed();
+        return keywords ? { ...others, keywords: keywords.split(",").map((word) => word.trim()).filter(Boolean) } : others;
+      },
+      focus: () => { inputs.name.focus(); inputs.name.select(); },
+    };
+  }
+
+  function descriptionForm(group, found) {
+    const name = `suggestion/${keyOf(group)}`;
+    const input = h("textarea", { rows: 4, value: draft(name)?.description ?? group.description });
+    input.addEventListener("input", () => keepDraft(name, { description: input.value }));
+    return {
+      element: h("fieldset", {},
+        h("h3", {}, "The description now"),
+        h("p", { class: "lead" }, found ? found.target?.description || "(none)" : "…"),
+        field("The suggested one", input)),
+      edits: () => (input.value.trim() === group.description ? {} : { description: input.value.trim() }),
+      focus: () => input.focus(),
+    };
+  }
+
+  function proof(group, found, into) {
+    const reasons = (row) => row.reasoning || "no reason was given";
+    return h("div", {},
+      isNew(group) && h("h3", {}, "Tools that would be in it"),
+      h("table", {},
+        h("thead", {}, h("tr", {}, h("th", {}, isNew(group) ? "Tool" : "Suggestion"), h("th", {}, "Why"))),
+        h("tbody", {}, found.suggestions.slice(0, 100).map((row) => {
+          const tool = found.tools[row.source_tool_id];
+          return h("tr", {},
+            h("td", {}, tool ? [h("a", { href: `#/catalogue?tool=${tool.id}`, class: "code" }, tool.name), h("br"), h("small", {}, tool.server ?? "")]
+              : row.source_tool_name ?? row.suggested_name),
+            h("td", {}, tool && h("p", {}, tool.description), h("p", { class: "muted" }, reasons(row))));
+        }))),
+      found.suggestions.length > 100 && h("p", { class: "muted" }, `and ${found.suggestions.length - 100} more`),
+      isNew(group) && found.nearest.length > 0 && [
+        h("h3", {}, "The nearest skills that there are"),
+        h("table", {}, h("tbody", {}, found.nearest.map((skill) => h("tr", {},
+          h("td", {}, h("a", { href: `#/skills?skill=${skill.id}` }, skill.name), h("br"), h("small", {}, plural(skill.tool_count, "tool"))),
+          h("td", {}, bar(skill.score)),
+          h("td", {}, h("button", { type: "button", class: "plain", "aria-label": `Merge into ${skill.name}`,
+            onclick: () => { into.value = skill.id; current.merge(); } }, "Merge into it"))))))]);
+  }
+
+  let current = null;
+
+  function decide(action, group, more) {
+    const found = evidence.get(keyOf(group));
+    // What was looked at is decided on; a suggestion of the name that came later waits for another look.
+    const target = found ? { ids: found.suggestions.map((row) => row.id) } : { name: group.name };
+    const skill = more.skill && Object.keys(more.skill).length ? { skill: more.skill } : {};
+    const { skill: _, ...others } = more;
+    const one = { group, decision: { action, ...target, ...skill, ...others }, at: list.at };
+    one.silence = say(`${DONE[action]}: ${group.name}`, { action: "Undo (u)", run: () => takeBack(one), forMs: UNDO_MS });
+    one.timer = setTimeout(() => send(one), UNDO_MS);
+    waiting.push(one);
+    filter();
+    if (list.rows.length) list.choose(Math.min(one.at, list.rows.length - 1));
+    else split.show(h("p", { class: "empty" }, "The queue is empty."));
+    if (split.element.classList.contains("open")) split.close();
+    list.box.focus();
+  }
+
+  function takeBack(one) {
+    const at = waiting.indexOf(one);
+    if (at < 0) return;
+    waiting.splice(at, 1);
+    clearTimeout(one.timer);
+    one.silence();
+    filter();
+    list.chooseKey(keyOf(one.group));
+  }
+
+  function undo() {
+    if (waiting.length) takeBack(waiting.at(-1));
+    else say("Nothing can be undone: decisions that were sent are final.");
+  }
+
+  async function send(one, { last = false } = {}) {
+    if (!waiting.includes(one)) return;
+    clearTimeout(one.timer);
+    waiting.splice(waiting.indexOf(one), 1);
+    groups = groups.filter((group) => keyOf(group) !== keyOf(one.group));
+    one.silence();
+    try {
+      const result = await act("suggestions/review", { decision: one.decision }, { last });
+      if (result.status === "failed") throw failure(result);
+      dropDraft(`suggestion/${keyOf(one.group)}`);
+      forgetSkills();
+      const also = result.also_resolved ? `, and ${result.also_resolved} more of the name` : "";
+      say(`${one.group.name}: ${result.status}${result.skill ? ` as ${result.skill.id}` : ""}, ${plural(result.decided, "suggestion")}${also}`);
+      if (result.failed) showProblem(failure(result), `${plural(result.failed, "suggestion")} of ${one.group.name} stayed`);
+    } catch (error) {
+      groups = [one.group, ...groups];
+      showProblem(error, `${one.group.name} was not decided on, and is in the list again`, () => again(one));
+    }
+    filter();
+  }
+
+  function again(one) {
+    waiting.push(one);
+    send(one);
+  }
+
+  const act_ = (name) => () => { if (list.current) current?.[name](); };
+  return {
+    element, list: () => list,
+    enter: load,
+    leave: (how) => Promise.all([...waiting].map((one) => send(one, how))),
+    escape: () => split.close(),
+    keys: {
+      a: { says: "approve", run: act_("approve") },
+      e: { says: "edit before approving", run: act_("edit") },
+      m: { says: "merge into the skill that is named, or name one", run: act_("merge") },
+      x: { says: "reject", run: act_("reject") },
+      u: { says: "undo the last decision, until it is sent", run: undo },
+    },
+  };
+}
+
+function failure(result) {
+  const error = result.error ?? result.suggestions.find((one) => one.error)?.error ?? { detail: "it was not said why" };
+  return new Problem(409, { ...error, remedy: "Change what is named here, or load the list again: others may have decided." });
+}
