@@ -109,7 +109,10 @@ export function make({ options, remember }) {
       if (!page.rows.length) break;
     }
     const wanted = Number(options.get("tool"));
-    if (wanted && tab === "tools") reach(wanted);
+    if (tab === "tools") {
+      if (wanted) reach(wanted);
+      else if (!toolList.current) toolList.choose(0);
+    }
     return rows;
   }
 

@@ -54,13 +54,13 @@ export function make() {
       health.embedding_refused > 0 && h("p", { class: "note" }, `${plural(health.embedding_refused, "text")} found by words only: \`skillroute dlq refused\` lists them.`),
       h("dl", { class: "cards" }, cards.map(([name, value]) => h("div", { class: "card" }, h("dt", {}, name), h("dd", {}, typeof value === "number" ? value.toLocaleString("en") : value)))),
       h("h3", {}, "Parts"),
-      h("table", {}, h("thead", {}, h("tr", {}, ["Part", "State", "What is known"].map((name) => h("th", {}, name)))),
+      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Part", "State", "What is known"].map((name) => h("th", {}, name)))),
         h("tbody", {}, Object.entries(health.dependencies).map(([name, part]) => h("tr", {},
           h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "away")),
           h("td", {}, part.detail ?? "", !part.ok && h("p", { class: "muted" }, HELP[name] ?? "")))))),
       health.index_lag !== null && [h("h3", {}, `Changes not in the index yet, while this page was open`), spark()],
       health.counts && [h("h3", {}, "Counted since the process started"),
-        h("table", {}, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
+        h("table", { class: "figures" }, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
           h("tr", {}, h("td", {}, name.replace(/(?<=[a-z])(?=[A-Z])/g, " ")), h("td", { class: "num" }, value.toLocaleString("en"))))))]);
   }
 

@@ -13,6 +13,8 @@ const STAGES = [
 const PARTS = { meaning: 1, words: 2, name: 3, skill: 4 };
 // Which of the bar's colours a feature of learned fusion belongs to: those that compare vectors, and those of words.
 const OF_FEATURE = (name) => (/cosine|margin/.test(name) ? "meaning" : "words");
+const PART_NAMES = [["meaning", "meaning"], ["words", "words"], ["name", "its exact name"], ["skill", "its skill"]];
+const SKILLS_SHOWN = 6;
 const FALLBACKS = {
   no_skill_matched: "no skill matched, so all tools were searched", no_skills: "there are no skills, so all tools were searched",
   skill_search_failed: "the search of skills failed, so all tools were searched",
@@ -43,7 +45,7 @@ export function make({ options, remember }) {
   const element = h("div", { class: "scroll stack", tabindex: "-1" }, form, rows, status, verdict, results);
 
   function settingsOf(name, values = {}) {
-    const number = (label, max) => h("input", { type: "number", min: 0, max, step: max === 1 ? 0.05 : 1, class: "short", value: values[label] ?? "" });
+    const number = (label, max) => h("input", { type: "number", min: 0, max, step: max === 1 ? 0.05 : 1, class: "short", placeholder: max === 50 ? "10" : "", value: values[label] ?? "" });
     const fields = {
       mode: select(MODES, values.mode), strategy: select(STRATEGIES, values.strategy),
       limit: number("limit", 50), tool_threshold: number("tool_threshold", 1), skill_threshold: number("skill_threshold", 1),
@@ -116,6 +118,7 @@ export function make({ options, remember }) {
     const other = answers.length === 2 ? answers[1 - at].tools.map(keyOf) : null;
     return h("section", { "aria-label": answers.length === 2 ? `Results of settings ${"AB"[at]}` : "Results" },
       about(answer, answers.length === 2 ? "AB"[at] : ""),
+      answer.tools.length > 0 && h("p", { class: "legend" }, "The score, of", PART_NAMES.map(([name, label]) => h("span", {}, h("i", { class: `p${PARTS[name]}` }), label))),
       answer.tools.length ? h("ol", { class: "hits" }, answer.tools.map((tool, rank) => hit(tool, rank, other, at)))
         : h("div", { class: "empty" }, h("p", {}, "Nothing was found."),
           h("p", {}, "Lower the least cosines, take out the server, or try the mode lexical; then look on the page Catalogue whether a tool for it exists.")));
@@ -137,7 +140,8 @@ export function make({ options, remember }) {
       metadata.degraded.length > 0 && h("p", { class: "note" }, `Less than it could be: ${metadata.degraded.join(", ").replaceAll("_", " ")}. See the page Health.`),
       unknown?.length > 0 && h("p", { class: "note" }, `No server of this name has anything: ${unknown.join(", ")}`),
       h("p", { class: "chips" }, h("span", { class: "muted" }, "Skills matched:"),
-        matched.length ? matched.map((skill) => h("a", { class: "chip", href: `#/skills?skill=${skill.id}` }, `${skill.name} ${skill.score.toFixed(2)}`)) : h("span", { class: "muted" }, "none")));
+        matched.length ? matched.slice(0, SKILLS_SHOWN).map((skill) => h("a", { class: "chip", href: `#/skills?skill=${skill.id}` }, `${skill.name} ${skill.score.toFixed(2)}`)) : h("span", { class: "muted" }, "none"),
+        matched.length > SKILLS_SHOWN && h("span", { class: "muted" }, `and ${matched.length - SKILLS_SHOWN} more`)));
   }
 
   function hit(tool, rank, other, side) {

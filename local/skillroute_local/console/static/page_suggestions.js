@@ -29,6 +29,7 @@ export function make({ options, remember }) {
   });
   const split = new Split(list, "The suggestion");
   split.element.classList.add("even");
+  list.element.classList.add("group-row");
   const count = h("span", { class: "count" });
   const search = h("input", {
     type: "search", placeholder: "Filter by name, description or tool", "aria-label": "Filter suggestions", "data-first": true,
