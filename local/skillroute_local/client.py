@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, cast
 
 import httpx
 import skillroute_client as api
 from pydantic import BaseModel
 from skillroute_client.connection import execute_api_region, is_here
 from skillroute_client.models import Answer
+from skillroute_client.resources.options import SearchRequest
 
 from skillroute_local.errors import Misused, Refused, Unreachable
 
@@ -115,8 +116,7 @@ class Client:
 
     def search_batch(self, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Find tools for up to 20 requests; the result of each has its `answer` or its `error`, the other is null."""
-        path, body = "/api/v1/search/batch", {"searches": list(searches)}
-        answer = self._call(lambda: self._api.request("POST", path, json=body, repeat=Repeat.ALWAYS))
+        answer = _plain(self._call(lambda: self._api.search_batch(cast(Sequence[SearchRequest], searches))))
         results: list[dict[str, Any]] = answer["results"]
         return results
 

@@ -126,9 +126,7 @@ def test_a_skill_that_somebody_else_changed_comes_back_as_it_is_now(do: Do, page
     version = do("skills/skill", skill_id="mail")["version"]
     system.change("mail", name="Post")
 
-    refused = page.post(
-        "/do/skills/save", json={"skill_id": "mail", "fields": {"name": "Letters"}, "version": version}
-    )
+    refused = page.post("/do/skills/save", json={"skill_id": "mail", "fields": {"name": "Letters"}, "version": version})
     now = refused.json()["now"]
     assert (refused.status_code, now["skill"]["name"]) == (412, "Post")
 
