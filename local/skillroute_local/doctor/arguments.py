@@ -11,6 +11,7 @@ from skillroute.catalogue.text import MAX_ARGUMENTS, split_name
 from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool, listed
 from skillroute_local.doctor.word_lists import PLAIN_ARGUMENTS
 
+_CHOICES = ("anyOf", "oneOf", "allOf")
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -47,17 +48,44 @@ def _required(schema: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def _is_described(tool: Tool, name: str, schema: Any) -> bool:
-    if isinstance(schema, Mapping):
-        text = schema.get("description")
-        if isinstance(text, str) and text.strip():
-            return True
-        # Its values say what it may be; a constant is nothing that anybody chooses.
-        if schema.get("enum") or "const" in schema:
-            return True
-        if str(schema.get("type")).lower() in _SCALARS and _is_plain(tool, name):
-            return True
+    forms = list(_forms(schema, tool.input_schema or {}))
+    if any(_says_what(form) for form in forms):
+        return True
     # What begins with an underscore is not meant to be given.
-    return name.startswith("_") or _is_explained(name, tool.description)
+    if name.startswith("_") or _is_explained(name, tool.description):
+        return True
+    types = {type_ for form in forms for type_ in _types(form)} - {"null"}
+    return bool(types) and types <= _SCALARS and _is_plain(tool, name)
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    named = schema.get("type")
+    return [type_.lower() for type_ in (named if isinstance(named, list) else [named]) if isinstance(type_, str)]
+
+
+def _forms(schema: Any, whole: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a schema, and those that it refers to or chooses from: one step, which is what generators write."""
+    if not isinstance(schema, Mapping):
+        return
+    choices = [choice for word in _CHOICES if isinstance(schema.get(word), list) for choice in schema[word]]
+    nested = [_referred(form, whole) for form in (*choices, schema) if isinstance(form, Mapping)]
+    yield from (form for form in (schema, *choices, *nested) if isinstance(form, Mapping))
+
+
+def _referred(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
+    place: Any = whole
+    reference = schema.get("$ref")
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return None
+    for part in reference[2:].split("/"):
+        place = place.get(part) if isinstance(place, Mapping) else None
+    return place
+
+
+def _says_what(schema: Mapping[str, Any]) -> bool:
+    text = schema.get("description")
+    # Its values say what it may be; a constant is nothing that anybody chooses.
+    return (isinstance(text, str) and bool(text.strip())) or bool(schema.get("enum")) or "const" in schema
 
 
 def _is_plain(tool: Tool, name: str) -> bool:
@@ -79,4 +107,7 @@ def _is_explained(name: str, description: str) -> bool:
     exact = re.escape(name)
     mark = r"""[`*"']{0,3}"""
     explained = rf"(?<!\w){exact}{mark}\s*(?:\([^)\n]*\)|\[[^\]\n]*\])?{mark}\s*(?:[:：=–—]|-\s)"
-    return re.search(rf"{explained}|`{exact}`", description) is not None
+    if re.search(rf"{explained}|`{exact}`", description):
+        return True
+    # The Autonomous System Number (ASN).
+    return len(name) > 1 and re.search(rf"\({exact}\)", description, re.IGNORECASE) is not None

@@ -42,7 +42,7 @@ def tools_without(catalogue: Catalogue) -> Iterator[Finding]:
             Code.TOOLS_WITHOUT_SKILL,
             20 + min(30, round(6 * math.log2(1 + len(tools)))),
             f"{_share(len(tools), all_of[server], f'of {server}' if server else 'without a server')}: "
-            "a search that is narrowed to skills does not reach them",
+            f"a search that is narrowed to skills does not reach {'it' if len(tools) == 1 else 'them'}",
             "put them into the skills that they belong to, or make one: `skillroute skills propose`",
             in_order(tools),
         )

@@ -258,6 +258,14 @@ class TestArguments:
         [
             ("mode", {"enum": ["fast", "exact"]}, "Shows a commit"),
             ("kind", {"const": "commit"}, "Shows a commit"),
+            ("kind", {"anyOf": [{"enum": ["tag"]}, {"type": "null"}]}, "Shows a commit"),
+            ("kind", {"oneOf": [{"const": 1, "description": "A tag"}]}, "Shows a commit"),
+            ("kind", {"$ref": "#/properties/format"}, "Shows a commit"),
+            ("kind", {"anyOf": [{"$ref": "#/properties/format"}, {"type": "null"}]}, "Shows a commit"),
+            ("page", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "Shows commits"),
+            ("page", {"type": ["integer", "null"]}, "Shows commits"),
+            ("url", {**BARE, "anyOf": [{"format": "uri"}, {"format": "iri"}]}, "Shows a page"),
+            ("sha", BARE, "Shows a commit by its Secure Hash (SHA)."),
             ("revision", BARE, "Shows a commit.\n\nArgs:\n    revision: What to show."),
             ("revision", BARE, "Shows a commit.\n\nArgs:\n    revision (str, optional): What to show."),
             ("revision", BARE, "Shows the commit `revision`."),
@@ -270,7 +278,15 @@ class TestArguments:
         ],
     )
     def test_what_is_described_elsewhere_is_no_finding(self, name: str, value: Any, text: str) -> None:
-        assert self.rule(schema(**{name: value}), text=text) == []
+        described = {"description": "How it is written.", "type": "string"}
+        assert self.rule(schema(**{name: value, "format": described}), text=text) == []
+
+    @pytest.mark.parametrize(
+        "value",
+        [{"$ref": "#/nowhere/there"}, {"$ref": "https://example.com/s"}, {"$ref": 7}, {"anyOf": [BARE, None]}],
+    )
+    def test_choices_and_references_that_say_nothing_are_no_description(self, value: Any) -> None:
+        assert len(self.rule(schema(revision=value))) == 1
 
     def test_a_plain_name_does_not_describe_an_object(self) -> None:
         assert len(self.rule(schema(query={"type": "object"}))) == 1
