@@ -24,7 +24,8 @@ def undescribed(catalogue: Catalogue) -> Iterator[Finding]:
             continue
         required = _required(tool.input_schema)
         needed = [name for name in missing if name in required]
-        of = f"{len(missing)} of {len(arguments)} arguments have" if len(arguments) > 1 else "its argument has"
+        have = "has" if len(missing) == 1 else "have"
+        of = f"{len(missing)} of {len(arguments)} arguments {have}" if len(arguments) > 1 else "its argument has"
         must = f"; {len(needed)} of them must be given" if needed and len(missing) > 1 else ""
         yield Finding(
             Code.ARGUMENTS_UNDESCRIBED,
@@ -83,9 +84,22 @@ def _referred(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
 
 
 def _says_what(schema: Mapping[str, Any]) -> bool:
-    text = schema.get("description")
+    """Return whether a schema has a description, is one of some values, or describes the parts it is made of."""
+    items = schema.get("items")
+    parts = [*_values(schema), *([items, *_values(items)] if isinstance(items, Mapping) else [])]
+    if any(isinstance(part, Mapping) and _is_text(part.get("description")) for part in parts):
+        return True
     # Its values say what it may be; a constant is nothing that anybody chooses.
-    return (isinstance(text, str) and bool(text.strip())) or bool(schema.get("enum")) or "const" in schema
+    return _is_text(schema.get("description")) or bool(schema.get("enum")) or "const" in schema
+
+
+def _values(schema: Mapping[str, Any]) -> list[Any]:
+    properties = schema.get("properties")
+    return list(properties.values()) if isinstance(properties, Mapping) else []
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _is_plain(tool: Tool, name: str) -> bool:

@@ -264,6 +264,9 @@ class TestArguments:
             ("kind", {"anyOf": [{"$ref": "#/properties/format"}, {"type": "null"}]}, "Shows a commit"),
             ("page", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "Shows commits"),
             ("page", {"type": ["integer", "null"]}, "Shows commits"),
+            ("files", {"type": "array", "items": {"description": "A path."}}, "Shows commits"),
+            ("files", {"type": "array", "items": {"properties": {"a": {"description": "A path."}}}}, "Shows commits"),
+            ("range", {"type": "object", "properties": {"from": {"description": "The first."}}}, "Shows commits"),
             ("url", {**BARE, "anyOf": [{"format": "uri"}, {"format": "iri"}]}, "Shows a page"),
             ("sha", BARE, "Shows a commit by its Secure Hash (SHA)."),
             ("revision", BARE, "Shows a commit.\n\nArgs:\n    revision: What to show."),
@@ -283,7 +286,14 @@ class TestArguments:
 
     @pytest.mark.parametrize(
         "value",
-        [{"$ref": "#/nowhere/there"}, {"$ref": "https://example.com/s"}, {"$ref": 7}, {"anyOf": [BARE, None]}],
+        [
+            {"items": {"properties": {"a": {}}}},
+            {"properties": 7, "items": []},
+            {"$ref": "#/nowhere/there"},
+            {"$ref": "https://example.com/s"},
+            {"$ref": 7},
+            {"anyOf": [BARE, None]},
+        ],
     )
     def test_choices_and_references_that_say_nothing_are_no_description(self, value: Any) -> None:
         assert len(self.rule(schema(revision=value))) == 1
