@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +26,7 @@ from skillroute_local.errors import Misused
 
 if TYPE_CHECKING:
     from skillroute_local.client import Client
-    from skillroute_local.doctor import Catalogue, Finding
+    from skillroute_local.doctor import Catalogue, Code, Finding
     from skillroute_local.doctor_reading import Searched
 
 _SHOWN = 20
@@ -108,10 +109,14 @@ def _is_about(found: Finding, server: str | None) -> bool:
 def _show(catalogue: Catalogue, findings: Sequence[Finding], searched: Searched, worst: int) -> None:
     from skillroute_local.doctor.report import counts_of  # noqa: PLC0415
 
-    helps: dict[str, str] = {}
+    helps: dict[Code, Counter[str]] = defaultdict(Counter)
     for found in findings:
-        helps.setdefault(found.code, found.help)
-    counts = [(str(number), code.value, helps[code]) for code, number in counts_of(findings).items() if number]
+        helps[found.code][found.help] += 1
+    counts = [
+        (str(number), code.value, helps[code].most_common(1)[0][0])
+        for code, number in counts_of(findings).items()
+        if number
+    ]
     show_table(_COUNTS, counts)
     if findings[:worst]:
         print_line("")
