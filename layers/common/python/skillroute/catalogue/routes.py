@@ -44,6 +44,15 @@ def catalog_router(
 ) -> APIRouter:
     """Return the routes over the catalogue."""
     router = APIRouter(prefix="/api/v1/tools", tags=["catalogue"], route_class=BulkJsonRoute, responses=ERRORS)
+    _add_routes_of_many(router, sync, catalogue, delete, access)
+    _add_routes_of_one(router, sync, catalogue, switch, access)
+    return router
+
+
+def _add_routes_of_many(
+    router: APIRouter, sync: SyncTools, catalogue: Catalogue, delete: DeleteItems, access: Access
+) -> None:
+    """Add what writes, lists and deletes many items."""
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -90,6 +99,14 @@ def catalog_router(
         outcomes, more = delete.of_server(body.server, body.type, caller)
         return DeleteResponse.of(outcomes, more=more)
 
+
+def _add_routes_of_one(
+    router: APIRouter, sync: SyncTools, catalogue: Catalogue, switch: SwitchItem, access: Access
+) -> None:
+    """Add what is asked of one item."""
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
     @router.get("/{item_id}", summary="Get an item", responses=VERSIONED | NOT_FOUND)
     def get_tool(item_id: ItemId, caller: AsReader, response: Response) -> ItemOut:
         """Return an item with its schemas and skills."""
@@ -112,8 +129,6 @@ def catalog_router(
     def delete_tool(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:
         """Delete an item and its skill assignments; the next search no longer finds it."""
         catalogue.delete(item_id, caller, expected)
-
-    return router
 
 
 def _shown(item: Item, response: Response) -> ItemOut:

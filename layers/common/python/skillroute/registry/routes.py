@@ -40,12 +40,15 @@ EntityListing = Annotated[Listing, Depends(listing_of(EntitySort, "path"))]
 def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
     """Return the routes over MCP servers."""
     router = APIRouter(prefix="/api/v1/servers", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
+    _add_routes_of_servers(router, sync, registry, access)
+    _add_routes_of_a_server(router, sync, registry, access)
+    return router
+
+
+def _add_routes_of_servers(router: APIRouter, sync: SyncRegistry, registry: Registry, access: Access) -> None:
+    """Add what writes and lists many servers."""
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
-
-    def shown(entity: Entity, response: Response) -> ServerOut:
-        tell_version(response, entity.version)
-        return ServerOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 servers", dependencies=[MANY_AT_ONCE])
     def put_servers(body: UpsertServersBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertServersResponse:
@@ -71,6 +74,16 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         where = _filter("server", path, tag, is_enabled)
         found = registry.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
         return page.listed(list(map(ServerOut.of, found.rows)), _cursors(found, page), found.total, found.remaining)
+
+
+def _add_routes_of_a_server(router: APIRouter, sync: SyncRegistry, registry: Registry, access: Access) -> None:
+    """Add what is asked of one server."""
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    def shown(entity: Entity, response: Response) -> ServerOut:
+        tell_version(response, entity.version)
+        return ServerOut.of(entity)
 
     @router.get("/{server_id}", summary="Get a server", responses=VERSIONED | NOT_FOUND)
     def get_server(server_id: ServerId, caller: AsReader, response: Response) -> ServerOut:
@@ -112,18 +125,19 @@ def server_router(sync: SyncRegistry, registry: Registry, access: Access) -> API
         entity = registry.set_enabled("server", server_id, caller, is_enabled=False, expected=expected)
         return shown(entity, response)
 
-    return router
-
 
 def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIRouter:
     """Return the routes over A2A agents."""
     router = APIRouter(prefix="/api/v1/agents", tags=["registry"], route_class=BulkJsonRoute, responses=ERRORS)
+    _add_routes_of_agents(router, sync, registry, access)
+    _add_routes_of_an_agent(router, sync, registry, access)
+    return router
+
+
+def _add_routes_of_agents(router: APIRouter, sync: SyncRegistry, registry: Registry, access: Access) -> None:
+    """Add what writes and lists many agents."""
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
-
-    def shown(entity: Entity, response: Response) -> AgentOut:
-        tell_version(response, entity.version)
-        return AgentOut.of(entity)
 
     @router.put("", summary="Create or change up to 100 agents", dependencies=[MANY_AT_ONCE])
     def put_agents(body: UpsertAgentsBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertAgentsResponse:
@@ -145,6 +159,16 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         where = _filter("agent", path, tag, is_enabled)
         found = registry.listed(where, caller, page.order, limit=page.limit, offset=page.offset)
         return page.listed(list(map(AgentOut.of, found.rows)), _cursors(found, page), found.total, found.remaining)
+
+
+def _add_routes_of_an_agent(router: APIRouter, sync: SyncRegistry, registry: Registry, access: Access) -> None:
+    """Add what is asked of one agent."""
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
+
+    def shown(entity: Entity, response: Response) -> AgentOut:
+        tell_version(response, entity.version)
+        return AgentOut.of(entity)
 
     @router.get("/{agent_id}", summary="Get an agent", responses=VERSIONED | NOT_FOUND)
     def get_agent(agent_id: AgentId, caller: AsReader, response: Response) -> AgentOut:
@@ -174,8 +198,6 @@ def agent_router(sync: SyncRegistry, registry: Registry, access: Access) -> APIR
         """Leave an agent out of registry search, unless asked for."""
         entity = registry.set_enabled("agent", agent_id, caller, is_enabled=False, expected=expected)
         return shown(entity, response)
-
-    return router
 
 
 def _cursors(found: Listed[Entity], page: Listing) -> Callable[[int], Cursor]:

@@ -76,6 +76,13 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
 def search_router(search: ToolSearch, access: Access) -> APIRouter:
     """Return the routes over a tool search."""
     router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    _add_search(router, search, access)
+    _add_stages(router, search, access)
+    return router
+
+
+def _add_search(router: APIRouter, search: ToolSearch, access: Access) -> None:
+    """Add the search of both stages."""
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
@@ -91,6 +98,11 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         headers = search_headers(answer.metadata.search_mode, answer.metadata.degraded)
         shown = in_format(request, answer)
         return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
+
+
+def _add_stages(router: APIRouter, search: ToolSearch, access: Access) -> None:
+    """Add each stage alone."""
+    AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.get("/skills", summary="Find skills", responses=_MODE_DOC)
     def find_skills(
@@ -157,8 +169,6 @@ def search_router(search: ToolSearch, access: Access) -> APIRouter:
         )
         _tell(response, run)
         return tools
-
-    return router
 
 
 def _tell(response: Response, run: ToolSearchRun) -> None:

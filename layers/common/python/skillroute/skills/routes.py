@@ -36,6 +36,15 @@ def skill_router(
 ) -> APIRouter:
     """Return the routes over skills."""
     router = APIRouter(prefix="/api/v1/skills", tags=["skills"], route_class=SafeJsonRoute, responses=ERRORS)
+    _add_routes_of_many(router, create, sync, read, access)
+    _add_routes_of_one(router, change, put, read, access)
+    return router
+
+
+def _add_routes_of_many(
+    router: APIRouter, create: CreateSkill, sync: SyncSkills, read: ReadSkills, access: Access
+) -> None:
+    """Add what creates, writes and lists skills."""
     AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -67,6 +76,12 @@ def skill_router(
             return page.order.cursor(skill.id, name=skill.name, updated_at=skill.updated_at)
 
         return page.listed(list(map(SkillOut.of, found.rows)), cursor, found.total, found.remaining)
+
+
+def _add_routes_of_one(router: APIRouter, change: ChangeSkill, put: PutSkill, read: ReadSkills, access: Access) -> None:
+    """Add what is asked of one skill."""
+    AsWriter = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+    AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.get("/{skill_id}", summary="Get a skill", responses=VERSIONED | NOT_FOUND)
     def get_skill(skill_id: SkillId, caller: AsReader, response: Response) -> SkillOut:
@@ -111,8 +126,6 @@ def skill_router(
         """Return a page of a skill's tools, the most confident first."""
         members, total = read.tools(skill_id, caller, limit=page.limit, offset=page.offset)
         return page.response(map(SkillToolOut.of, members), total)
-
-    return router
 
 
 def _shown(skill: Skill, response: Response) -> SkillOut:

@@ -30,6 +30,13 @@ def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access
     router = APIRouter(
         prefix="/api/v1/skills/suggestions", tags=["suggestions"], route_class=SafeJsonRoute, responses=ERRORS
     )
+    _add_routes_of_many(router, review, review_many, access)
+    _add_routes_of_one(router, review, access)
+    return router
+
+
+def _add_routes_of_many(router: APIRouter, review: ReviewSuggestions, review_many: ReviewMany, access: Access) -> None:
+    """Add what lists suggestions and decides on many."""
     AsReviewer = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
 
     @router.get("", response_model=list[SuggestionOut], summary="List suggestions", responses=LIST_DOC)
@@ -74,6 +81,11 @@ def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access
         """
         return ReviewManyResponse.of(review_many([one.decision() for one in body.decisions], caller))
 
+
+def _add_routes_of_one(router: APIRouter, review: ReviewSuggestions, access: Access) -> None:
+    """Add what is asked of one suggestion."""
+    AsReviewer = Annotated[Caller, Depends(access.require(Scope.SKILLS))]  # noqa: N806 (a type)
+
     @router.get("/{suggestion_id}", summary="Get a suggestion", responses=NOT_FOUND)
     def get_suggestion(suggestion_id: SuggestionId, caller: AsReviewer) -> SuggestionOut:
         """Return a suggestion, decided or not."""
@@ -98,5 +110,3 @@ def suggestion_router(review: ReviewSuggestions, review_many: ReviewMany, access
     def merge_suggestion(suggestion_id: SuggestionId, body: Merge, caller: AsReviewer) -> ReviewResponse:
         """Assign the tool to a skill that is there."""
         return ReviewResponse.of(review.merge(suggestion_id, body.skill_id, caller))
-
-    return router
