@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
-from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import LAPTOP
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.writing import Done, Writing
 
 from tests.unit.services.desk import Desk
 

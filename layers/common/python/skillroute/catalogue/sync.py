@@ -12,7 +12,7 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, 
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
 from skillroute.catalogue.schemas import ITEM_FIELDS, read_item
 from skillroute.catalogue.servers import ServersOfItems
-from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions
@@ -22,6 +22,7 @@ from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.versions import Expected, OneWrite, as_answered
+from skillroute.core.writing import Done, Writing
 
 MAX_ITEMS = 500
 """Items of one call."""

@@ -6,120 +6,18 @@ refuses.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import replace
 
-from skillroute.core.caller import Caller
+from skillroute.core.bulk_store import store
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, EmbeddingJob
 from skillroute.core.embedding.port import EMBEDDING_MODEL
-from skillroute.core.errors import FieldProblem, InvalidInput, StatementRejected
+from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.known_fields import refuse_of_others
-from skillroute.core.observability import Metric, count, logger
-from skillroute.core.outcomes import Outcome, Report
-from skillroute.core.postgres.database import Database, Session
-
-
-class Incoming(Protocol):
-    """Something as it was read: its place in the call, from 0, and what makes it one thing."""
-
-    @property
-    def index(self) -> int: ...
-
-    @property
-    def key(self) -> Hashable: ...
-
-
-InT = TypeVar("InT", bound=Incoming)
-OutT = TypeVar("OutT", bound=Outcome)
-
-
-@dataclass(slots=True)
-class Done(Generic[OutT]):
-    """The outcomes of one transaction, of those that it had to write, by their places in the call."""
-
-    outcomes: dict[int, OutT] = field(default_factory=dict)
-
-
-DoneT = TypeVar("DoneT", bound=Done[Any])
-
-
-class Writing(ABC, Generic[InT, DoneT, OutT]):
-    """One call: what is written, and how.
-
-    Attributes
-    ----------
-    noun : str
-        What one of them is called: ``item``.
-    most : int
-        Of one call.
-    identity : tuple of str
-        The field that says which one it is, and its name in a sentence.
-    outcome_type : callable
-        Makes an `Outcome`, of its fields and those that `named` returns.
-    metrics : tuple of Metric
-        Of what was written, and of what failed.
-    caller : Caller
-        Who writes.
-    """
-
-    noun: str
-    most: int
-    identity: tuple[str, str]
-    outcome_type: Callable[..., OutT]
-    metrics: ClassVar[tuple[Metric, Metric]]
-    caller: Caller
-
-    def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        """Return what is questionable about one that is to be read."""
-        return ()
-
-    @abstractmethod
-    def read(self, index: int, raw: object) -> InT:
-        """Return what can be stored. Raises `InvalidInput`."""
-
-    def admit(self, thing: InT) -> None:
-        """Refuse one for the sake of those before it. Raises `InvalidInput`."""
-        return
-
-    @abstractmethod
-    def named(self, thing: InT) -> Mapping[str, object]:
-        """Return the fields of an outcome that say which one it is, whatever became of it."""
-
-    @abstractmethod
-    def prepare(self, incoming: Sequence[InT], deadline: Deadline) -> bool:
-        """Look at what is stored and embed what is new, as far as that goes; return whether it went to the end."""
-
-    def settled(self, thing: InT) -> OutT | None:
-        """Return what became of one that needs no transaction; None is to be stored."""
-        return None
-
-    @abstractmethod
-    def store(self, session: Session, some: Sequence[InT]) -> DoneT:
-        """Write some of them within a transaction."""
-
-    def attempt(self, session: Session, some: Sequence[InT]) -> object:
-        """Write as much of some of them as PostgreSQL may refuse. It is rolled back."""
-        return self.store(session, some)
-
-    @abstractmethod
-    def is_news(self, done: DoneT) -> bool:
-        """Return whether anything was written that others see."""
-
-    @abstractmethod
-    def embed_committed(self, done: DoneT, deadline: Deadline | None) -> tuple[Embedded, Embedded]:
-        """Embed what the commit left without a vector: the things themselves, by their ids, and what belongs to them.
-
-        Without a deadline the model has just failed: all is left to the relay.
-        """
-
-    def failed(self, index: int, error: InvalidInput, thing: InT | None = None) -> OutT:
-        """Return the outcome of one that failed; None could not be read."""
-        names = {} if thing is None else self.named(thing)
-        return self.outcome_type(index, "failed", problems=tuple(error.problems), **names)
+from skillroute.core.observability import count
+from skillroute.core.outcomes import Report
+from skillroute.core.writing import DoneT, InT, OutT, Writing
 
 
 class BulkWrite(EmbeddingJob):
@@ -151,7 +49,7 @@ class BulkWrite(EmbeddingJob):
         warnings = [writing.warnings(raw) for raw in things]  # before anything is stored: many take seconds
         all_embedded = writing.prepare(incoming, deadline)
         settled = {thing.index: outcome for thing in incoming if (outcome := writing.settled(thing)) is not None}
-        done, wrong = _store(self._database, writing, [thing for thing in incoming if thing.index not in settled])
+        done, wrong = store(self._database, writing, [thing for thing in incoming if thing.index not in settled])
         for thing, reason in wrong:
             outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
         themselves, others = self._finish(writing, done, deadline if all_embedded else None)
@@ -174,7 +72,7 @@ class BulkWrite(EmbeddingJob):
         writing.prepare(incoming, Deadline(0.0, self._clock))
         settled = {thing.index: outcome for thing in incoming if (outcome := writing.settled(thing)) is not None}
         left = [thing for thing in incoming if thing.index not in settled]
-        done, wrong = _store(self._database, writing, left, keep=False)
+        done, wrong = store(self._database, writing, left, keep=False)
         for thing, reason in wrong:
             outcomes[thing.index] = writing.failed(thing.index, InvalidInput(writing.noun, reason), thing)
         outcomes |= settled | ({} if done is None else done.outcomes)
@@ -229,80 +127,3 @@ def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> t
         else:
             incoming.append(thing)
     return incoming, failed
-
-
-class _TakenBack(Exception):
-    """Rolls back what was only tried."""
-
-
-def _store(
-    database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT], *, keep: bool = True
-) -> tuple[DoneT | None, list[tuple[InT, str]]]:
-    """Store rows in one transaction, all but those that PostgreSQL refuses; return these with the reason.
-
-    Without `keep` the transaction is taken back.
-
-    Raises
-    ------
-    StatementRejected
-        A refusal that is not about data.
-    DatabaseUnavailable
-    """
-    if not rows:
-        return None, []
-    try:
-        return _stored(database, writing, rows, keep), []
-    except StatementRejected as error:
-        if not error.is_about_data:
-            raise
-    wrong = _refused(database, writing, rows)
-    for reason in wrong.values():
-        logger.warning("%s rejected by the database", writing.noun, extra={"reason": reason})
-    left = [row for place, row in enumerate(rows) if place not in wrong]
-    done = _stored(database, writing, left, keep) if left else None
-    return done, [(rows[place], reason) for place, reason in wrong.items()]
-
-
-def _stored(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT], keep: bool) -> DoneT:
-    """Store rows in one transaction, which is taken back unless they are to be kept; return what was done."""
-    if keep:
-        return database.transact(lambda session: writing.store(session, rows))
-    tried: list[DoneT] = []
-
-    def attempt(session: Session) -> None:
-        tried.append(writing.store(session, rows))
-        raise _TakenBack
-
-    with suppress(_TakenBack):
-        database.transact(attempt)
-    return tried[-1]
-
-
-def _refused(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]) -> dict[int, str]:
-    """Return which of some rows PostgreSQL refuses, by place, and why, when it refused them together.
-
-    They are written and rolled back, half by half, so that the others can then be written in one transaction: nothing
-    is ever stored in part, and one bad row among 500 costs some 20 attempts, not 500.
-    """
-
-    def attempt(session: Session, part: Sequence[InT]) -> None:
-        writing.attempt(session, part)
-        raise _TakenBack
-
-    found: dict[int, str] = {}
-    untried = [range(len(rows))]
-    while untried:
-        part = untried.pop()
-        try:
-            database.transact(lambda session, part=part: attempt(session, rows[part.start : part.stop]))  # type: ignore[misc]
-        except _TakenBack:
-            continue
-        except StatementRejected as error:
-            if not error.is_about_data:
-                raise
-            if len(part) == 1:
-                found[part.start] = str(error)
-            else:
-                middle = len(part) // 2
-                untried += [part[:middle], part[middle:]]
-    return found

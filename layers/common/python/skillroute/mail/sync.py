@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Unpack
 
-from skillroute.core.bulk_write import BulkWrite, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions, embed_committed, embed_within
@@ -18,6 +18,7 @@ from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors import FieldProblem
 from skillroute.core.observability import Metric
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.writing import Writing
 from skillroute.mail.access import WriterRights
 from skillroute.mail.model import MailKind
 from skillroute.mail.report import MailOutcome, MailReport

@@ -10,7 +10,7 @@ from typing import ClassVar
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
-from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
@@ -21,6 +21,7 @@ from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.versions import Expected, OneWrite, as_answered
+from skillroute.core.writing import Done, Writing
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityKind
 from skillroute.registry.refresh import EmbedEntities, refresh

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from skillroute.catalogue.model import ItemKey
 from skillroute.catalogue.repository import ItemRepository
-from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
@@ -20,6 +20,7 @@ from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, shown_moment
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.writing import Done, Writing
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import id_in_key
 from skillroute.skills.portable_lines import SuggestionLine

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skillroute.core.access import own
-from skillroute.core.bulk_write import BulkWrite, Done, Writing
+from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, embed_within
@@ -21,6 +21,7 @@ from skillroute.core.known_fields import KnownFields, names_of
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
+from skillroute.core.writing import Done, Writing
 from skillroute.skills.create import PreparedSkill, indexed_text, store
 from skillroute.skills.model import IdentifiedSkill, NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository
