@@ -68,6 +68,14 @@ def test_a_call_that_is_sent_again_while_it_is_at_work_is_carried_out_once(clien
     assert statuses(imported(client, [line])) == {"unchanged"}
 
 
+def test_a_skill_that_is_there_keeps_the_time_when_it_was_made(client: TestClient) -> None:
+    line = {"kind": "skill", "id": "garden", "name": "Garden", "description": "Water the plants."}
+    assert statuses(imported(client, [line | {"created_at": "2026-01-01T00:00:00Z"}])) == {"created"}
+    assert statuses(imported(client, [line | {"created_at": "2026-02-02T00:00:00Z"}])) == {"unchanged"}
+    assert statuses(imported(client, [line | {"name": "G", "created_at": "2026-02-02T00:00:00Z"}])) == {"updated"}
+    assert client.get("/api/v1/skills/garden").json()["created_at"].startswith("2026-01-01")
+
+
 def test_a_skill_too_many_fails_alone(client: TestClient, monkeypatch: Any) -> None:
     monkeypatch.setattr("skillroute.skills.create.MAX_SKILLS", 1)
     line = {"kind": "skill", "name": "Garden", "description": "Water the plants."}

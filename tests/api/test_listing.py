@@ -135,6 +135,12 @@ def test_a_plain_list_goes_on_by_offset_as_before(filled: TestClient, path: str)
     assert "x-next-cursor" in response.headers
 
 
+def test_the_next_page_by_cursor_has_the_filters_of_this_one(filled: TestClient) -> None:
+    response = filled.get("/api/v1/tools?sort=-name&type=tool&is_active=all&limit=1")
+    cursor = response.headers["x-next-cursor"]
+    assert response.links["next"]["url"] == f"?sort=-name&type=tool&is_active=all&cursor={cursor}&limit=1"
+
+
 def cursor_of(*value: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
@@ -156,6 +162,8 @@ def cursor_of(*value: Any) -> str:
         "cursor=ä",
         f"cursor={cursor_of('id', 7)}",
         f"sort=name&cursor={cursor_of('id', 7, None)}",
+        f"sort=-name&cursor={cursor_of('name', 7, 'x')}",
+        f"sort=-name&cursor={cursor_of('name', 'x', 'x')}",
         f"sort=id&cursor={cursor_of('id', True, None)}",
         f"sort=id&cursor={cursor_of('id', -1, None)}",
         f"sort=id&cursor={cursor_of('id', 2**63, None)}",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from skillroute.core.caller import LAPTOP, Caller
+from skillroute.core.deadline import Deadline
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable, InvalidInput
 from skillroute.core.time_left import ending_with
@@ -140,6 +141,16 @@ def test_what_there_is_no_time_for_is_named_and_nothing_is_begun(filled: System)
     assert batch(filled, {"query": QUERY}, {"query": "letters"}, most_s=0.0) == [NotReached("time")] * 2
     with ending_with(Invocation(60_000)):
         assert all(isinstance(result, Answered) for result in batch(filled, {"query": QUERY}, {"query": "letters"}))
+
+
+def test_a_search_is_begun_where_the_slowest_before_it_would_still_fit(
+    filled: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_s = iter([10.0, 4.0, 4.0])  # before the first, after it, before the second
+    monkeypatch.setattr(Deadline, "remaining_s", lambda _: next(left_s))
+    first, second = batch(filled, {"query": QUERY, "mode": "lexical"}, {"query": "letters", "mode": "lexical"})
+    assert isinstance(first, Answered)
+    assert second == NotReached("time")
 
 
 def test_what_there_is_no_room_for_is_named_and_the_next_that_fits_is_answered(filled: System) -> None:

@@ -73,6 +73,16 @@ def test_names_are_unique_and_the_servers_own_name_stays_at_hand() -> None:
     assert unique_names(twice) == ["files__read__1", "files__read__2", "read"]
 
 
+def test_no_name_is_that_of_another_tool_and_none_gets_letters_that_models_refuse() -> None:
+    tools = [tool(1, "read", "a"), tool(2, "read", "b"), tool(3, "a__read", "c"), tool(4, "a__read__1", "d")]
+    assert unique_names(tools) == ["a__read__1__1", "b__read", "a__read__3", "a__read__1__4"]
+    assert unique_names([tool(1, "read", "io.github/files"), tool(2, "read", "天气")]) == [
+        "io_github_files__read",
+        "read",
+    ]
+    assert unique_names([]) == []
+
+
 def test_a_tool_without_its_schema_is_left_out_and_named() -> None:
     shown = answer(tool(1, "read", input_schema={"type": "object"}), tool(2, "large"), omitted=("2",))
     assert [one["name"] for one in shown.tools] == ["read"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -10,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from skillroute.core.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, object_of
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch
+
+_NOT_OF_NAMES = re.compile("[^A-Za-z0-9_-]+")
 
 _META = object_of(
     {
@@ -65,15 +68,22 @@ def as_mcp(answer: SearchResponse) -> McpSearchResponse:
 
 
 def unique_names(tools: Sequence[EnrichedTool]) -> list[str]:
-    """Return a name for each tool that no other has: models refuse two tools of one name."""
+    """Return a name for each tool that no other has: models refuse two tools of one name.
+
+    Of a server's name only what models take in names of tools is put before one.
+    """
     names = Counter(tool.name for tool in tools)
-    with_server = [
-        tool.name if names[tool.name] == 1 or tool.server is None else f"{tool.server}__{tool.name}" for tool in tools
-    ]
-    again = Counter(with_server)
-    return [
-        name if again[name] == 1 else f"{name}__{tool.tool_id}" for tool, name in zip(tools, with_server, strict=True)
-    ]
+    shown = [tool.name if names[tool.name] == 1 else _with_server(tool) for tool in tools]
+    while max((again := Counter(shown)).values(), default=1) > 1:
+        shown = [
+            name if again[name] == 1 else f"{name}__{tool.tool_id}" for tool, name in zip(tools, shown, strict=True)
+        ]
+    return shown
+
+
+def _with_server(tool: EnrichedTool) -> str:
+    server = _NOT_OF_NAMES.sub("_", tool.server or "").strip("_")
+    return f"{server}__{tool.name}" if server else tool.name
 
 
 def _tool(tool: EnrichedTool, name: str) -> dict[str, Any]:
