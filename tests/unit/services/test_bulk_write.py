@@ -14,6 +14,7 @@ from skillroute.core.documents.embed import Embedded
 from skillroute.core.errors import InvalidInput, StatementRejected
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
+from skillroute.core.time_left import ending_with
 from skillroute.core.writing import Done, Writing
 
 from tests.unit.services.desk import Desk
@@ -62,6 +63,7 @@ class Numbers(Writing[Number, Done[Outcome], Outcome]):
         return {}
 
     def prepare(self, incoming: Sequence[Number], deadline: Deadline) -> bool:
+        self.embedding_s = deadline.timeout_s
         return self.has_model
 
     def settled(self, each: Number) -> Outcome | None:
@@ -100,6 +102,24 @@ def write(desk: Desk) -> WriteNumbers:
 
 def values(desk: Desk) -> list[int]:
     return [value for (value,) in desk.sql("SELECT value FROM numbers ORDER BY value")]
+
+
+class Invocation:
+    """Lambda's context: the milliseconds that are left."""
+
+    def __init__(self, left_ms: float) -> None:
+        self._left_ms = left_ms
+
+    def get_remaining_time_in_millis(self) -> float:
+        return self._left_ms
+
+
+@pytest.mark.parametrize(("left_s", "most_s"), [(300, 60), (20, 15), (4, 0)])
+def test_embedding_leaves_an_invocation_the_time_to_store(write: WriteNumbers, left_s: int, most_s: int) -> None:
+    writing = Numbers()
+    with ending_with(Invocation(1000 * left_s)):
+        assert [outcome.status for outcome in write(writing, [1]).outcomes] == ["created"]
+    assert most_s - 1 <= writing.embedding_s <= most_s
 
 
 def test_each_is_judged_by_itself_and_reported_in_its_place(desk: Desk, write: WriteNumbers) -> None:

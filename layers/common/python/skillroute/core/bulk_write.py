@@ -17,11 +17,22 @@ from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.known_fields import refuse_of_others
 from skillroute.core.observability import count
 from skillroute.core.outcomes import Report
+from skillroute.core.time_left import left_s
 from skillroute.core.writing import DoneT, InT, OutT, Writing
 
 
+_STORING_S = 5.0
+"""Of an invocation, kept free for storing what was embedded: an import is several writes, each of which embeds."""
+
+
+def _embedding_s(most_s: float) -> float:
+    """Return the seconds for which a write may embed: `most_s`, or what the invocation leaves it."""
+    left = left_s()
+    return most_s if left is None else min(most_s, max(0.0, left - _STORING_S))
+
+
 class BulkWrite(EmbeddingJob):
-    """Carries out a `Writing`. All embedding of a call ends `timeout_s` seconds after its begin.
+    """Carries out a `Writing`. All embedding of a call ends `timeout_s` seconds after its begin, or earlier on Lambda.
 
     Raises
     ------
@@ -44,7 +55,7 @@ class BulkWrite(EmbeddingJob):
             raise InvalidInput(nouns, f"{len(things)} {nouns}; at most {writing.most} in one call")
         if dry_run:
             return self._try(writing, things)
-        deadline = Deadline(self._timeout_s, self._clock, callee=EMBEDDING_MODEL)
+        deadline = Deadline(_embedding_s(self._timeout_s), self._clock, callee=EMBEDDING_MODEL)
         incoming, outcomes = _read_all(writing, things)
         warnings = [writing.warnings(raw) for raw in things]  # before anything is stored: many take seconds
         all_embedded = writing.prepare(incoming, deadline)

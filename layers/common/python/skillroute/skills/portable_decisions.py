@@ -42,9 +42,9 @@ class ItemDecisions:
         return [
             next(
                 (
-                    FieldProblem(f"assigned.{place}.skill_id", f"there is no skill {each.skill_id}")
-                    for place, each in enumerate(one.assigned)
-                    if each.skill_id not in known
+                    FieldProblem(f"assigned.{place}.skill_id", f"there is no skill {skill.skill_id}")
+                    for place, skill in enumerate(one.assigned)
+                    if skill.skill_id not in known
                 ),
                 None,
             )
@@ -86,7 +86,7 @@ def _keys(session: Session, decided: Mapping[int, Decided], caller: Caller) -> d
     if missing := sorted(named - keys.keys()):
         raise Conflict(f"skill {missing[0]} was deleted meanwhile: import the lines again", ErrorCode.CHANGED_MEANWHILE)
     room = AssignmentRepository(session).room(keys.values(), list(decided), caller.org_id)
-    wanted = Counter(each.skill_id for one in decided.values() for each in one.assigned)
+    wanted = Counter(skill.skill_id for one in decided.values() for skill in one.assigned)
     if full := sorted(skill_id for skill_id, number in wanted.items() if number > room[keys[skill_id]]):
         raise Conflict(f"{full[0]}: the skill has as many tools as it may have", ErrorCode.SKILL_FULL)
     return keys
@@ -97,15 +97,15 @@ def _store(session: Session, decided: Mapping[int, Decided], keys: Mapping[str, 
         [
             {
                 "tool_id": item_id,
-                "skill_key": keys[each.skill_id],
-                "confidence": each.confidence,
-                "is_primary": each.is_primary,
-                "source": each.source.value,
-                "reasoning": each.reasoning,
-                "assigned_at": iso(each.assigned_at),
+                "skill_key": keys[skill.skill_id],
+                "confidence": skill.confidence,
+                "is_primary": skill.is_primary,
+                "source": skill.source.value,
+                "reasoning": skill.reasoning,
+                "assigned_at": iso(skill.assigned_at),
             }
             for item_id, one in decided.items()
-            for each in one.assigned
+            for skill in one.assigned
         ]
     )
     session.run("delete_assignments", tool_ids=sorted(decided), rows=rows)
@@ -134,7 +134,7 @@ def _take_off(session: Session, item_ids: Sequence[int]) -> None:
 
 
 def _named(decided: Iterable[Decided]) -> set[str]:
-    return {each.skill_id for one in decided for each in one.assigned}
+    return {skill.skill_id for one in decided for skill in one.assigned}
 
 
 def _to_decided(
@@ -167,13 +167,13 @@ def _line(decided: Decided) -> dict[str, Any]:
         "waits": decided.waits,
         "assigned": [
             {
-                "skill_id": each.skill_id,
-                "confidence": each.confidence,
-                "is_primary": each.is_primary,
-                "source": each.source.value,
-                "reasoning": each.reasoning,
-                "assigned_at": shown_moment(each.assigned_at),
+                "skill_id": skill.skill_id,
+                "confidence": skill.confidence,
+                "is_primary": skill.is_primary,
+                "source": skill.source.value,
+                "reasoning": skill.reasoning,
+                "assigned_at": shown_moment(skill.assigned_at),
             }
-            for each in decided.assigned
+            for skill in decided.assigned
         ],
     }

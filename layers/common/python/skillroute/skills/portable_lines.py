@@ -53,23 +53,23 @@ class Decided(BaseModel):
     def _keep_the_rules(self) -> Decided:
         if (self.decided_by is None) != (self.input_hash is None):
             raise ValueError("decided_by and input_hash go together")
-        if len({each.skill_id for each in self.assigned}) < len(self.assigned):
+        if len({skill.skill_id for skill in self.assigned}) < len(self.assigned):
             raise ValueError("assigned: a skill is named twice")
-        primary = [each for each in self.assigned if each.is_primary]
+        primary = [skill for skill in self.assigned if skill.is_primary]
         if len(primary) != min(1, len(self.assigned)):
             raise ValueError(f"assigned: {len(primary)} skills are primary, and it must be one")
-        if any(each.confidence > primary[0].confidence for each in self.assigned):
+        if any(skill.confidence > primary[0].confidence for skill in self.assigned):
             raise ValueError("assigned: the primary skill must have the highest confidence")
-        if sum(not each.source.is_human for each in self.assigned) > MAX_CLASSIFIED_SKILLS:
+        if sum(not skill.source.is_human for skill in self.assigned) > MAX_CLASSIFIED_SKILLS:
             raise ValueError(f"assigned: a classifier gives {MAX_CLASSIFIED_SKILLS} skills at most")
         return self
 
     def same_as(self, stored: Decided) -> bool:
         """Return whether this is what is stored; what it does not say of times is whatever is stored."""
-        times = {each.skill_id: each.assigned_at for each in stored.assigned}
+        times = {skill.skill_id: skill.assigned_at for skill in stored.assigned}
         assigned = tuple(
-            each.model_copy(update={"assigned_at": each.assigned_at or times.get(each.skill_id)})
-            for each in self.assigned
+            skill.model_copy(update={"assigned_at": skill.assigned_at or times.get(skill.skill_id)})
+            for skill in self.assigned
         )
         given = self.model_copy(update={"assigned": assigned, "decided_at": self.decided_at or stored.decided_at})
         # An item is classified again by itself, and never by an import.

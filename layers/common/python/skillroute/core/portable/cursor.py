@@ -51,7 +51,7 @@ class Cursor:
         except (ValueError, TypeError, AttributeError, RecursionError):
             cursor = None
         if cursor is None:
-            raise InvalidInput("after", "is not what an export gave as `after`: leave it out to begin anew")
+            raise InvalidInput("after", "is not what an export gave as `after`: leave it out to begin again")
         return cursor
 
     @classmethod

@@ -93,7 +93,7 @@ class Export:
             return Cursor({kind: "" for kind in self._kinds if kind in kinds or not kinds})
         cursor = Cursor.parse(after)
         if not set(cursor.versions) <= set(self._kinds):
-            raise InvalidInput("after", "is that of another version's export: leave it out to begin anew")
+            raise InvalidInput("after", "is that of another version's export: leave it out to begin again")
         if kinds and set(kinds) != set(cursor.versions):
             raise InvalidInput("kind", f"is {', '.join(cursor.versions)} where `after` was given: leave it out")
         return cursor

@@ -50,7 +50,7 @@ class ImportLines:
         InvalidInput
             There are too many.
         Conflict
-            There would be more skills, or tools of a skill, than there may be.
+            A skill would have more tools than it may have.
         DatabaseUnavailable
             As after `Conflict`, lines before may have been written; all of them can be sent again.
         """
