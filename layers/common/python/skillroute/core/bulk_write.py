@@ -20,7 +20,6 @@ from skillroute.core.outcomes import Report
 from skillroute.core.time_left import left_s
 from skillroute.core.writing import DoneT, InT, OutT, Writing
 
-
 _STORING_S = 5.0
 """Of an invocation, kept free for storing what was embedded: an import is several writes, each of which embeds."""
 
