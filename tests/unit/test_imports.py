@@ -51,10 +51,10 @@ LIBRARIES = {
     "starlette": ("core/http/*", "mcp/plain_routes.py"),
     "jwt": ("core/http/keys.py",),
     "aws_lambda_powertools": ("core/observability.py",),
-    "pydantic_settings": ("core/settings.py",),
+    "pydantic_settings": ("core/settings/base.py",),
     "pydantic": ("*",),
 }  # fmt: skip
-ENVIRONMENT_READERS = {"core/settings.py", "core/observability.py"}
+ENVIRONMENT_READERS = {"core/settings/web.py", "core/observability.py"}
 
 
 class Import(NamedTuple):
