@@ -54,6 +54,19 @@ def test_errors_can_be_read_by_the_page_too() -> None:
     assert "access-control-allow-origin" not in client.put("/thing", headers={"origin": OTHER}).headers
 
 
+def test_what_nobody_foresaw_can_be_read_too() -> None:
+    broken = APIRouter()
+
+    @broken.get("/broken")
+    def fail() -> None:
+        raise RuntimeError("a mistake")
+
+    for app in (create_app([broken], cors_origins=[PAGE]), create_plain_app(broken.routes, cors_origins=[PAGE])):  # type: ignore[arg-type]
+        answer = TestClient(app, raise_server_exceptions=False).get("/broken", headers={"origin": PAGE})
+        assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+        assert answer.headers["access-control-allow-origin"] == PAGE
+
+
 def test_without_the_setting_nothing_says_that_pages_may() -> None:
     client = TestClient(create_app([router]))
     assert preflight(client, PAGE).status_code == 405

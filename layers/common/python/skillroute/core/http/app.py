@@ -12,7 +12,7 @@ from skillroute import __version__
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
 from skillroute.core.http.compression import Compressed
-from skillroute.core.http.cors import cors_options
+from skillroute.core.http.cors import let_pages_ask
 from skillroute.core.http.deprecation import DeprecationHeaders, any_deprecated
 from skillroute.core.http.docs import with_error_schemas
 from skillroute.core.http.errors import add_error_handlers
@@ -69,11 +69,7 @@ def create_app(
     app.add_middleware(TimeLimit)
     app.add_middleware(HeadAsGet)
     app.add_middleware(RequestIds)
-    if cors_origins:
-        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
-
-        # The outermost, as it answers the preflight before anybody is asked who they are.
-        app.add_middleware(CORSMiddleware, **cors_options(cors_origins))
+    let_pages_ask(app, cors_origins)
     add_error_handlers(
         app, PathMethods([route for router in routers for route in router.routes]), access.anyone() if access else None
     )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
 MAX_AGE_S = 7200
 """How long a browser remembers that it may ask, so that it does not ask twice each time: the most that Chrome takes."""
@@ -34,15 +38,27 @@ def origins_of(listed: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.lower() for name in names))
 
 
-def cors_options(origins: Sequence[str]) -> dict[str, Any]:
-    """Return the options of Starlette's middleware: tokens and signatures are headers, so there are no credentials.
+def let_pages_ask(app: Starlette, origins: Sequence[str]) -> None:
+    """Let pages of these origins ask an app, and read its answers; without any, nothing changes.
 
-    All headers of requests are allowed, those that sign one and those of clients to come; all of answers can be read.
+    Around all of the app, since the preflight is answered before anybody is asked who they are, and Starlette answers
+    errors that nobody foresaw outside of all middleware that was added. Tokens and signatures are headers, so there are
+    no credentials. All headers of requests are allowed, those that sign one and those of clients to come.
     """
-    return {
-        "allow_origins": list(origins),
-        "allow_methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-        "allow_headers": ["*"],
-        "expose_headers": ["*"],
-        "max_age": MAX_AGE_S,
-    }
+    if not origins:
+        return
+    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
+
+    build = app.build_middleware_stack
+
+    def with_cors() -> ASGIApp:
+        return CORSMiddleware(
+            build(),
+            allow_origins=list(origins),
+            allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+            max_age=MAX_AGE_S,
+        )
+
+    app.build_middleware_stack = with_cors  # type: ignore[method-assign]

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body_limit import BodyLimit
-from skillroute.core.http.cors import cors_options
+from skillroute.core.http.cors import let_pages_ask
 from skillroute.core.http.errors import add_error_handlers
 from skillroute.core.http.head import HeadAsGet
 from skillroute.core.http.methods import PathMethods
@@ -43,11 +43,8 @@ def create_plain_app(
         Middleware(TimeLimit),
         Middleware(BodyLimit, answers=too_large),
     ]
-    if cors_origins:
-        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
-
-        middleware.insert(0, Middleware(CORSMiddleware, **cors_options(cors_origins)))
     app = Starlette(routes=list(routes), middleware=middleware)
+    let_pages_ask(app, cors_origins)
     app.router.redirect_slashes = False  # to a host that the request names, and before anybody is asked who they are
     add_error_handlers(app, PathMethods(routes), access.anyone() if access else None)
     return app
