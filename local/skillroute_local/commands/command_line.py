@@ -19,6 +19,10 @@ _Unreadable: type[Any] = typer.BadParameter.__bases__[0]
 class CommandLine(TyperGroup):
     """Ends every command with one of `ExitCode`, and shows every error in one way: a line, or JSON with ``--json``."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _let_help_flow(self)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and exit."""
         given = kwargs.get("args", args[0] if args else None)
@@ -36,6 +40,20 @@ class CommandLine(TyperGroup):
         if status == ExitCode.INTERRUPTED and as_json:
             show_failure("interrupted: what was done until then stays", ExitCode.INTERRUPTED, as_json=True)
         sys.exit(status if isinstance(status, int) else ExitCode.OK)
+
+
+def _let_help_flow(group: Any) -> None:
+    """Join the lines of each paragraph that commands say of themselves: a terminal breaks them where it is narrow."""
+    for command in group.commands.values():
+        if command.help:
+            command.help = "\n\n".join(_joined(part) for part in command.help.split("\n\n"))
+        if hasattr(command, "commands"):
+            _let_help_flow(command)
+
+
+def _joined(paragraph: str) -> str:
+    is_as_it_stands = paragraph.lstrip("\n").startswith("\b")
+    return paragraph if is_as_it_stands else " ".join(paragraph.split("\n"))
 
 
 def _show_unreadable(error: Any, *, as_json: bool) -> ExitCode:

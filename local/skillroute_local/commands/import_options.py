@@ -15,7 +15,7 @@ Examples:
   skillroute import ~/.claude/skills              folders with a SKILL.md
   skillroute import servers.json                  a registry's list of servers
   skillroute import .mcp.json --prune             all servers of an mcp.json
-  skillroute import backup.ndjson                 what skillroute export wrote; - is stdin
+  skillroute import backup.ndjson                 an export; - is stdin
   skillroute import --mcp "uvx mcp-server-time" --server time
   skillroute import --mcp https://example.com/mcp --server docs --watch
 """

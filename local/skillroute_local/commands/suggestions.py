@@ -34,7 +34,6 @@ app = typer.Typer(
     "the same name: `list --grouped` shows each once, and --group decides on all of one.",
     no_args_is_help=True,
 )
-app.command()(review)
 
 
 class Status(StrEnum):
@@ -146,6 +145,9 @@ def merge(
     """Give the tools of suggestions to a skill that is there."""
     decision = _Decision("merge", {"skill_id": into}, lambda of, one: of.merge(one, into))
     _decide(ids, group, decision, (url, token, sign_region), as_json=as_json)
+
+
+app.command()(review)
 
 
 @dataclass(frozen=True, slots=True)

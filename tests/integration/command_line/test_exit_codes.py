@@ -86,6 +86,12 @@ def test_0_help_is_asked_for(alone: CommandLine, name: str) -> None:
     assert (done.exit_code, done.stderr) == (ExitCode.OK, "")
 
 
+def test_help_breaks_its_lines_where_the_terminal_does(alone: CommandLine) -> None:
+    for name, end in (("import", "the rest goes in,"), ("suggestions review", "are to be otherwise, merging")):
+        assert end in alone(*name.split(), "--help", COLUMNS="150").stdout
+        assert all(len(line) <= 80 for line in alone(*name.split(), "--help", COLUMNS="80").stdout.splitlines())
+
+
 @pytest.mark.parametrize("name", sorted(set(ALL) - {"sam-env"}))  # whose arguments are another command
 def test_2_an_option_is_unknown(alone: CommandLine, name: str) -> None:
     error = alone.error(*name.split(), "--no-such-option")

@@ -134,7 +134,7 @@ class TestReview:
         [
             ("", "standard input has no decisions"),
             ('{"action": "reject", "ids": [1]}\n{', "standard input:2 is no JSON, and nothing was decided"),
-            ('[{"action": "reject", "ids": [1]}, 7]', "decision 2 is no JSON object"),
+            ('[{"action": "reject", "ids": [1]}, 7]', " 2 is no JSON object"),
             ('[{"action": "keep", "ids": [1]}]', "Input should be 'approve', 'reject' or 'merge'"),
         ],
     )
