@@ -20,7 +20,7 @@ Examples:
   skillroute export --all > backup.ndjson
   skillroute export --kind skill --kind tool -o tools.ndjson
   skillroute import backup.ndjson --dry-run     what would change
-  skillroute import backup.ndjson               bring it back, here or elsewhere
+  skillroute import backup.ndjson               bring it back, here or there
 """
 
 
