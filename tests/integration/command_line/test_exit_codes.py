@@ -46,13 +46,14 @@ NEEDS: dict[str, tuple[str, ...] | None] = {
     "dlq refused": (),
     "dlq retry": (),
     "up": None,
+    "console": (),
     "connect": None,
     "token": None,
 }
 """What each command needs on its command line; None: it calls no Skillroute."""
 CALLING = [name for name, needs in NEEDS.items() if needs is not None]
-WITHOUT_JSON = {"up", "connect", "sam-env", "export"}
-"""`up` and `connect` serve until they are stopped; what `sam-env` and `export` print is JSON."""
+WITHOUT_JSON = {"up", "console", "connect", "sam-env", "export"}
+"""`up`, `console` and `connect` serve until they are stopped; what `sam-env` and `export` print is JSON."""
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
