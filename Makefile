@@ -96,6 +96,33 @@ test-adapters: $(VENV)/.dev .venv-adapters/.installed ## Test the client's adapt
 	@cd clients/python && $(abspath .venv-adapters/bin/python) -m mypy
 	@SKILLROUTE_ADAPTERS_PYTHON=$(abspath .venv-adapters/bin/python) $(BIN)/python -m pytest tests/e2e/test_adapters.py
 
+# Browsers' tests: the browser is the system's, its driver and axe-core are fetched into places of their own.
+$(VENV)/.console: pyproject.toml $(VENV)/.dev
+	@echo "installing what drives the browser into $(VENV)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[console-test]'
+	@touch $@
+
+AXE := $(RESULTS)/axe/node_modules/axe-core/axe.min.js
+$(AXE):
+	@command -v npm >/dev/null || { echo "NOT TESTED with axe-core: npm is not there (Debian: apt-get install npm)" >&2; exit 0; }; \
+	  mkdir -p $(RESULTS)/axe && npm install --no-save --silent --prefix $(RESULTS)/axe axe-core@4
+
+.PHONY: chromium
+# Installed only where that is nobody's but this system's matter: as root, on Debian. Elsewhere what is missing is said.
+chromium:
+	@test -n "$$SKILLROUTE_CHROMIUM" || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { test "$$(id -u)" = 0 && test -e /etc/debian_version && echo "installing Debian's chromium" \
+	       && apt-get update -qq >/dev/null && apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; } \
+	  || { echo "there is no Chromium: install it (Debian: apt-get install chromium), or name one in SKILLROUTE_CHROMIUM"; exit 2; }
+
+.PHONY: test-console
+test-console: $(VENV)/.console chromium $(AXE) ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core
+	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile
+
+.PHONY: pictures
+pictures: $(VENV)/.console chromium ## Take the pictures of docs/console.md
+	@$(BIN)/python -m tests.console.pictures docs/images/console
+
 .PHONY: check
 check: $(VENV)/.dev ## Lint, format, types and the template
 	@$(BIN)/ruff check .

@@ -11,8 +11,8 @@ let lists = 0;
  * keys, `open` when it is opened. `heights` are the rows' in wide and narrow windows, in pixels.
  */
 export class List {
-  constructor({ label, row, key, name, chosen = () => {}, open = () => {}, empty = "Nothing here.", heights = [32, 52] }) {
-    Object.assign(this, { row, key, name, chosen, open, empty, heights });
+  constructor({ label, row, key, chosen = () => {}, open = () => {}, empty = "Nothing here.", heights = [32, 52] }) {
+    Object.assign(this, { row, key, chosen, open, empty, heights });
     this.rows = [];
     this.at = -1;
     this.id = `list-${++lists}`;
@@ -89,7 +89,7 @@ export class List {
     const row = this.rows[at];
     const option = h("div", {
       role: "option", class: "row", id: `${this.id}-${at}`, "aria-selected": at === this.at ? "true" : "false",
-      "aria-posinset": at + 1, "aria-setsize": this.rows.length, "aria-label": this.name?.(row),
+      "aria-posinset": at + 1, "aria-setsize": this.rows.length,
       onclick: () => { this.choose(at); this.open(row); },
     }, this.row(row));
     option.style.top = `${at * height}px`;

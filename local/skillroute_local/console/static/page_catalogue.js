@@ -18,7 +18,7 @@ export function make({ options, remember }) {
   let tab = options.get("show") === "servers" ? "servers" : "tools";
 
   const toolList = new List({
-    label: "Tools", key: (tool) => tool.id, name: (tool) => `${tool.name}, ${tool.server || "no server"}${tool.is_active ? "" : ", off"}`,
+    label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
       h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), h("span", { class: "muted" }, tool.server),
       h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
@@ -27,7 +27,7 @@ export function make({ options, remember }) {
   });
   toolList.element.classList.add("tool-row");
   const serverList = new List({
-    label: "Servers", key: (server) => server.id, name: (server) => `${server.name}, ${plural(server.tool_count, "tool")}, ${server.is_enabled ? "on" : "off"}`,
+    label: "Servers", key: (server) => server.id,
     row: (server) => [
       h("span", { class: server.is_enabled ? "" : "off" }, server.name), h("span", { class: "num" }, server.tool_count),
       h("span", { class: server.is_enabled ? "state ok" : "state no" }, server.is_enabled ? "on" : "off"), h("span", { class: "muted" }, server.description)],

@@ -103,6 +103,7 @@ export function make({ options, remember }) {
 
   function draw() {
     fill(status, answers.length === 2 ? movedText() : "");
+    results.dataset.asked = asked;
     fill(results, answers.map((answer, at) => column(answer, at)));
     drawVerdict();
   }

@@ -23,7 +23,7 @@ export function make({ options, remember }) {
   let skills = [];
   let opened = 0;
   const list = new List({
-    label: "Skills", key: (skill) => skill.id, name: (skill) => `${skill.name}, ${plural(skill.tool_count, "tool")}${skill.is_active ? "" : ", off"}`,
+    label: "Skills", key: (skill) => skill.id,
     row: (skill) => [
       h("span", { class: skill.is_active ? "" : "off" }, skill.name), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],

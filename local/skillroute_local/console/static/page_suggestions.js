@@ -19,7 +19,6 @@ export function make({ options, remember }) {
 
   const list = new List({
     label: "Suggestions", key: keyOf, heights: [50, 50],
-    name: (group) => `${group.name}, ${isNew(group) ? "new skill" : "description"}, ${plural(group.count, "suggestion")}`,
     row: (group) => [
       h("span", {}, group.name), h("span", { class: "num" }, group.count),
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
@@ -134,6 +133,8 @@ export function make({ options, remember }) {
         field("Description", inputs.description), field("Keywords, with commas between", inputs.keywords)),
       edits: () => {
         const { keywords, ...others } = changed();
+        // The API makes the id of the name unless it is given: it shall be the one that stands here.
+        if (others.name !== undefined && others.id === undefined) others.id = inputs.id.value.trim();
         return keywords ? { ...others, keywords: keywords.split(",").map((word) => word.trim()).filter(Boolean) } : others;
       },
       focus: () => { inputs.name.focus(); inputs.name.select(); },

@@ -1,0 +1,139 @@
+"""A real browser, without a window, before real Skillroutes: `make test-console`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.console.planted import plant
+from tests.e2e.processes import Processes, Up
+from tests.temporary import temporary_directory
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+WIDE = {"width": 1280, "height": 800}
+_CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium() -> str | None:
+    """Return the path of a Chromium that is installed, or of the one that SKILLROUTE_CHROMIUM names."""
+    named = os.environ.get("SKILLROUTE_CHROMIUM")
+    return named or next((path for name in _CHROMIUMS if (path := shutil.which(name))), None)
+
+
+@dataclass
+class Console:
+    """A console that is open in a tab.
+
+    Attributes
+    ----------
+    page : Page
+    url : str
+        Of the console, with its slash.
+    server : Up
+        The Skillroute behind it.
+    complaints : list of str
+        What the browser wrote of errors: nothing should be there.
+    """
+
+    page: Page
+    url: str
+    server: Up
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, place: str) -> None:
+        """Go to a page of the console, and wait until it shows what it is about."""
+        self.page.goto(f"{self.url}#/{place}")
+        self.page.locator("#pages a[aria-current]").wait_for()
+        self.page.wait_for_load_state("networkidle")
+
+    def row(self, text: str) -> Any:
+        """Return the rows of lists that have a text."""
+        return self.page.locator("[role=option]").filter(has_text=text)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="make test-console installs Playwright")
+    path = chromium()
+    if path is None:
+        pytest.skip("there is no Chromium: install Debian's package chromium, or set SKILLROUTE_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        # Root, as in containers, gets no sandbox from Chromium; the pages are our own.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        launched = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def directory() -> Iterator[Path]:
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)  # others may pass, as root's PostgreSQL must
+        yield Path(name)
+
+
+@pytest.fixture(scope="session")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    started = Processes(tmp_path_factory.mktemp("console"))
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def examples(processes: Processes, directory: Path) -> Up:
+    """`skillroute up` with the examples, and suggestions that wait; what tests change they name themselves."""
+    server = processes.up(directory / "examples", "--no-pump").ready()
+    plant(server)
+    return server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport=WIDE)
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened(context: BrowserContext) -> Callable[..., Console]:
+    """Open the console of a server, at `url` where it is a process of its own."""
+
+    def run(server: Up, url: str | None = None) -> Console:
+        page = context.new_page()
+        console = Console(page, url or f"{server.url}/console/", server)
+        page.on("pageerror", lambda error: console.complaints.append(str(error)))
+        page.on("console", lambda said: console.complaints.append(said.text) if said.type == "error" else None)
+        return console
+
+    return run
+
+
+@pytest.fixture
+def console(opened: Callable[..., Console], examples: Up) -> Console:
+    return opened(examples)
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, which `make test-console` gets from npm."""
+    path = Path(os.environ.get("SKILLROUTE_AXE", ""))
+    if not path.is_file():
+        pytest.skip("there is no axe-core: make test-console gets it where npm is")
+    return path.read_text("utf-8")
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]

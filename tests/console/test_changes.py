@@ -1,0 +1,220 @@
+"""What people change on the pages, and what searches find then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.console.conftest import Console, lines_of
+from tests.e2e.processes import Up, answered, cli, eventually
+
+pytestmark = pytest.mark.console
+
+
+def names_waiting(server: Up) -> set[str]:
+    return {group["name"] for group in answered(server.http.get("/api/v1/skills/suggestions/groups"))}
+
+
+def skill(server: Up, id_: str) -> dict[str, Any]:
+    found: dict[str, Any] = answered(server.http.get(f"/api/v1/skills/{id_}"))
+    return found
+
+
+def test_an_approved_suggestion_changes_the_next_search(console: Console) -> None:
+    request = "water my tomatoes"
+    before = console.server.search(request, strategy="hierarchical", limit=10)
+    assert "garden_care" not in {match["id"] for match in before["matched_skills"]}
+
+    console.open("suggestions")
+    console.row("Garden watering").click()
+    console.page.get_by_text("No skill is about garden watering").first.wait_for()
+    console.page.locator("h1").click()
+    console.page.keyboard.press("e")
+    console.page.keyboard.type("Garden care")
+    console.page.get_by_label("Id", exact=True).fill("garden_care")
+    console.page.keyboard.press("Escape")
+    console.page.keyboard.press("a")
+    console.page.get_by_role("status").get_by_text("Approved: Garden watering").wait_for()
+    # To another page: what waits to be undone is sent before anything else is shown.
+    console.page.keyboard.press("1")
+    console.page.get_by_role("searchbox", name="Request").fill(request)
+    console.page.keyboard.press("Enter")
+
+    console.page.locator(".chips").get_by_text("Garden care").wait_for()
+    assert skill(console.server, "garden_care")["tool_count"] == 2
+    after = console.server.search(request, strategy="hierarchical", limit=10)
+    assert "garden_care" in {match["id"] for match in after["matched_skills"]}
+
+
+def test_a_decision_can_be_taken_back_until_it_is_sent(console: Console) -> None:
+    console.open("suggestions")
+    console.row("Knife sharpening").click()
+    console.page.locator("h1").click()
+    console.page.keyboard.press("x")
+    console.row("Knife sharpening").wait_for(state="detached")
+    console.page.keyboard.press("u")
+    console.row("Knife sharpening").wait_for()
+    console.page.keyboard.press("2")
+    console.page.get_by_role("heading", level=1, name="Catalogue").wait_for()
+    assert "Knife sharpening" in names_waiting(console.server)
+
+
+def test_a_suggestion_is_merged_and_another_rejected(console: Console) -> None:
+    console.open("suggestions")
+    console.row("Organ tuning").click()
+    console.page.get_by_label("Skill to merge into").fill("smart_home")
+    console.page.keyboard.press("Enter")
+    console.row("Organ tuning").wait_for(state="detached")
+    console.row("Clock repair").click()
+    console.page.get_by_label("Reason of a rejection").fill("one tool only")
+    console.page.get_by_role("button", name="Reject").click()
+    console.row("Clock repair").wait_for(state="detached")
+    console.page.get_by_role("link", name="Skills").click()
+    console.page.get_by_role("heading", level=1, name="Skills").wait_for()
+
+    assert not {"Organ tuning", "Clock repair"} & names_waiting(console.server)
+    tools = answered(console.server.http.get("/api/v1/skills/smart_home/tools?limit=1000"))
+    assert "tune_pipe" in {tool["tool_name"] for tool in tools}
+    rejected = answered(console.server.http.get("/api/v1/skills/suggestions?status=rejected"))
+    assert "one tool only" in {row["review_reason"] for row in rejected}
+
+
+def test_a_failing_api_loses_no_decision_and_no_edit(console: Console) -> None:
+    console.open("suggestions")
+    console.row("Bee keeping").click()
+    console.page.get_by_label("Name").fill("Bees and honey")
+    # Somebody takes the id meanwhile, so that the API itself refuses.
+    body = {"id": "bee_keeping", "name": "Hives", "description": "Hives and their bees."}
+    assert console.server.http.post("/api/v1/skills", json=body).status_code == 201
+    console.page.get_by_role("button", name="Approve").click()
+    console.page.keyboard.press("3")
+    console.page.get_by_role("heading", level=1, name="Skills").wait_for()
+    console.page.get_by_text("Bee keeping was not decided on, and is in the list again").wait_for()
+    console.page.get_by_text("merge into the skill that is there").wait_for()
+    console.page.get_by_role("link", name="Suggestions").click()
+    console.row("Bee keeping").click()
+
+    assert console.page.get_by_label("Name").input_value() == "Bees and honey"
+    assert "Bee keeping" in names_waiting(console.server)
+
+
+def test_marks_become_requests_that_eval_reads(console: Console) -> None:
+    console.open("search?q=reserve+a+table+for+friday")
+    console.page.get_by_role("button", name="serves the request: restaurants/reserve_table").click()
+    console.page.get_by_text("This request is in").wait_for()
+    console.page.get_by_role("button", name="does not serve it").last.click()
+    console.open("search?q=sharpen+the+kitchen+knives")
+    console.page.locator("[data-asked='sharpen the kitchen knives']").wait_for()
+    console.page.get_by_role("button", name="Nothing serves it").click()
+    console.page.get_by_text("2 requests").wait_for()
+
+    file = console.server.home.path / "requests.jsonl"
+    assert [line["needs"] for line in lines_of(file)] == [[["restaurants/reserve_table"]], []]
+    evaluated = cli(console.server.home.path, "eval", "--queries", str(file), "--json")
+    assert evaluated.returncode == 0, evaluated.stderr
+
+
+def test_two_settings_show_what_moved(console: Console) -> None:
+    console.open("search?q=schedule+a+meeting+with+John+tomorrow")
+    console.page.get_by_text("create_event").first.wait_for()
+    console.page.get_by_role("button", name="Compare two settings").click()
+    settings = console.page.get_by_role("group", name="Settings B")
+    settings.get_by_label("Mode").select_option("lexical")
+    console.page.get_by_text("only in B").first.wait_for()
+    assert console.page.locator("section[aria-label^='Results of settings']").count() == 2
+    assert console.page.locator(".moved").count() > 0
+
+
+def test_a_server_that_is_off_is_in_no_search(console: Console) -> None:
+    def found() -> bool:
+        return any(tool["server"] == "weather" for tool in console.server.search("will it rain tomorrow")["tools"])
+
+    assert found()
+    console.open("catalogue")
+    console.page.get_by_role("button", name="Servers").click()
+    console.page.keyboard.press("/")
+    console.page.get_by_label("Filter", exact=True).fill("weather")
+    console.row("weather").or_(console.row("Weather")).first.click()
+    console.page.get_by_role("button", name="Switch off").click()
+    console.page.get_by_text("is off, with").wait_for()
+    assert not found()
+    console.page.get_by_role("button", name="Undo").click()
+    console.page.get_by_text("is on, with").wait_for()
+    assert found()
+
+
+def test_skills_of_a_tool_are_changed_by_hand(console: Console) -> None:
+    [tool] = console.server.items(name="sharpen_blade")
+    console.open(f"catalogue?tool={tool['id']}")
+    add = console.page.get_by_label("Skill to add")
+    add.fill("smart_home")
+    add.press("Enter")
+    console.page.get_by_role("button", name="Save skills").click()
+    console.page.get_by_text("sharpen_blade: skills saved").wait_for()
+    [row] = answered(console.server.http.get(f"/api/v1/tools/{tool['id']}/skills"))
+    assert (row["skill_id"], row["source"]) == ("smart_home", "human_manual")
+
+
+def test_a_skill_that_somebody_else_changed_keeps_what_was_typed(console: Console) -> None:
+    console.open("skills?skill=weather_forecast")
+    keywords = console.page.get_by_label("Keywords, with commas between")
+    keywords.fill("rain, sun")
+    patch = {"description": "Weather now and in the days to come."}
+    answered(console.server.http.patch("/api/v1/skills/weather_forecast", json=patch))
+    console.page.get_by_role("button", name="Save", exact=True).click()
+    console.page.get_by_text("Somebody else has changed this skill").wait_for()
+    console.page.get_by_text(patch["description"]).last.wait_for()
+    assert skill(console.server, "weather_forecast")["keywords"] != ["rain", "sun"]
+
+    console.page.get_by_role("button", name="Save mine over it").click()
+    console.page.get_by_text("Weather: saved").or_(console.page.get_by_text(": saved")).first.wait_for()
+    assert skill(console.server, "weather_forecast")["keywords"] == ["rain", "sun"]
+
+
+def test_what_was_typed_outlives_a_reload(console: Console) -> None:
+    console.open("skills?skill=smart_home")
+    field = console.page.get_by_label("Typical tools, with commas between")
+    field.fill("turn_on, turn_off")
+    console.page.reload()
+    assert console.page.get_by_label("Typical tools, with commas between").input_value() == "turn_on, turn_off"
+
+
+def test_a_skill_is_made_and_merged_into_another(console: Console) -> None:
+    console.open("skills")
+    console.row("Calendar Management").wait_for()
+    console.page.get_by_role("button", name="New skill").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Of no use")
+    dialog.get_by_label("Description").fill("A skill of no use at all.")
+    dialog.get_by_role("button", name="Create").click()
+    console.page.locator(".detail h2").get_by_text("Of no use").wait_for()
+    assert skill(console.server, "of_no_use")["is_active"]
+
+    console.page.get_by_label("Skill that gets the tools").fill("smart_home")
+    console.page.get_by_role("button", name="Merge").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    eventually(lambda: not skill(console.server, "of_no_use")["is_active"], "the merged skill is off")
+
+
+def test_a_page_that_gets_no_answer_says_so_and_goes_on(opened: Callable[..., Console], examples: Up) -> None:
+    console = opened(examples)
+    console.open("search?q=book+a+table")
+    console.page.locator(".hit").first.wait_for()
+    hits = console.page.locator(".hit").count()
+    console.page.context.set_offline(True)
+    console.page.get_by_role("searchbox", name="Request").fill("something else")
+    console.page.keyboard.press("Enter")
+    console.page.get_by_text("does not answer").wait_for()
+    assert console.page.locator(".hit").count() == hits
+    assert console.page.get_by_role("searchbox", name="Request").input_value() == "something else"
+    console.page.context.set_offline(False)
+    console.page.get_by_role("button", name="Try again").click()
+    console.page.locator(".problem").wait_for(state="detached")
+
+
+def test_health_checks_all_that_is_stored(console: Console) -> None:
+    console.open("health")
+    console.page.get_by_role("button", name="Check all that is stored").click()
+    console.page.get_by_text("All agrees").wait_for()

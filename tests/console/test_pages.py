@@ -1,0 +1,162 @@
+"""Every page, with the examples and with the real catalogues: it shows, it is reached by keys, and nothing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.conftest import Console
+from tests.console.planted import SCRIPT, put_catalogues
+from tests.e2e.processes import HASHING, Processes, Up
+
+pytestmark = pytest.mark.console
+
+PAGES = {
+    "search?q=book+a+table+for+friday": ("Search", "reserve_table"),
+    "catalogue": ("Catalogue", "click_element"),
+    "skills": ("Skills", "Calendar Management"),
+    "suggestions": ("Suggestions", "Bee keeping"),
+    "health": ("Health", "Everything is there"),
+}
+"""Where each page is, its title, and what it shows of the examples."""
+
+IN_CATALOGUES = {
+    "Search": "okta-mcp-server",
+    "Catalogue": "1,538 tools",
+    "Skills": "Calendar Management",
+    "Suggestions": "No suggestion waits",
+    "Health": "1,538",
+}
+# Of the impacts that axe-core knows: minor, moderate, serious, critical.
+_GRAVE = {"serious", "critical"}
+
+
+@pytest.fixture(scope="session")
+def large(processes: Processes, directory: Path) -> Up:
+    """The examples, and the 1,265 tools of the public catalogues."""
+    server = processes.up(directory / "large", "--no-pump", **HASHING).ready()
+    if not put_catalogues(server):
+        pytest.skip("the public catalogues are not there: DATA names their folder")
+    return server
+
+
+def grave(console: Console, axe: str) -> list[str]:
+    """Return what axe-core finds that keeps people out."""
+    console.page.evaluate(axe)
+    found: dict[str, Any] = console.page.evaluate("() => axe.run({ resultTypes: ['violations'] })")
+    return [
+        f"{violation['id']}: {violation['nodes'][0]['html'][:200]}"
+        for violation in found["violations"]
+        if violation["impact"] in _GRAVE
+    ]
+
+
+@pytest.mark.parametrize("place", PAGES)
+def test_each_page_shows_what_there_is(console: Console, place: str) -> None:
+    title, text = PAGES[place]
+    console.open(place)
+    assert console.page.locator("h1").inner_text() == title
+    console.page.get_by_text(text).first.wait_for()
+    assert console.complaints == []
+    assert console.page.locator(".problem").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", PAGES)
+def test_no_page_keeps_anybody_out(console: Console, axe: str, place: str, scheme: Any) -> None:
+    console.page.emulate_media(color_scheme=scheme)
+    console.open(place)
+    console.page.get_by_text(PAGES[place][1]).first.wait_for()
+    assert grave(console, axe) == []
+
+
+@pytest.mark.parametrize("place", PAGES)
+def test_a_narrow_window_needs_no_sideways_scrolling(console: Console, axe: str, place: str) -> None:
+    console.page.set_viewport_size({"width": 400, "height": 800})
+    console.open(place)
+    console.page.get_by_text(PAGES[place][1]).first.wait_for()
+    assert console.page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert grave(console, axe) == []
+
+
+def test_the_catalogues_are_filtered_as_one_types(opened: Callable[..., Console], large: Up) -> None:
+    console = opened(large)
+    console.open("catalogue")
+    console.page.get_by_text("1,538 tools").wait_for()
+    # What is out of view is no element, or thousands would stutter.
+    assert console.page.locator("[role=option]").count() < 60
+
+    console.page.keyboard.press("/")
+    console.page.keyboard.type("okta group")
+
+    console.page.get_by_text(" of 1,538 tools").wait_for()
+    assert "okta" in console.page.locator("[role=option]").first.inner_text().lower()
+    console.page.locator("h1").click()
+    console.page.keyboard.press("j")
+    assert console.page.locator(".detail h2").first.inner_text()
+    assert console.complaints == []
+
+
+@pytest.mark.parametrize("place", PAGES)
+def test_each_page_shows_the_real_catalogues(opened: Callable[..., Console], large: Up, place: str) -> None:
+    console = opened(large)
+    console.open(place.replace("book+a+table+for+friday", "list+okta+users"))
+    assert console.page.locator("h1").inner_text() == PAGES[place][0]
+    console.page.get_by_text(IN_CATALOGUES[PAGES[place][0]]).first.wait_for()
+    assert console.complaints == []
+
+
+def test_a_list_is_walked_by_keys(console: Console) -> None:
+    console.open("catalogue")
+    console.page.get_by_role("listbox", name="Tools").focus()
+    console.page.keyboard.press("End")
+    last = console.page.locator("[role=option][aria-selected=true]")
+    assert last.get_attribute("aria-posinset") == last.get_attribute("aria-setsize")
+    console.page.keyboard.press("Home")
+    assert console.page.locator("[role=option][aria-selected=true]").get_attribute("aria-posinset") == "1"
+
+
+def test_pages_are_reached_by_keys_alone(console: Console) -> None:
+    console.open("search")
+    console.page.keyboard.press("Escape")
+    for key, title in (("2", "Catalogue"), ("3", "Skills"), ("4", "Suggestions"), ("5", "Health"), ("1", "Search")):
+        console.page.keyboard.press(key)
+        console.page.get_by_role("heading", level=1, name=title).wait_for()
+        console.page.keyboard.press("Escape")
+    console.page.keyboard.press("?")
+    console.page.get_by_role("dialog", name="Keys").wait_for()
+
+
+@pytest.mark.parametrize("place", ["search?q=hostile_tool", "catalogue", "suggestions"])
+def test_markup_in_texts_is_text_and_does_nothing(console: Console, place: str) -> None:
+    console.open(place)
+    if place == "catalogue":
+        console.page.keyboard.press("/")
+        console.page.keyboard.type("hostile")
+        console.row("hostile_tool").click()
+        console.page.locator(".detail").get_by_text("Input schema as JSON").click()
+    if place.startswith("search"):
+        console.page.get_by_text("Why, and its arguments").first.click()
+    if place == "suggestions":
+        _suggest_markup(console)
+    console.page.get_by_text(SCRIPT).first.wait_for()
+    assert console.page.evaluate("window.pwned") is None
+    assert console.page.locator("#page img, #page script").count() == 0
+    assert console.complaints == []
+
+
+def _suggest_markup(console: Console) -> None:
+    line = {
+        "kind": "suggestion", "suggestion": "new_skill", "name": f"Hostile {SCRIPT}"[:100],
+        "description": f"Hostile: {SCRIPT}", "tool": {"server": "hostile", "type": "tool", "name": "hostile_tool"},
+        "tool_name": "hostile_tool", "skill_id": None, "reasoning": SCRIPT, "source": "llm_auto", "status": "pending",
+        "resolved_skill_id": None, "reviewed_by": None, "review_reason": None, "created_at": "2026-11-20T09:00:00Z",
+        "reviewed_at": None,
+    }  # fmt: skip
+    answer = console.server.http.post("/api/v1/import", json={"lines": [line]}).json()
+    assert answer["results"][0]["status"] != "failed", answer
+    console.page.reload()
+    console.row("Hostile").click()

@@ -1,0 +1,137 @@
+"""`skillroute console`: a process of its own on loopback, for those who know its key, with a token or without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from skillroute_local.console.app import KEY_HEADER
+
+from tests.console.conftest import Console
+from tests.console.planted import plant
+from tests.e2e.processes import Processes, Server, Up, cli, environment, eventually
+from tests.temporary import temporary_directory
+
+pytestmark = pytest.mark.console
+
+_CLI = "import sys; sys.argv[0] = 'skillroute'; from skillroute_local.cli import main; main()"
+
+
+class ConsoleProcess(Server):
+    """`skillroute console --no-open --port 0`."""
+
+    def __init__(self, home: Path, output: Path, *args: str, **settings: str) -> None:
+        super().__init__(_CLI, ("console", "--no-open", "--port", "0", *args), environment(home, **settings), output)
+
+    def _announced(self) -> str | None:
+        found = re.search(r": (http://localhost:\d+/console/#key=\S+)", self.output)
+        return found[1] if found else None
+
+
+@pytest.fixture(scope="module")
+def locked(processes: Processes) -> Iterator[Up]:
+    """A Skillroute that asks for tokens."""
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        yield processes.up(Path(name) / "home", "--no-pump", SKILLROUTE_AUTH="jwt").ready()
+
+
+@pytest.fixture(scope="module")
+def separate(locked: Up, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleProcess]:
+    started = ConsoleProcess(locked.home.path, tmp_path_factory.mktemp("output") / "console.txt").ready()
+    yield started
+    started.close()
+
+
+def token(server: Up, *scopes: str) -> str:
+    chosen = [option for scope in scopes for option in ("--scope", scope)]
+    made = cli(server.home.path, "token", *chosen)
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
+def test_it_listens_on_loopback_only(separate: ConsoleProcess) -> None:
+    connections = psutil.Process(separate.pid).net_connections(kind="inet")
+    assert {one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    "headers", [{"host": "attacker.example"}, {"origin": "https://attacker.example"}, {KEY_HEADER: "guessed"}]
+)
+def test_others_get_nothing(separate: ConsoleProcess, headers: dict[str, str]) -> None:
+    base, _, key = separate.url.partition("#key=")
+    good = {KEY_HEADER: key}
+    assert httpx.post(f"{base}do/skills/skills", headers=good, trust_env=False).status_code == 200
+    assert httpx.post(f"{base}do/skills/skills", headers=good | headers, trust_env=False).status_code == 403
+
+
+def test_the_address_with_the_key_opens_it(
+    opened: Callable[..., Console], locked: Up, separate: ConsoleProcess
+) -> None:
+    console = opened(locked, separate.url.partition("#")[0])
+    console.page.goto(separate.url)
+    console.open("skills")
+    console.row("Calendar Management").wait_for()
+    assert "key" not in console.page.url
+
+
+def test_without_the_key_it_says_what_to_do(
+    opened: Callable[..., Console], locked: Up, separate: ConsoleProcess
+) -> None:
+    console = opened(locked, separate.url.partition("#")[0])
+    console.open("skills")
+    console.page.get_by_text("Open the whole address").first.wait_for()
+
+
+def test_a_token_without_skills_looks_and_changes_nothing(opened: Callable[..., Console], locked: Up) -> None:
+    admin = token(locked, "admin")
+    locked.http.headers["authorization"] = f"Bearer {admin}"
+    plant(locked)
+    console = opened(locked)
+    console.open("suggestions")
+    console.page.get_by_text("no one vouches").or_(console.page.get_by_text("Enter a token")).first.wait_for()
+    console.page.get_by_label("Token").first.fill(token(locked, "search"))
+    console.page.get_by_role("button", name="Use token").first.click()
+
+    console.row("Bee keeping").click()
+    console.page.get_by_text("No skill is about bee keeping").first.wait_for()
+    console.page.get_by_label("Name").fill("Bees")
+    console.page.get_by_role("button", name="Approve").click()
+    console.page.keyboard.press("3")
+    console.page.get_by_text("You can look, and not change").wait_for()
+    console.row("Calendar Management").wait_for()
+    console.page.get_by_role("link", name="Suggestions").click()
+    console.row("Bee keeping").click()
+    assert console.page.get_by_label("Name").input_value() == "Bees"
+
+    groups = locked.http.get("/api/v1/skills/suggestions/groups").json()
+    assert "Bee keeping" in {group["name"] for group in groups}
+
+
+def test_a_skillroute_that_ends_is_an_error_and_its_return_goes_on(
+    opened: Callable[..., Console], processes: Processes, tmp_path: Path
+) -> None:
+    with temporary_directory("skillroute-console-") as name:
+        Path(name).chmod(0o711)
+        home = Path(name) / "home"
+        server = processes.up(home, "--no-pump", "--no-examples").ready()
+        separate = ConsoleProcess(home, tmp_path / "console.txt", "--url", server.url).ready()
+        try:
+            console = opened(server, separate.url.partition("#")[0])
+            console.page.goto(separate.url)
+            console.open("skills")
+            console.page.get_by_text("There are no skills").wait_for()
+            server.kill()
+            console.page.get_by_role("button", name="Load again").click()
+            console.page.get_by_text("does not answer").first.wait_for()
+            again = processes.up(home, "--no-pump", "--no-examples", "--port", server.url.rpartition(":")[2]).ready()
+            assert again.url == server.url
+            eventually(lambda: again.http.get("/ready").status_code == 200, "it answers again")
+            console.page.get_by_role("button", name="Try again").first.click()
+            console.page.locator(".problem").wait_for(state="detached")
+        finally:
+            separate.close()
