@@ -92,6 +92,13 @@ def test_a_decision_carries_its_edits_and_names_what_was_seen(do: Do, system: Sy
     assert system.skills_of(suggested[0]) == ["films"]
 
 
+def test_a_decision_that_was_refused_says_what_helps(do: Do, system: System, suggested: list[int]) -> None:
+    system.create("video", name="Films", description="All about films.")
+    result = do("suggestions/review", decision={"action": "approve", "name": "Video"})
+    assert result["status"] == "failed"
+    assert result["error"]["remedy"].startswith("Choose another id")
+
+
 def test_tools_come_in_pages_that_say_how_many_there_are(do: Do, system: System) -> None:
     system.put(*(f"tool_{number}" for number in range(3)), description="x" * 500, server="files")
 

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from tests.e2e.processes import Server
 
@@ -17,7 +16,7 @@ SCRIPT = "<img src=x onerror=\"window.pwned='image'\"><script>window.pwned='scri
 
 _SUGGESTED = {
     "Garden watering": (
-        "Watering plants and opening the valves of irrigation systems.",
+        "Watering plants and opening valves of irrigation.",
         ["water_plants", "open_valve"],
     ),
     "Bee keeping": ("Looking after hives, bees and honey.", ["inspect_hive"]),

@@ -12,7 +12,6 @@ import pytest
 from skillroute_local.console.app import KEY_HEADER
 
 from tests.console.conftest import Console
-from tests.console.planted import plant
 from tests.e2e.processes import Processes, Server, Up, cli, environment, eventually
 from tests.temporary import temporary_directory
 
@@ -88,28 +87,33 @@ def test_without_the_key_it_says_what_to_do(
 
 
 def test_a_token_without_skills_looks_and_changes_nothing(opened: Callable[..., Console], locked: Up) -> None:
-    admin = token(locked, "admin")
-    locked.http.headers["authorization"] = f"Bearer {admin}"
-    plant(locked)
     console = opened(locked)
-    console.open("suggestions")
-    console.page.get_by_text("no one vouches").or_(console.page.get_by_text("Enter a token")).first.wait_for()
+    console.open("skills?skill=smart_home")
+    console.page.get_by_text("Enter a token").first.wait_for()
     console.page.get_by_label("Token").first.fill(token(locked, "search"))
     console.page.get_by_role("button", name="Use token").first.click()
 
-    console.row("Bee keeping").click()
-    console.page.get_by_text("No skill is about bee keeping").first.wait_for()
-    console.page.get_by_label("Name").fill("Bees")
-    console.page.get_by_role("button", name="Approve").click()
-    console.page.keyboard.press("3")
-    console.page.get_by_text("You can look, and not change").wait_for()
     console.row("Calendar Management").wait_for()
-    console.page.get_by_role("link", name="Suggestions").click()
-    console.row("Bee keeping").click()
-    assert console.page.get_by_label("Name").input_value() == "Bees"
+    console.page.get_by_label("Name").fill("My home")
+    console.page.get_by_role("button", name="Save", exact=True).click()
+    console.page.get_by_text("You can look, and not change").first.wait_for()
+    assert console.page.get_by_label("Name").input_value() == "My home"
 
-    groups = locked.http.get("/api/v1/skills/suggestions/groups").json()
-    assert "Bee keeping" in {group["name"] for group in groups}
+    # With a token that may, what was typed is saved from where it stands.
+    console.page.get_by_label("Token").first.fill(token(locked, "admin"))
+    locked.http.headers["authorization"] = f"Bearer {token(locked, 'search')}"
+    assert locked.http.get("/api/v1/skills/smart_home").json()["name"] != "My home"
+    console.page.get_by_role("button", name="Use token").first.click()
+    console.page.get_by_text("My home: saved").wait_for()
+    assert locked.http.get("/api/v1/skills/smart_home").json()["name"] == "My home"
+
+
+def test_what_a_token_may_not_even_read_is_said(opened: Callable[..., Console], locked: Up) -> None:
+    console = opened(locked)
+    console.open("suggestions")
+    console.page.get_by_label("Token").first.fill(token(locked, "search"))
+    console.page.get_by_role("button", name="Use token").first.click()
+    console.page.locator(".problem").filter(has_text="You can look, and not change").first.wait_for()
 
 
 def test_a_skillroute_that_ends_is_an_error_and_its_return_goes_on(

@@ -81,6 +81,11 @@ def problem_of(error: Exception, url: str) -> Problem | None:
     return None
 
 
+def remedy_for(code: str) -> str:
+    """Return what helps where one of several decisions was refused."""
+    return _REMEDIES.get(code) or "Change what is named here, or load the list again: others may have decided."
+
+
 def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
     match error:
         case api.Unreachable():

@@ -8,6 +8,7 @@ from typing import Any
 from skillroute_client import AsyncSkillroute, Forbidden, NotFound
 
 from skillroute_local.console.actions import Actions
+from skillroute_local.console.problems import remedy_for
 
 _GROUPS = 1000
 _SUGGESTIONS = 1000
@@ -48,9 +49,14 @@ async def evidence(client: AsyncSkillroute, group: dict[str, Any]) -> dict[str, 
 
 @actions.action
 async def review(client: AsyncSkillroute, decision: dict[str, Any]) -> dict[str, Any]:
-    """Carry out one decision, as `POST /api/v1/skills/suggestions/review` takes it, and return its result."""
+    """Carry out one decision, as `POST /api/v1/skills/suggestions/review` takes it, and return its result.
+
+    Errors in it have a `remedy` besides.
+    """
     answer = await client.request("POST", "/api/v1/skills/suggestions/review", json={"decisions": [decision]})
     result: dict[str, Any] = answer["results"][0]
+    for error in filter(None, (result["error"], *(one["error"] for one in result["suggestions"]))):
+        error["remedy"] = remedy_for(error["code"])
     return result
 
 

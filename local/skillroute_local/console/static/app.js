@@ -34,9 +34,9 @@ async function open() {
   const mine = ++turn;
   try {
     const module = await page.load();
+    clearProblems(); // before the other page is left: what it sends now may fail
     await shown?.page.leave?.();
     if (mine !== turn) return undefined;
-    clearProblems();
     const made = module.make({ options, title: page.title, remember });
     shown = { id: page.id, page: made };
     document.title = `${page.title} · Skillroute`;

@@ -175,7 +175,7 @@ export function make({ options, remember }) {
           h("td", {}, h("a", { href: `#/skills?skill=${skill.id}` }, skill.name), h("br"), h("small", {}, plural(skill.tool_count, "tool"))),
           h("td", {}, bar(skill.score)),
           h("td", {}, h("button", { type: "button", class: "plain", "aria-label": `Merge into ${skill.name}`,
-            onclick: () => { into.value = skill.id; current.merge(); } }, "Merge into it"))))))]);
+            onclick: () => { into.value = skill.id; current.merge(); } }, "Merge"))))))]);
   }
 
   let current = null;
@@ -256,5 +256,5 @@ export function make({ options, remember }) {
 
 function failure(result) {
   const error = result.error ?? result.suggestions.find((one) => one.error)?.error ?? { detail: "it was not said why" };
-  return new Problem(409, { ...error, remedy: "Change what is named here, or load the list again: others may have decided." });
+  return new Problem(409, error);
 }
