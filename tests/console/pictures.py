@@ -52,6 +52,10 @@ def main() -> None:
 def _take(browser: Any, server: Up, scheme: str, target: Path) -> None:
     context = browser.new_context(viewport=WIDE, color_scheme=scheme)
     page, decoder = context.new_page(), context.new_page()
+    # The pictures show where a Skillroute is by itself, not where it ran for them.
+    page.route("**/about", lambda route: route.fulfill(json={"url": "http://localhost:3000"}))
+    file = {"judged": None, "count": 0, "path": ".skillroute/requests.jsonl"}
+    page.route("**/do/search/judged", lambda route: route.fulfill(json=file))
     for name, place in PAGES.items():
         page.set_viewport_size(WIDE)
         page.goto("about:blank")

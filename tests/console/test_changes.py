@@ -100,6 +100,19 @@ def test_a_failing_api_loses_no_decision_and_no_edit(console: Console) -> None:
     assert "Bee keeping" in names_waiting(console.server)
 
 
+def test_what_is_typed_while_evidence_is_read_stays(console: Console) -> None:
+    console.open("suggestions")
+    console.row("Knife sharpening").wait_for()
+    held: list[Any] = []
+    console.page.route("**/do/suggestions/evidence", lambda route: held.append(route))  # noqa: PLW0108 (a method it cannot mark)
+    console.row("Knife sharpening").click()
+    console.page.get_by_label("Reason of a rejection").fill("too small")
+    eventually(lambda: console.page.wait_for_timeout(20) or held, "evidence is asked for")
+    held[0].continue_()
+    console.page.get_by_text("No skill is about knife sharpening").first.wait_for()
+    assert console.page.get_by_label("Reason of a rejection").input_value() == "too small"
+
+
 def test_marks_become_requests_that_eval_reads(console: Console) -> None:
     console.open("search?q=reserve+a+table+for+friday")
     console.page.get_by_role("button", name="serves the request: restaurants/reserve_table").click()

@@ -203,11 +203,10 @@ export function make({ options, remember }) {
         at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the first`, title: "make it the first", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
         h("button", { type: "button", "aria-label": `Take ${id} away`, title: "take it away", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
       wanted.length === 0 && h("span", { class: "muted" }, "none"), adding.element,
-      h("button", { type: "button", onclick: add }, "Add"));
+      h("button", { type: "button", onclick: add }, "Add"), h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
       fill(saving, isChanged && [
         h("button", { type: "button", class: "main", onclick: () => store() }, "Save skills"),
-        h("button", { type: "button", onclick: () => change([...seen]) }, "As they were")],
-      h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
+        h("button", { type: "button", onclick: () => change([...seen]) }, "As they were")]);
     };
     const store = async (from = seen) => {
       try {

@@ -163,9 +163,10 @@ export function make({ options, remember }) {
   function moved(rank, before, side) {
     const there = side === 0 ? "B" : "A";
     if (before < 0) return h("span", { class: "moved new" }, `not in ${there}`);
-    if (before === rank) return h("span", { class: "moved muted" }, `same in ${there}`);
-    const by = before - rank;
-    return h("span", { class: `moved ${by > 0 ? "up" : "down"}` }, `${by > 0 ? "▲" : "▼"} ${Math.abs(by)}: place ${before + 1} in ${there}`);
+    // Movements are those from A to B, and stand there; A says only where to look.
+    if (side === 0 || before === rank) return h("span", { class: "moved muted" }, `place ${before + 1} in ${there}`);
+    const up = before > rank;
+    return h("span", { class: `moved ${up ? "up" : "down"}` }, `${up ? "▲" : "▼"} ${Math.abs(before - rank)}, from place ${before + 1} in A`);
   }
 
   function marks(tool) {

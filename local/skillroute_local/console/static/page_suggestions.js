@@ -65,27 +65,31 @@ export function make({ options, remember }) {
     }
   }
 
-  async function show(group) {
+  function show(group) {
     remember("suggestions", { open: keyOf(group) });
+    return read(group, draw(group));
+  }
+
+  async function read(group, fillIn) {
     loading?.abort();
     const mine = (loading = new AbortController());
-    const known = evidence.get(keyOf(group));
-    draw(group, known);
-    if (known) return;
     try {
-      // Who holds a key down passes many by: only where they stop is anything read.
-      await new Promise((done) => setTimeout(done, 80));
-      if (mine.signal.aborted) return;
-      const found = await act("suggestions/evidence", { group }, { signal: mine.signal });
-      evidence.set(keyOf(group), found);
-      if (list.current && keyOf(list.current) === keyOf(group)) draw(group, found);
+      if (!evidence.has(keyOf(group))) {
+        // Who holds a key down passes many by: only where they stop is anything read.
+        await new Promise((done) => setTimeout(done, 80));
+        if (mine.signal.aborted) return;
+        evidence.set(keyOf(group), await act("suggestions/evidence", { group }, { signal: mine.signal }));
+      }
+      fillIn(evidence.get(keyOf(group)));
     } catch (error) {
-      showProblem(error, `What speaks for ${group.name} cannot be read`, () => show(group));
+      showProblem(error, `What speaks for ${group.name} cannot be read`, () => read(group, fillIn));
     }
   }
 
-  function draw(group, found) {
-    const form = isNew(group) ? newSkillForm(group) : descriptionForm(group, found);
+  /** Show a group; what is returned shows what speaks for it, and touches nothing that was typed meanwhile. */
+  function draw(group) {
+    const form = isNew(group) ? newSkillForm(group) : descriptionForm(group);
+    const proofs = h("div", {}, h("p", { class: "muted" }, "Reading what speaks for it …"));
     const into = skillInput("Skill to merge into", { onenter: () => merge() });
     into.input.id = "merge-into";
     if (group.skill_exists && isNew(group)) into.input.value = group.skill_id;
@@ -109,7 +113,11 @@ export function make({ options, remember }) {
         isNew(group) && h("span", { class: "inline" }, into.element,
           h("button", { type: "button", onclick: merge }, "Merge ", h("kbd", {}, "m"))),
         h("span", { class: "inline" }, reason, h("button", { type: "button", onclick: reject }, "Reject ", h("kbd", {}, "x")))),
-      found ? proof(group, found, into.input) : h("p", { class: "muted" }, "Reading what speaks for it …"));
+      proofs);
+    return (found) => {
+      form.found?.(found);
+      fill(proofs, proof(group, found, into.input));
+    };
   }
 
   function newSkillForm(group) {
@@ -141,17 +149,19 @@ export function make({ options, remember }) {
     };
   }
 
-  function descriptionForm(group, found) {
+  function descriptionForm(group) {
+    const now = h("p", { class: "lead" }, "…");
     const name = `suggestion/${keyOf(group)}`;
     const input = h("textarea", { rows: 4, value: draft(name)?.description ?? group.description });
     input.addEventListener("input", () => keepDraft(name, { description: input.value }));
     return {
       element: h("fieldset", {},
         h("h3", {}, "The description now"),
-        h("p", { class: "lead" }, found ? found.target?.description || "(none)" : "…"),
+        now,
         field("The suggested one", input)),
       edits: () => (input.value.trim() === group.description ? {} : { description: input.value.trim() }),
       focus: () => input.focus(),
+      found: ({ target }) => fill(now, target?.description || "(none)"),
     };
   }
 
