@@ -24,8 +24,8 @@ def test_coverage_is_the_mean_over_the_keywords_of_their_saturated_boosts(regist
     coverage = (10 / 14 + 1 / 5 + 0) / 3
     score = figures["/needle"]
     assert (score.vector, score.text_boost) == (pytest.approx(0.2), 11.0)
-    assert score.boost_contrib == pytest.approx(0.4 * coverage, abs=EXACT)
-    assert score.unclamped == pytest.approx(0.6 + 0.4 * coverage, abs=1e-6)
+    assert score.boost_contrib == pytest.approx(0.2 * coverage, abs=EXACT)
+    assert score.unclamped == pytest.approx(0.6 + 0.2 * coverage, abs=1e-6)
     assert score.final == score.unclamped
 
 

@@ -93,3 +93,15 @@ def test_ties_go_by_path_then_by_id_whatever_the_name() -> None:
 def test_ties_of_tools_go_by_the_path_of_their_server_then_by_name() -> None:
     tools = [_scored(1, 1.0, "/b", "a", "tool"), _scored(2, 1.0, "/a", "z", "tool"), _scored(3, 1.0, "/a", "b", "tool")]
     assert [each.id for each in by_rank(tools)] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("best_tool", "lift"), [(None, 0.0), (0.1, 0.0), (0.4, 0.0), (0.8, 0.1)], ids=["none", "farther", "alike", "nearer"]
+)
+def test_a_server_by_coverage_and_its_best_tool(best_tool: float | None, lift: float) -> None:
+    """(cosine + 0.5 * max(0, best_tool - cosine) + 1) / 2 + 0.2 * coverage (docs/adr/0057)."""
+    score = scoring.covered_server(0.4, 3.0, 0.5, best_tool)
+    assert score.tool_contrib == pytest.approx(lift, abs=EXACT)
+    assert (score.vector, score.text_boost) == (0.4, 3.0)
+    assert score.boost_contrib == pytest.approx(0.1, abs=EXACT)
+    assert score.unclamped == pytest.approx(0.7 + lift + 0.1, abs=EXACT)

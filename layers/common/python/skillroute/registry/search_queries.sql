@@ -71,6 +71,14 @@ LEFT JOIN LATERAL (
 WHERE e.id = ANY (:ids::bigint[])
 GROUP BY e.id
 
+-- name: servers_of_tools
+SELECT w.tool_id, e.id
+FROM mcp.words_seen_by(:org_id::text) w
+JOIN mcp.registry_entities e ON e.id = w.entity_id
+WHERE w.tool_id = ANY (:ids::bigint[])
+  AND (e.is_enabled OR :include_disabled::boolean)
+  AND (cardinality(:tags::text[]) = 0 OR e.tag_keys @> :tags::text[])
+
 -- name: keyword_tools
 SELECT json_agg(json_build_array(t.id, w.entity_id, t.name, (
     SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id)

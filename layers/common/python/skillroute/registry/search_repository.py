@@ -184,6 +184,17 @@ class RegistrySearchRepository:
         )
         return {row[0]: KeywordHit(*row) for row in rows}
 
+    def servers_of(self, tool_ids: Sequence[int], scope: RegistryScope) -> list[tuple[int, int]]:
+        """Return pairs of tool and server, of those of these tools whose server is within a scope."""
+        rows = self._run(
+            "servers_of_tools",
+            ids=list(tool_ids),
+            org_id=scope.org_id,
+            include_disabled=scope.include_disabled,
+            tags=list(scope.tags),
+        )
+        return [(tool_id, server_id) for tool_id, server_id in rows]
+
     def tools_of(self, keywords: Sequence[str], entity_ids: Sequence[int]) -> list[ToolHit]:
         """Return the tools of these servers, by id."""
         rows = self._run("keyword_tools", keywords=list(keywords), ids=list(entity_ids))[0][0]

@@ -174,6 +174,7 @@ def _breakdown(scored: Scored) -> ScoreBreakdown:
         normalized_vector=score.normalized_vector,
         text_boost=score.text_boost,
         boost_contrib=score.boost_contrib,
+        tool_contrib=score.tool_contrib,
         vector_rank=score.vector_rank,
         keyword_rank=score.keyword_rank,
         reranker_logit=score.reranker_logit,

@@ -46,13 +46,14 @@ class Candidates:
 
 @dataclass(slots=True)
 class _Merge:
-    """The results of both searches for one kind, by entity."""
+    """The results of both searches for one kind, by entity; `tools` are the cosines of servers' best tools."""
 
     kind: EntityKind
     nearest: Sequence[IndexHit]
     hits: Sequence[KeywordHit]
     named: Sequence[KeywordHit]
     total: int
+    tools: Mapping[int, float]
     known: dict[int, KeywordHit] = field(init=False)
     cosines: dict[int, float] = field(init=False)
 
@@ -66,7 +67,7 @@ class _Merge:
         return self.total <= len(self.hits) + len(self.named)
 
     def not_read(self) -> list[int]:
-        return [id_ for id_ in self.cosines if id_ not in self.known]
+        return [id_ for id_ in {**self.cosines, **self.tools} if id_ not in self.known]
 
     def not_near(self) -> list[int]:
         return [id_ for id_ in self.known if id_ not in self.cosines]
@@ -110,10 +111,10 @@ class HybridSearch:
         return {kind: self._near(self._plan.where(kind), self._plan.nearest) for kind in self._plan.scope.kinds}
 
     def merged(
-        self, nearest: Mapping[EntityKind, Sequence[IndexHit]], found: KeywordHits
+        self, nearest: Mapping[EntityKind, Sequence[IndexHit]], found: KeywordHits, tools: Mapping[int, float]
     ) -> dict[EntityKind, Candidates]:
-        """Score the candidates of both searches."""
-        merges = {kind: _merge(kind, nearest[kind], found) for kind in self._plan.scope.kinds}
+        """Score the candidates of both searches, and the servers of near tools (`best_tools`)."""
+        merges = {kind: _merge(kind, nearest[kind], found, tools) for kind in self._plan.scope.kinds}
         self._complete(list(merges.values()))
         return {kind: self._merged(merge) for kind, merge in merges.items()}
 
@@ -130,6 +131,7 @@ class HybridSearch:
             if len(merge.known) > seen:
                 ranked = self._scored(merge)
         best = {int(hit.key) for hit in merge.nearest} | {hit.id for hit in merge.hits[: self._plan.nearest]}
+        best |= merge.tools.keys()
         return _candidates(self._plan, ranked, count, best)
 
     def _complete(self, merges: Sequence[_Merge]) -> None:
@@ -171,7 +173,7 @@ class HybridSearch:
     def _with_all_hits(self, merge: _Merge) -> _Merge:
         scope = replace(self._plan.scope, kinds=[merge.kind])
         everything = read_keyword_hits(self._database, replace(self._plan, scope=scope, show_all=True))
-        return _merge(merge.kind, merge.nearest, everything)
+        return _merge(merge.kind, merge.nearest, everything, merge.tools)
 
     def _scored(self, merge: _Merge) -> list[Scored]:
         """Score what is known. Those that were deleted in between have no row any more and are left out."""
@@ -184,10 +186,14 @@ class HybridSearch:
                 for id_, hit in merge.known.items()
             }
         else:
-            scores = {id_: self._score(hit, cosines.get(id_, 0.0)) for id_, hit in merge.known.items()}
+            scores = {
+                id_: self._score(hit, cosines.get(id_, 0.0), merge.tools.get(id_)) for id_, hit in merge.known.items()
+            }
         return scoring.by_rank(_scored(self._plan, merge.known[id_], score) for id_, score in scores.items())
 
-    def _score(self, hit: KeywordHit, cosine: float) -> Score:
+    def _score(self, hit: KeywordHit, cosine: float, best_tool: float | None = None) -> Score:
+        if self._plan.fusion == "coverage" and hit.kind == "server":
+            return scoring.covered_server(cosine, hit.boost, hit.coverage, best_tool)
         if self._plan.fusion == "coverage":
             return scoring.covered(cosine, hit.boost, hit.coverage)
         return scoring.boosted(cosine, hit.boost)
@@ -215,9 +221,9 @@ class HybridSearch:
         }
 
 
-def _merge(kind: EntityKind, nearest: Sequence[IndexHit], found: KeywordHits) -> _Merge:
+def _merge(kind: EntityKind, nearest: Sequence[IndexHit], found: KeywordHits, tools: Mapping[int, float]) -> _Merge:
     best, named = ([hit for hit in hits if hit.kind == kind] for hits in (found.hits, found.named))
-    return _Merge(kind, nearest, best, named, found.totals.get(kind, 0))
+    return _Merge(kind, nearest, best, named, found.totals.get(kind, 0), tools if kind == "server" else {})
 
 
 def _lexical(plan: RegistryPlan, kind: EntityKind, found: KeywordHits) -> Candidates:

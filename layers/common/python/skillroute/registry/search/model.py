@@ -37,6 +37,12 @@ BOOST_SHARE = 0.1
 COVERAGE_SHARE = 0.4
 """How much of the coverage enters the relevance where that is what is fused (docs/adr/0017)."""
 
+SERVER_COVERAGE_SHARE = 0.2
+"""The same of servers: the words of their tools are known by their best tool as well (docs/adr/0057)."""
+
+BEST_TOOL_SHARE = 0.5
+"""How much of what a server's best tool is nearer than the server itself is added to its cosine (docs/adr/0057)."""
+
 HALF_COVERED = 4.0
 """The boost of a keyword that counts as half covered: between a hit in the name and one in the path."""
 
@@ -86,8 +92,8 @@ class RegistrySearchRequest(BaseModel):
     fusion: Fusion | None = Field(
         None,
         description="boost: similarity plus a tenth of the keyword boosts. rrf: reciprocal ranks of the two searches. "
-        "coverage: similarity plus how much of the query the keywords cover. Null takes the deployment's default, "
-        "which is boost unless it was changed.",
+        "coverage: similarity, of a server that of its best tool as well, plus how much of the query the keywords "
+        "cover. Null takes the deployment's default, which is coverage unless it was changed.",
     )
     mode: RegistryMode = Field(
         "hybrid", description="hybrid_rerank: hybrid, of which a reranker looks at the first of each type once more."
@@ -113,7 +119,12 @@ class ScoreBreakdown(BaseModel):
     text_boost: float = Field(description="The sum over keywords and places.")
     boost_contrib: float = Field(
         description="What the keywords add: text_boost * 0.1; without the embedding model text_boost / 12.5; fused by "
-        "coverage, the coverage * 0.4."
+        "coverage, the coverage * 0.4, of a server * 0.2."
+    )
+    tool_contrib: float = Field(
+        0.0,
+        description="What a server's nearest tool adds, fused by coverage: a quarter of what it is nearer than the "
+        "server itself.",
     )
     vector_rank: int | None = Field(None, description="Its place by vector, from 1, when fused by rank; else null.")
     keyword_rank: int | None = Field(None, description="Its place by boost, from 1, when fused by rank; else null.")

@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillroute.core.rank_fusion import of_first, rrf
-from skillroute.registry.search.model import BOOST_SHARE, COVERAGE_SHARE, MAX_LEXICAL_BOOST, EntityType
+from skillroute.registry.search.model import (
+    BEST_TOOL_SHARE,
+    BOOST_SHARE,
+    COVERAGE_SHARE,
+    MAX_LEXICAL_BOOST,
+    SERVER_COVERAGE_SHARE,
+    EntityType,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,8 @@ class Score:
         Places in the two searches, from 1, when they are what is fused; None where a search did not rank it.
     reranker_logit : float or None
         What the reranker says, where it was asked.
+    tool_contrib : float
+        What a server's best tool adds to the relevance.
     """
 
     vector: float | None
@@ -36,6 +45,7 @@ class Score:
     vector_rank: int | None = None
     keyword_rank: int | None = None
     reranker_logit: float | None = None
+    tool_contrib: float = 0.0
 
     @property
     def normalized_vector(self) -> float | None:
@@ -77,6 +87,17 @@ def covered(cosine: float, boost: float, coverage: float) -> Score:
     """Score by similarity and coverage: ``(cosine + 1) / 2 + 0.4 * coverage`` (docs/adr/0017)."""
     share = coverage * COVERAGE_SHARE
     return Score(cosine, boost, share, normalized(cosine) + share)
+
+
+def covered_server(cosine: float, boost: float, coverage: float, best_tool: float | None) -> Score:
+    """Score a server by similarity and coverage (docs/adr/0057).
+
+    ``(cosine + 0.5 * max(0, best_tool - cosine) + 1) / 2 + 0.2 * coverage``, `best_tool` being the highest cosine of
+    its tools; None where none of them is near.
+    """
+    share = coverage * SERVER_COVERAGE_SHARE
+    lift = 0.0 if best_tool is None else max(0.0, best_tool - cosine) * BEST_TOOL_SHARE / 2.0
+    return Score(cosine, boost, share, normalized(cosine) + lift + share, tool_contrib=lift)
 
 
 def lexical(boost: float) -> Score:

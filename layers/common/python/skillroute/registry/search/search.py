@@ -12,6 +12,7 @@ from typing import TypeVar
 from skillroute.core.caller import Caller
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
+from skillroute.core.documents.model import IndexHit
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.query import QueryEmbedder
@@ -20,8 +21,10 @@ from skillroute.core.observability import Metric, count, observe_ms
 from skillroute.core.postgres.database import Database
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.search_run import SearchRun
+from skillroute.registry.model import EntityKind
 from skillroute.registry.search import answer, tools
 from skillroute.registry.search.answer import Found
+from skillroute.registry.search.best_tools import best_tools
 from skillroute.registry.search.candidates import HybridSearch, by_keywords, read_keyword_hits
 from skillroute.registry.search.model import Fusion, RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.plan import RegistryPlan, plan
@@ -122,12 +125,30 @@ class RegistrySearch:
             nearest = search.nearest()
         keyword_hits = by_words.result()
         with run.watch.stage("vector_search"):
-            entities = search.merged(nearest, keyword_hits)
+            best = self._best_tools(run, search_plan, index, vector, nearest, keyword_hits)
+            entities = search.merged(nearest, keyword_hits, best)
         graded: list[GradedTool] = []
         if search_plan.with_tools:
             graded = self._tools(run, search_plan, entities["server"].searched, index, vector)
         found = Found("hybrid", entities, graded)
         return self._rerank(run, search_plan, found, index) if search_plan.reranks else found
+
+    def _best_tools(
+        self,
+        run: SearchRun,
+        search_plan: RegistryPlan,
+        index: LentIndex,
+        vector: Vector,
+        nearest: Mapping[EntityKind, Sequence[IndexHit]],
+        keyword_hits: KeywordHits,
+    ) -> dict[int, float]:
+        hits = (*keyword_hits.hits, *keyword_hits.named)
+        servers = {int(hit.key) for hit in nearest.get("server", ())} | {hit.id for hit in hits if hit.kind == "server"}
+        try:
+            return best_tools(search_plan, self._database, index, vector, sorted(servers))
+        except IndexUnavailable as error:
+            run.degrade("tool_search_failed", error)
+            return {}
 
     def _keyword_search(self, run: SearchRun, search_plan: RegistryPlan) -> KeywordHits:
         with run.watch.stage("keyword_search"):
@@ -166,7 +187,8 @@ class RegistrySearch:
                 try:
                     cosines = tools.cosines(index, vector, search_plan, servers)
                 except IndexUnavailable as error:
-                    run.degrade("tool_search_failed", error)
+                    if "tool_search_failed" not in run.degraded:
+                        run.degrade("tool_search_failed", error)
             found = reading.result()
             if cosines is not None and vector is not None and index is not None and search_plan.scope.include_disabled:
                 cosines = tools.with_inactive(cosines, vector, self._inactive(found, cosines, index.model))
