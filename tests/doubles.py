@@ -255,7 +255,7 @@ class FaultyIndex:
         return self._inner.match(collection, where=where, limit=limit)
 
     def payloads(self, collection: Collection, keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        self._called(IndexCall("payloads", collection))
+        self._called(IndexCall("payloads", collection, limit=len(keys)))
         return self._inner.payloads(collection, keys)
 
     def count(self, collection: Collection, *, where: IndexFilter | None = None) -> int:
