@@ -147,11 +147,15 @@ def test_what_is_written_so_is_found_by_it_first(server: Bare, query: str, path:
 
 def test_a_query_of_a_thousand_tokens_is_cut_to_its_longest_and_still_finds(server: Bare) -> None:
     words = " ".join(f"w{number:03}" for number in range(999))
-    answer = sane(server, f"{words} chandelier")
+    query = f"{words} chandelier"
+    answer = sane(server, query)
     assert len(answer["metadata"]["keywords"]) == MAX_KEYWORDS
     assert "chandelier" in answer["metadata"]["keywords"]
-    assert all("chandelier" in path for path in paths(answer))
     assert len(answer["servers"]) == 3
+    # One keyword of so many weighs little beside noise that is near to a tool: what it is found in is what counts.
+    found = boosted(server, query)
+    assert found
+    assert all("chandelier" in path for path in found)
 
 
 def test_a_thousand_times_the_same_counts_once(server: Bare) -> None:
