@@ -38,9 +38,9 @@ setup: $(VENV)/.dev ## Install everything for development into .venv
 run: $(VENV)/.run ## Start everything on this machine, with the examples, on port 3000 (PORT changes it)
 	@exec env PORT=$(PORT) $(BIN)/skillroute up
 
-# Side by side, file by file (those that ask one server together: tests/scheduling.py), a database server each; four at
-# most, for each process takes up to 2 GB. In the order of their names, so that the small unit tests come last and no
-# process waits for another one.
+# Side by side, file by file (those that ask one server together: tests/scheduling.py, which says how many processes), a
+# database server each; four at most, for each process takes up to 2 GB. In the order of their names, so that the small
+# unit tests come last and no process waits for another one.
 # With bytecode kept even where the environment says otherwise: the tests start some hundred processes, and each would
 # compile anew what it imports, 2 s of a processor.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -73,11 +73,12 @@ validate: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Let the SAM CLI ch
 	@$(SAM) validate --lint
 	@for each in infrastructure/*.yaml; do $(SAM) validate --lint --template $$each || exit 1; done
 
+# Side by side, since sam waits for Docker most of the time.
 .PHONY: test-sam
 test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam local: needs Docker (SKILLROUTE_SAM_IMAGE: an image instead of AWS's)
 	@docker info >/dev/null 2>&1 || { echo "make test-sam needs Docker, and it does not answer: start it, or run 'docker info' to see why"; exit 2; }
 	@$(MAKE) --no-print-directory $(BUILT)
-	@$(BIN)/python -m pytest tests/sam -m sam -v
+	@$(BIN)/python -m pytest tests/sam -m sam -vv -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-mcp-1
 test-mcp-1: $(VENV)/.dev ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
@@ -166,6 +167,7 @@ layer-size-all: $(VENV)/.dev ## Build the layers for both processors, without sa
 bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchmarks.md (DATA=folder of judged queries; about two hours)
 	@mkdir -p $(RESULTS)
 	@$(BIN)/python benchmarks/retrieval.py --data $(DATA) --json $(RESULTS)/retrieval.json
+	@$(BIN)/python benchmarks/reliability.py --data $(DATA) --json $(RESULTS)/reliability.json
 	@$(BIN)/python benchmarks/tune_hybrid.py --data $(DATA) --json $(RESULTS)/tune_hybrid.json
 	@$(BIN)/python benchmarks/description_share.py --data $(DATA) --json $(RESULTS)/description_share.json
 	@$(BIN)/python benchmarks/classification.py --data $(DATA) --json $(RESULTS)/classification.json
@@ -173,6 +175,8 @@ bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchma
 	@for n in 1000 10000 100000; do \
 	  $(BIN)/python benchmarks/latency.py --tools $$n --json $(RESULTS)/latency_$$n.json || exit 1; done
 	@$(BIN)/python benchmarks/ingest.py --json $(RESULTS)/ingest.json
+	@$(BIN)/python benchmarks/indexes.py --tools 1000,10000,100000 --data $(DATA) --json $(RESULTS)/indexes.json
+	@$(BIN)/python benchmarks/import_rate.py --data $(DATA) --json $(RESULTS)/import_rate.json
 	@$(BIN)/python benchmarks/registry_quality.py --data $(DATA) --json $(RESULTS)/registry_quality.json
 	@for n in 1000 10000; do \
 	  $(BIN)/python benchmarks/registry_latency.py --servers $$n --data $(DATA) --json $(RESULTS)/registry_latency_$$n.json || exit 1; done

@@ -9,6 +9,7 @@ nobody can measure without AWS; files come from the page cache here. Nor is TLS 
 certificates and a round trip.
 
     make build && python benchmarks/cold_start.py --json results/cold_start.json
+    python benchmarks/cold_start.py --functions search --tools 100000 --indexes embedded,postgres,auto --only-indexes
 
 SKILLROUTE_SAM_IMAGE names another image than AWS's. Without Docker, an image or a build, it says so and measures
 nothing.
@@ -33,7 +34,8 @@ import pg8000.native
 from botocore.session import Session
 from cold_containers import BUILD, Containers, Function, built, compiled_runtime, image, without_bytecode
 from corpus import Corpus, Filler
-from harness import ROOT, arguments, console, fresh_database, print_table, progress, save
+from filled import fill_points
+from harness import ROOT, arguments, console, fresh_database, print_table, progress, save, words
 from moto.server import ThreadedMotoServer
 from skillroute.core.postgres.address import Address
 from skillroute_local.commands.sam_env import UNSET
@@ -42,7 +44,6 @@ from skillroute_local.errors import LocalError
 from skillroute_local.gateway import http_event, signed_by
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
-_TOOLS = 1000
 _ROLE = "arn:aws:iam::123456789012:role/agent-gateway"  # the one that signed the events
 _SHOWN_IMPORTS = 8
 
@@ -128,13 +129,14 @@ def import_row(case: Case, report: str) -> Row:
 
 
 @contextmanager
-def surroundings() -> Iterator[tuple[dict[str, str], dict[str, str], Any]]:
-    """Lend what functions are told of a database with 1,000 tools, by URL and by secret, and what runs SQL there."""
+def surroundings(tools: int) -> Iterator[tuple[dict[str, str], dict[str, str], Any]]:
+    """Lend what functions are told of a database with tools, by URL and by secret, and what runs SQL there."""
     host, on_linux = host_for_containers()
     with fresh_database() as url, QueueServer() as queues:
         filler = Filler(url, Corpus(7, None))
-        filler.fill(_TOOLS)
+        filler.fill(tools)
         filler.close()
+        fill_points(url)
         at = Address.parse(url)
         connection = pg8000.native.Connection(
             at.user, host=at.host, port=at.port, password=at.password, database=at.database, ssl_context=False
@@ -198,7 +200,8 @@ def events(folder: Path) -> Path:
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
     """Measure every case, as it is built and with more and less bytecode."""
-    functions = built(dict.fromkeys(case.function for case in _CASES), folder)
+    cases = [case for case in _CASES if case.function in args.functions]
+    functions = built(dict.fromkeys(case.function for case in cases), folder)
     runtime = compiled_runtime(folder)
     results: dict[str, list[Row]] = {
         "starts": [],
@@ -208,23 +211,32 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
         "imports": [],
     }
     on_host_network = host_for_containers()[0] != DESKTOP_HOST
-    with surroundings() as (environment, with_secret, sql), progress() as bar:
+    with surroundings(args.tools) as (environment, with_secret, sql), progress() as bar:
         asked = events(folder)
-        given = Containers(image(), environment, asked, on_host_network=on_host_network)
+        told = {index: environment | {"SKILLROUTE_INDEX": index} for index in args.indexes}
+        given = {
+            index: Containers(image(), variables, asked, on_host_network=on_host_network)
+            for index, variables in told.items()
+        }
         on_secret = Containers(image(), with_secret, asked, on_host_network=on_host_network)
 
         def run(
-            function: Function, event: str, *options: str, containers: Containers = given
+            function: Function, event: str, *options: str, containers: Containers = given[args.indexes[0]]
         ) -> tuple[dict[str, float], str]:
             for statement in _AFRESH:
                 sql(statement)
             return containers.run(function, event, *options)
 
-        for case in bar.track(_CASES, description="cold starts"):
+        for case in bar.track(cases, description="cold starts"):
             function = functions[case.function]
             run(function, case.event)  # into the page cache
-            variants = {"starts": function, "without_bytecode": without_bytecode(function, folder)}
+            variants = {"without_bytecode": without_bytecode(function, folder)}
             variants |= {} if runtime is None else {"compiled_runtime": replace(function, runtime=runtime)}
+            for index, containers in given.items():
+                times = [run(function, case.event, containers=containers)[0] for _ in range(args.runs)]
+                results["starts"].append({**measured(case, function, times), "index": index})
+            if args.only_indexes:
+                continue
             for variant, started in variants.items():
                 times = [run(started, case.event)[0] for _ in range(args.runs)]
                 results[variant].append(measured(case, started, times))
@@ -238,6 +250,13 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, list[Row]]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=9, help="of each first event (default: 9)")
+    names = list(dict.fromkeys(case.function for case in _CASES))
+    parser.add_argument("--functions", choices=names, nargs="+", default=names, help="only these (default: all)")
+    parser.add_argument("--tools", type=int, default=1000, help="in the database (default: 1000)")
+    parser.add_argument(
+        "--indexes", type=words, default=["auto"], help="SKILLROUTE_INDEX of the starts (default: auto)"
+    )
+    parser.add_argument("--only-indexes", action="store_true", help="measure nothing but the starts with each index")
     args = parser.parse_args()
     try:
         host_for_containers()
@@ -251,8 +270,11 @@ def main() -> None:
     # Beside the build: layers are laid together by links, which do not cross file systems.
     with tempfile.TemporaryDirectory(prefix="cold-", dir=BUILD.parent) as folder:
         results = measure(args, Path(folder))
-        save(args, "cold_start", results)  # before the folder is cleaned up, which may fail
+        # Before the folder is cleaned up, which may fail.
+        save(args, "first_answers" if args.only_indexes else "cold_start", results)
     print_table("Cold starts, milliseconds", results["starts"])
+    if args.only_indexes:
+        return
     if results["compiled_runtime"]:
         print_table("The same with bytecode of the image's own packages", results["compiled_runtime"])
     print_table("With the database's URL in a secret", results["secret"])

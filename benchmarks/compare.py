@@ -1,7 +1,7 @@
 """How well tools are found, beside what else there is: the same queries to Skillroute, to its peers and to plain BM25.
 
-Judged sets down, methods across: recall@1, recall@5, nDCG@5, COMP@5, and milliseconds, of five tools each. All methods
-read the same tools, and none is tuned for a set:
+Judged sets down, methods across: recall@1, recall@5, nDCG@5, COMP@5 of all queries and of those with several needs,
+and milliseconds, of five tools each. All methods read the same tools, and none is tuned for a set:
 
 - BM25, MiniLM, RRF: a page of code over one text a tool (`peers/plain.py`), RRF with k = 60 out of the best 100 of both
 - langgraph-bigtool: its retrieval tool on LangGraph's store in memory, with the same encoder (`peers/bigtool.py`)
@@ -105,10 +105,18 @@ def rows_of(judged: JudgedSet, measured: Json) -> list[Json]:
         rows.append(
             about
             | {measure: found[measure] for measure in MEASURES}
+            | several_of(judged, answers)
             | times
             | {"times": round(median[name]["ms"] / median[DEFAULT]["ms"], 2)}
         )
     return rows
+
+
+def several_of(judged: JudgedSet, answers: Sequence[Json]) -> Json:
+    """Return how many queries of a set have several needs, and COMP@5 of these, None where there are none."""
+    pairs = zip(answers, judged.queries, strict=True)
+    found = [measures(answer["ids"], query.needs)["comp@5"] for answer, query in pairs if len(query.needs) > 1]
+    return {"several": len(found), "comp@5, several": round(statistics.mean(found), 4) if found else None}
 
 
 def differences_of(judged: JudgedSet, measured: Json, seed: int) -> list[Json]:

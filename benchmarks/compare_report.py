@@ -16,6 +16,7 @@ _SHARES = {
     "ndcg@5": "nDCG@5",
     "comp@5": "COMP@5: the share of requests of which all needs are served",
 }
+_SEVERAL = "COMP@5 of the requests with several needs"
 _TIMES = {
     "ms": "Milliseconds a query, median",
     "times": "The same, as a multiple of those of `hybrid`",
@@ -50,6 +51,7 @@ def compared(results: Json) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in sorted(results["versions"].items()))
     parts = [_ABOUT, f"Compared were {versions}."]
     parts += [f"### {title}\n\n{table([*_by_set(rows, name), _means(rows, name)])}" for name, title in _SHARES.items()]
+    parts += [f"### {_SEVERAL}\n\n{table(several)}" for several in [_of_several(rows)] if several]
     parts += [f"### {title}\n\n{table(_by_set(rows, name))}" for name, title in _TIMES.items()]
     return "\n\n".join([*parts, _differences(results["differences"])])
 
@@ -60,6 +62,12 @@ def _by_set(rows: Sequence[Json], measure: str) -> list[Json]:
         start = {name: row[name] for name in ("set", "tools", "queries")}
         by_set.setdefault(row["set"], start)[row["method"]] = row[measure]
     return list(by_set.values())
+
+
+def _of_several(rows: Sequence[Json]) -> list[Json]:
+    """Return COMP@5 of the queries with several needs, of the sets that have some; `queries` counts these alone."""
+    some = [row | {"queries": row["several"]} for row in rows if row["several"]]
+    return [*_by_set(some, "comp@5, several"), _means(some, "comp@5, several")] if some else []
 
 
 def _means(rows: Sequence[Json], measure: str) -> Json:

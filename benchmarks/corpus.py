@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,9 +165,24 @@ def _made_up(about: Template, maker: str, rng: random.Random) -> Json:
 
 
 class Filler:
-    """Writes tools of a corpus into a database; more of them later, if asked to."""
+    """Writes tools of a corpus into a database; more of them later, if asked to.
 
-    def __init__(self, database_url: str, corpus: Corpus) -> None:
+    Parameters
+    ----------
+    owner_of : callable
+        Returns the organisation of each batch of 500; None is global.
+
+    Attributes
+    ----------
+    store_s : float
+        How long its transactions took, all together.
+    """
+
+    def __init__(
+        self, database_url: str, corpus: Corpus, *, owner_of: Callable[[int], str | None] = lambda _: None
+    ) -> None:
+        self.store_s = 0.0
+        self._owner_of = owner_of
         self._parts = Parts(SearchSettings(database_url=database_url))
         self._corpus = corpus
         self._count = 0
@@ -207,7 +222,7 @@ class Filler:
 
         def write(session: Session) -> None:
             claim_model(session, model)
-            written = ItemRepository(session).upsert(None, model, rows)
+            written = ItemRepository(session).upsert(self._owner_of(numbers.start // _BATCH), model, rows)
             given = {row.id: self._corpus.assignments(number_of[key]) for key, row in written.items()}
             keys = {
                 assignment.skill_id: skill_key(assignment.skill_id, None)
@@ -216,7 +231,9 @@ class Filler:
             }
             AssignmentRepository(session).replace(given, keys, AssignmentSource.SIMILARITY)
 
+        started = time.perf_counter()
         self._parts.database.transact(write)
+        self.store_s += time.perf_counter() - started
 
     def _vectors(self, numbers: range, texts: list[str]) -> list[list[float]]:
         own = [text for number, text in zip(numbers, texts, strict=True) if self._corpus.base_of(number) == number]

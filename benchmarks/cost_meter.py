@@ -122,14 +122,15 @@ class Meter:
     def measure(self, ask: Callable[[], Answer]) -> tuple[Answer, Cost]:
         """Return the answer of a request and what it cost."""
         before_mib = _fresh_peak()
-        database_s, started_s = self._database_s(), time.process_time()
+        database_s, started_s = self.database_s(), time.process_time()
         answer = ask()
-        cpu_s, database_s = time.process_time() - started_s, self._database_s() - database_s
+        cpu_s, database_s = time.process_time() - started_s, self.database_s() - database_s
         peak_mib = _mib("VmHWM")
         memory_mib = None if before_mib is None or peak_mib is None else max(0.0, peak_mib - before_mib)
         return answer, Cost(cpu_s, database_s, memory_mib, on_the_way(answer.body) / 2**20)
 
-    def _database_s(self) -> float:
+    def database_s(self) -> float:
+        """Return the processor time that PostgreSQL's processes have used so far."""
         times = self._postmaster.cpu_times()
         total = float(times.children_user + times.children_system)  # of those that ended
         for child in self._postmaster.children():

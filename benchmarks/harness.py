@@ -113,10 +113,9 @@ def save(args: argparse.Namespace, benchmark: str, results: Mapping[str, Any]) -
     """Write the JSON that `report.py` reads, where ``--json`` asks for it."""
     if args.json is None:
         return
-    options = {name: str(value) if isinstance(value, Path) else value for name, value in vars(args).items()}
-    document = {"benchmark": benchmark, "machine": machine(), "options": options, "results": results}
+    document = {"benchmark": benchmark, "machine": machine(), "options": vars(args), "results": results}
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    args.json.write_text(json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
     console.print(f"written: {args.json}")
 
 
@@ -209,10 +208,23 @@ class Server:
 
 
 @contextmanager
-def serving(database_url: str, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Start the server and wait until it answers; `options` are those of ``app_process.py``, `environment` is added."""
+def serving(
+    database_url: str, *options: str, environment: Mapping[str, str] | None = None, checkout: Path = ROOT
+) -> Iterator[Server]:
+    """Start the server and wait until it answers.
+
+    Parameters
+    ----------
+    options : str
+        Those of ``app_process.py``.
+    environment : mapping or None
+        Added to that of the process.
+    checkout : Path
+        Whose code is run. Another one than this has its own environment in ``.venv``.
+    """
     port = free_port()
-    command = [sys.executable, str(HERE / "app_process.py"), "--port", str(port), *options]
+    python = sys.executable if checkout == ROOT else str(checkout / ".venv/bin/python")
+    command = [python, str(checkout / "benchmarks/app_process.py"), "--port", str(port), *options]
     variables = child_environment(database_url) | dict(environment or {})
     # It logs as it does in production, to nobody.
     process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL)

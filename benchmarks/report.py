@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from compare_report import compared
+from indexes_report import indexed
 from summary import with_summary
 from tables import span, table
 
 Json = dict[str, Any]
 
-_OF_THIS_RUN = {"json", "data", "directory", "peers", "folder"}
+_OF_THIS_RUN = {"json", "data", "directory", "peers", "folder", "beside", "reranker"}
 """Options that say where things lie, not what was measured."""
-_STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "schema_load", "index_sync", "total")
+_STAGE_NAMES = ("query_embedding", "skill_search", "tool_search", "rerank", "schema_load", "index_sync", "total")
 _FUSIONS = ("boost", "rrf", "coverage")
 _HEAD = """# Benchmarks
 
@@ -63,7 +64,7 @@ def _latency(results: Json) -> str:
     return "\n\n".join(
         [
             f"### Over HTTP, {results['tools']} tools",
-            _over_http(results["http"], ("strategy", "queries", "concurrency"), _STAGE_NAMES),
+            _over_http(results["http"], ("strategy", "mode", "queries", "concurrency"), _STAGE_NAMES),
             f"### Through the Lambda handler, {results['tools']} tools",
             table(results["lambda"]),
         ]
@@ -73,7 +74,9 @@ def _latency(results: Json) -> str:
 def _over_http(rows: Sequence[Json], run: Sequence[str], stage_names: Sequence[str]) -> str:
     ends = [
         {name: row[name] for name in (*run, "searches/s")}
-        | {"whole": row["whole_ms"], "server": row["stages_ms"]["total"], "errors": row["errors"]}
+        | {"whole": row["whole_ms"], "server": row["stages_ms"]["total"]}
+        | ({"cpu_ms": row["cpu_ms"]} if "cpu_ms" in row else {})
+        | {"errors": row["errors"]}
         for row in rows
     ]
     stages = [{name: row[name] for name in run} | {s: row["stages_ms"][s] for s in stage_names} for row in rows]
@@ -95,6 +98,20 @@ def _retrieval(results: Json) -> str:
     for row in results["rows"]:
         by_set.setdefault(row["set"], []).append({name: value for name, value in row.items() if name != "set"})
     return "\n\n".join(f"### {name}\n\n{table(rows)}" for name, rows in by_set.items())
+
+
+def _reliability(results: Json) -> str:
+    about = (
+        "Mode hybrid, skills first; what is asked and what the rows are stands in `benchmarks/reliability.py`. A cell "
+        "has the mean of what is said, the share that is right, and how many requests that are: 0.55: 0.52 (303). "
+        "`error` is the mean distance of the two ([ADR 38](adr/0038-learned-fusion.md), "
+        "[41](adr/0041-confidence-and-no-match.md))."
+    )
+    titles = {
+        "reliability": "Reliability, by ranges",
+        "refusals": "What a bound refuses of requests that nothing serves",
+    }
+    return "\n\n".join([about, *_titled(titles, results)])
 
 
 def _tune(results: Json) -> str:
@@ -297,6 +314,16 @@ def _answer_tokens(results: Json) -> str:
     return "\n\n".join([about, *_titled(titles, results)])
 
 
+def _first_answers(results: Json) -> str:
+    about = (
+        "New environments of the search function in Lambda's container over one large catalogue, medians of "
+        "milliseconds: until the function is imported, from there to the first answer, both, and the next answer "
+        "([ADR 62](adr/0062-answers-until-there-is-a-replica.md))."
+    )
+    columns = ("index", "function", "memory_mb", "init_ms", "first_ms", "total_ms", "worst_ms", "second_ms")
+    return f"{about}\n\n{table([{name: row[name] for name in columns} for row in results['starts']])}"
+
+
 def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
     return [f"### {title}\n\n{table(results[name])}" for name, title in titles.items() if results.get(name)]
 
@@ -304,10 +331,14 @@ def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
 _SECTIONS = {
     "compare": ("Compared with others", compared),
     "retrieval": ("Retrieval quality", _retrieval),
+    "reliability": ("Whether scores are right as often as they say", _reliability),
     "lexical_weights": ("The weights of words in lexical search", _lexical_weights),
     "latency": ("Latency and throughput", _latency),
     "ingest": ("Import, index, cold start, memory", _ingest),
+    "indexes": ("Searches by index", indexed),
+    "import_rate": ("Import: tools a second and processor time", lambda results: table(results["rows"])),
     "cold_start": ("Cold start in the container", _cold_start),
+    "first_answers": ("First answers by index", _first_answers),
     "tune_hybrid": ("The weight of the hybrid strategy", _tune),
     "description_share": ("How much of a skill is its description", _description_share),
     "classification": ("The similarity classifier", _classification),

@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000, help="rows to publish (default: 1000)")
     args = parser.parse_args()
     if unknown := set(args.parts) - set(_PARTS):
-        parser.error(f"--parts: {', '.join(sorted(unknown))} is none of {', '.join(_PARTS)}")
+        parser.error(f"--parts: {', '.join(sorted(unknown))} is not one of {', '.join(_PARTS)}")
     results: dict[str, list[Row]] = {}
     if "http" in args.parts:
         with tempfile.TemporaryDirectory() as folder:

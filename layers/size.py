@@ -38,15 +38,23 @@ MB = 1_000_000
 AWS_LIMIT_MB = 250 * 1024 * 1024 / MB  # a function with its layers, unzipped
 
 FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "relay")
-# With a Qdrant server, all carry its client and, but for search, Qdrant Edge too, which encodes what is written to it.
 SEARCH_LIMIT_MB, OTHERS_LIMIT_MB, WITH_QDRANT_LIMIT_MB = 180, 150, 245
+INDEXES: Mapping[str, frozenset[str]] = {
+    "an index in each environment": frozenset(),
+    # Who writes texts carries Qdrant Edge too, which cuts the words of what is written.
+    "an index in PostgreSQL": frozenset({"SharesIndex"}),
+    # All carry its client and, but for search, Qdrant Edge too, which encodes what is written to it.
+    "a Qdrant server": frozenset({"SharesIndex", "UsesQdrantServer"}),
+}
+"""The conditions of template.yaml that hold, by where searches look."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The layers of one function, with or without a Qdrant server, and the most that they may weigh."""
+    """The layers of one function, by where searches look, and the most that they may weigh."""
 
     function: str
+    index: str
     layers: tuple[str, ...]
     limit_mb: int
 
@@ -71,13 +79,13 @@ def main() -> None:
             # A build is mostly pip's work on one core.
             with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
                 list(pool.map(lambda which: build(built, *which), itertools.product(ARCHITECTURES, FOLDERS)))
-        loads = [load_of(name, with_qdrant=wanted) for wanted in (False, True) for name in FUNCTIONS]
+        loads = [load_of(name, index) for index in INDEXES for name in FUNCTIONS]
         faults = [*run_functions(loads, built, Path(scratch) / "runtime"), *weigh(loads, built)]
     if faults:
         sys.exit("\n".join(faults))
 
 
-def load_of(function: str, *, with_qdrant: bool) -> Load:
+def load_of(function: str, index: str) -> Load:
     """Read from template.yaml what a function carries."""
     holders = TEMPLATE["Globals"]["Function"], TEMPLATE["Resources"][f"{function.title()}Function"]["Properties"]
     layers = []
@@ -85,13 +93,15 @@ def load_of(function: str, *, with_qdrant: bool) -> Load:
         chosen = layer
         if "Fn::If" in layer:
             condition, if_true, if_false = layer["Fn::If"]
-            if condition != "UsesQdrantServer":
+            if condition not in INDEXES["a Qdrant server"]:
                 sys.exit(f"{function} has a layer on the condition {condition}, of which layers/size.py knows nothing")
-            chosen = if_true if with_qdrant else if_false
+            chosen = if_true if condition in INDEXES[index] else if_false
         if chosen["Ref"] != "AWS::NoValue":
             layers.append(chosen["Ref"])
-    limit_mb = SEARCH_LIMIT_MB if function in {"search", "mcp"} else OTHERS_LIMIT_MB
-    return Load(function, tuple(layers), WITH_QDRANT_LIMIT_MB if with_qdrant else limit_mb)
+    limit_mb = SEARCH_LIMIT_MB if "IndexLayer" in layers else OTHERS_LIMIT_MB
+    if "UsesQdrantServer" in INDEXES[index]:
+        limit_mb = WITH_QDRANT_LIMIT_MB
+    return Load(function, index, tuple(layers), limit_mb)
 
 
 def build(built: Built, architecture: str, layer: str) -> None:
@@ -108,16 +118,19 @@ def build(built: Built, architecture: str, layer: str) -> None:
 
 def weigh(loads: Sequence[Load], built: Built) -> Iterator[str]:
     """Print what each function weighs on each processor; yield what is too much."""
-    print("\nwithout a Qdrant server, then with one:")
     headings = " ".join(f"{f'{architecture} MB':>9}" for architecture in built)
-    print(f"{'function':10} {headings} {'limit':>6}  layers")
-    for load in loads:
+    for number, load in enumerate(loads):
+        if number == 0 or load.index != loads[number - 1].index:
+            print(f"\nwith {load.index}:\n{'function':10} {headings} {'limit':>6}  layers")
         weights = [sum(weight_mb(folder / layer) for layer in load.layers) for folder in built.values()]
         columns = " ".join(f"{weight:9.1f}" for weight in weights)
         print(f"{load.function:10} {columns} {load.limit_mb:6}  {load.names}")
         for architecture, weight in zip(built, weights, strict=True):
             if weight > min(load.limit_mb, AWS_LIMIT_MB):
-                yield f"{load.function} on {architecture} weighs {weight:.1f} MB, more than {load.limit_mb} MB"
+                yield (
+                    f"{load.function} on {architecture} with {load.index} weighs {weight:.1f} MB, "
+                    f"more than {load.limit_mb} MB"
+                )
 
 
 def weight_mb(folder: Path) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,6 +14,9 @@ from skillroute.catalogue.repository import ItemRepository, ItemRow
 from skillroute.catalogue.rows import indexed_text
 from skillroute.core.caller import LAPTOP, Caller, Scope
 from skillroute.core.documents.index.embedded import EmbeddedReplica
+from skillroute.core.documents.index.guarded import GuardedIndex
+from skillroute.core.documents.index.port import LentIndex
+from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes
@@ -32,7 +35,7 @@ from skillroute.skills.model import Assignment, AssignmentSource, NewSkill, Skil
 from skillroute.skills.repository import SkillRepository
 from skillroute.skills.suggestions import Suggestion, SuggestionStatus
 from skillroute.wiring import Parts
-from skillroute.wiring.index import make_feed
+from skillroute.wiring.index import cutters, make_feed
 
 from tests.doubles import (
     EdgeIndexes,
@@ -48,6 +51,7 @@ from tests.doubles import (
 )
 from tests.integration.storage.rows import Sql
 from tests.restricted import RestrictedPool
+from tests.searched_documents import search_in
 
 QUERY = "schedule a meeting with John"
 
@@ -120,6 +124,8 @@ class System:
         The one that the embedder's failures are remembered by.
     index_fault : SkillrouteError or None
         Why no index can be made.
+
+    With the setting ``index`` (or SKILLROUTE_INDEX) ``postgres`` searches are answered by PostgreSQL.
     """
 
     def __init__(
@@ -156,7 +162,7 @@ class System:
             retry_after_s=self.settings.embedding_retry_after_s,
             clock=self.clock,
         )
-        self.replica = EmbeddedReplica(self.feed, self._make_index, queries.model)
+        self.replica = self._make_replica(queries)
         self.parts = Parts(
             self.settings,
             embedder=self.embedder,
@@ -168,6 +174,12 @@ class System:
             notifier=self.notifier,
         )
         self.parts.query_embedder = queries  # type: ignore[misc]
+
+    def _make_replica(self, queries: QueryEmbedder) -> EmbeddedReplica | WatchedReplica:
+        if self.settings.index_kind != "postgres":
+            return EmbeddedReplica(self.feed, self._make_index, queries.model)
+        search_in(self.pool)  # as the relay has done long ago
+        return WatchedReplica(self, queries.model)
 
     def _make_index(self, model: EmbeddingModel) -> FaultyIndex:
         if self.index_fault is not None:
@@ -380,6 +392,29 @@ class System:
         """Return the suggestions of a status, by id."""
         wanted = SuggestionStatus(status) if status else None
         return self.parts.review_suggestions.page(wanted, caller, limit=1000, offset=0)[0]
+
+
+class WatchedReplica(PostgresReplica):
+    """PostgreSQL as the index of a system, behind the same double as an index that is built."""
+
+    def __init__(self, system: System, own_model: Callable[[], EmbeddingModel | None]) -> None:
+        restricted: Any = RestrictedPool(system.pool)
+        super().__init__(restricted, own_model, cutters())
+        self._system = system
+
+    def lent(self) -> LentIndex:
+        system = self._system
+        system.feed._check()
+        if system.index_fault is not None:
+            raise system.index_fault
+        index: Any = super().lent()
+        if system._index is None:
+            system._index = FaultyIndex(index)
+        system._index._inner = index  # of the model that is searched now
+        return GuardedIndex(system._index, index.model, kind="postgres")
+
+    def wait_for_rebuild(self) -> None:
+        """Return: nothing is ever rebuilt."""
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.temporary import fastest_directory, temporary_directory
+from tests.vectors import VARIABLE, make_directory, remove_directory, share_vectors
 
 if TYPE_CHECKING:
     from skillroute.core.postgres.roles import Group
@@ -51,7 +52,7 @@ BEGIN
     PERFORM set_config('session_replication_role', 'replica', true);
     PERFORM set_config('lock_timeout', '20s', true);  -- what a test left open fails the next one, and hangs none
     FOR each IN SELECT tablename FROM pg_tables
-                WHERE schemaname = 'mcp' AND tablename NOT IN ('migrations', 'index_state') LOOP
+                WHERE schemaname = 'mcp' AND tablename NOT IN ('migrations', 'index_state', 'search_state') LOOP
         EXECUTE format('DELETE FROM mcp.%I', each.tablename);
     END LOOP;
     FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'mcp' LOOP
@@ -60,11 +61,13 @@ BEGIN
     UPDATE mcp.index_state SET epoch = gen_random_uuid(), embedding_model = NULL, embedding_dimension = NULL,
         next_model = NULL, next_dimension = NULL, previous_model = NULL, previous_dimension = NULL, switched_at = NULL,
         has_unused_vectors = false, pruned_to = '0';
+    UPDATE mcp.search_state SET is_kept = DEFAULT, after_collection = DEFAULT, after_key = DEFAULT, filled_at = DEFAULT,
+        lists_tried_at = DEFAULT;
 END $$
 """
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Collect the tests without looking for garbage, and keep `tmp_path` in memory where there is room.
 
     Of what collecting makes nearly all stays.
@@ -72,6 +75,18 @@ def pytest_configure() -> None:
     gc.disable()
     if fastest_directory() is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(fastest_directory()))
+    vectors = make_directory()
+    if vectors is not None:
+        config.add_cleanup(lambda: remove_directory(vectors))
+    share_vectors(Path(os.environ[VARIABLE]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n logical` starts."""
+    from tests.scheduling import count_of_processes
+
+    return count_of_processes()
 
 
 @pytest.hookimpl(optionalhook=True)

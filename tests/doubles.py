@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -408,6 +408,11 @@ class FaultyDatabase:
 
         return self._inner.transact(watched)
 
+    def taken_back(self, work: Callable[[Session], T]) -> T:
+        self._called()
+        self.before_transact()
+        return self._inner.taken_back(work)
+
     def _called(self) -> None:
         self.calls += 1
         if self.down:
@@ -425,6 +430,9 @@ class _Watched:
         if name == "item_schemas":
             self._loads.append(list(params["ids"]))
         return self._session.run(name, **params)
+
+    def savepoint(self) -> AbstractContextManager[None]:
+        return self._session.savepoint()
 
 
 class ScriptedClassifier:

@@ -13,6 +13,7 @@ import pkgutil
 import signal
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 _REQUESTS, _ANSWERS = 0, 1
@@ -32,6 +33,7 @@ def main() -> None:
     """Answer requests until there are no more; a forked process returns from here and ends as one that was started."""
     if sys.platform == "linux":
         _import_all()
+        _share_vectors()
     while line := _read():
         request: dict[str, Any] = json.loads(line)
         if "ended" in request:
@@ -61,6 +63,16 @@ def _import_all() -> None:
     assert not _UNFORKABLE & sys.modules.keys(), "these threads end with the fork"
     gc.collect()
     gc.freeze()
+
+
+def _share_vectors() -> None:
+    """Let the processes take the models' vectors from those of the tests, see `vectors.py`."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.vectors import VARIABLE, share_vectors
+
+    sys.path.pop()
+    if directory := os.environ.get(VARIABLE):  # only pytest makes one: `make pictures` starts processes, too
+        share_vectors(Path(directory))
 
 
 def _status(pid: int) -> int | None:

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.vectors import VARIABLE
+
 _SERVER = Path(__file__).with_name("fork_server.py")
 # What is read while modules are imported: who has other values than the server imports for itself.
 _AT_IMPORT = ("AWS_LAMBDA_FUNCTION_NAME", "COLUMNS", "POWERTOOLS_METRICS_NAMESPACE", "SKILLROUTE_LOG_LEVEL")
@@ -98,7 +100,7 @@ class ForkServer:
     def _started(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, str(_SERVER)],
-            env=self._env,
+            env=self._env | {name: os.environ[name] for name in (VARIABLE,) if name in os.environ},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the tests, which end it

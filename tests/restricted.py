@@ -39,6 +39,9 @@ class RestrictedPool:
     def transact(self, work: Callable[[Connection], T]) -> T:
         return self._pool.transact(lambda connection: _acting_as("writer", connection, work))
 
+    def taken_back(self, work: Callable[[Connection], T]) -> T:
+        return self._pool.taken_back(lambda connection: _acting_as("writer", connection, work))
+
 
 def _acting_as(group: str, connection: Connection, work: Callable[[Connection], T]) -> T:
     connection.script(f"SET LOCAL ROLE {TEMPLATE}_{group}")  # until the transaction ends

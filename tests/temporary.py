@@ -16,7 +16,8 @@ import psutil
 
 _IN_MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 6 << 30
-"""Of two processes, each with a database server below 0.5 GB and six indexes of 0.2 GB, and what they take themselves.
+"""Of three processes, each with a database server below 0.5 GB and six indexes of 0.2 GB, and some of what they take
+themselves.
 
 Docker gives a container 64 MB unless it is asked.
 """

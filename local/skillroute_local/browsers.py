@@ -35,18 +35,25 @@ class Hosts:
     def __init__(self, names: Collection[str] = ()) -> None:
         self._names = {name.strip().lower() for name in names if name.strip()}
 
-    def refusal(self, host: str | None, origin: str | None, fetch_site: str | None) -> str | None:
-        """Return why a request is refused, by three of its headers; None when it is not."""
+    def refusal(
+        self, host: str | None, origin: str | None, fetch_site: str | None, *, pages: Collection[str] = ()
+    ) -> str | None:
+        """Return why a request is refused, by three of its headers; None when it is not.
+
+        `pages` are those of other origins that may ask.
+        """
         if host is None or not self._is_own(host):
             return (
-                f"the host {_shown(host)} is none of this machine's: ask http://localhost, or start with "
+                f"the host {_shown(host)} is not one of this machine's: ask http://localhost, or start with "
                 "--allow-host and its name"
             )
+        allowed = f"only pages of {', '.join([f'http://{host}', *sorted(pages)])} may ask this server"
         # A page of another port is another page; https stands before a proxy that took it off.
-        if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
-            return f"the request comes from a page of {_shown(origin)}: only pages of http://{host} may ask this server"
-        if fetch_site in {"cross-site", "same-site"}:
-            return f"the request comes from a page of another site: only pages of http://{host} may ask this server"
+        if origin is not None and origin not in {f"http://{host}", f"https://{host}", *pages}:
+            return f"the request comes from a page of {_shown(origin)}: {allowed}"
+        # What a page of another origin sends has an Origin; without one, the site is all that tells.
+        if fetch_site in {"cross-site", "same-site"} and origin not in pages:
+            return f"the request comes from a page of another site: {allowed}"
         return None
 
     def _is_own(self, host: str) -> bool:
@@ -81,9 +88,7 @@ class OwnPagesOnly:
             headers = dict(scope["headers"])
             names = (b"host", b"origin", b"sec-fetch-site")
             given = [value.decode("latin-1") if (value := headers.get(name)) else None for name in names]
-            host, origin, _ = given
-            # What a page of another origin sends has an Origin; without one, the site is all that tells.
-            why = self._hosts.refusal(host, None, None) if origin in self._pages else self._hosts.refusal(*given)
+            why = self._hosts.refusal(*given, pages=self._pages)
             if why is not None:
                 await _refuse(send, why)
                 return

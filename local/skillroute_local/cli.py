@@ -28,6 +28,7 @@ from skillroute_local.commands.token import token as make_token
 from skillroute_local.commands.up import up
 from skillroute_local.commands.verify import verify
 from skillroute_local.commands.version import show_version
+from skillroute_local.errors import Misused
 from skillroute_local.logs import keep_back
 
 app = typer.Typer(
@@ -69,8 +70,13 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: print it as JSON. Commands take it behind their names.")
+    ] = False,
 ) -> None:
     """Take the options of all commands."""
+    if as_json:
+        raise Misused("--json belongs behind the command: `skillroute COMMAND --json`")
     keep_back(verbose=verbose)
 
 

@@ -16,6 +16,7 @@ import httpx
 import skillroute_client as api
 from pydantic import BaseModel
 from skillroute_client.connection import execute_api_region, is_here
+from skillroute_client.lines import Earlier
 from skillroute_client.models import Answer
 from skillroute_client.resources.options import SearchRequest
 
@@ -163,13 +164,21 @@ class Client:
         results: list[dict[str, Any]] = _plain(self._call(lambda: self._api.suggestions.review(decisions)))["results"]
         return results
 
-    def put(self, kind: Written, values: list[dict[str, Any]]) -> dict[str, Any]:
-        """Write things of a kind, each judged on its own."""
+    def put(
+        self,
+        kind: Written,
+        values: list[dict[str, Any]],
+        *,
+        dry_run: bool | None = None,
+        earlier: Earlier | None = None,
+    ) -> dict[str, Any]:
+        """Write things of a kind, each judged on its own, or try to: then `earlier` has the lines tried before."""
         answer: Answer
         if kind == "lines":
-            answer = self._call(lambda: self._api.import_lines(values))
+            answer = self._call(lambda: self._api.import_lines(values, dry_run=dry_run, earlier=earlier))
         else:
-            answer = self._call(lambda: self._resource("tools" if kind == "items" else kind).put(values))
+            things = self._resource("tools" if kind == "items" else kind)
+            answer = self._call(lambda: things.put(values, dry_run=dry_run))
         self.lost_answers += answer.is_repeated
         return _plain(answer)
 

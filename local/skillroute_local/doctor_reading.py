@@ -1,133 +1,53 @@
-"""What the doctor asks of a Skillroute: its active tools and skills, and searches for tools by their descriptions."""
+"""What the doctor asks of a Skillroute, over the command line's client: `doctor.examination` has the steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import TypeVar, assert_never
 
 from skillroute_local.client import Client
-from skillroute_local.doctor.model import Asked, Catalogue, Skill, Tool
-from skillroute_local.doctor.searches import (
-    deeper_request_of,
-    direct_request_of,
-    first_of,
-    is_asked,
-    rank_of,
-    request_of,
-    why_not,
+from skillroute_local.doctor.examination import (
+    Progress,
+    ReadPage,
+    Rows,
+    SearchBatch,
+    Searched,
+    Step,
+    Steps,
+    reading,
+    searching,
 )
+from skillroute_local.doctor.model import Catalogue, Tool
 
-BATCH = 20
-"""Searches of one call: the most that a Skillroute takes."""
-
-_PAGE = 500
-_NOT_BEGUN = "not_begun"
-
-Progress = Callable[[int], None]
-"""Called with how many tools more were searched for."""
-
-
-@dataclass(slots=True)
-class Searched:
-    """What came of the searches.
-
-    Attributes
-    ----------
-    asked : dict of int to Asked
-    not_asked : dict of int to str
-        Why there is no answer that says anything, by the ids of tools.
-    """
-
-    asked: dict[int, Asked] = field(default_factory=dict)
-    not_asked: dict[int, str] = field(default_factory=dict)
+T = TypeVar("T")
 
 
 def read_catalogue(client: Client) -> Catalogue:
     """Read the active items and skills that the caller sees. Needs scope search. Raises `LocalError`."""
-    tools = [_tool(row) for row in _every(client, "tools") if row["is_active"]]
-    skills = [_skill(row) for row in _every(client, "skills") if row["is_active"]]
-    return Catalogue(tools, skills)
+    return _carried_out(reading(), client)
 
 
 def search_for(client: Client, tools: Iterable[Tool], progress: Progress = lambda _: None) -> Searched:
-    """Search for each tool by its description; those without one are left out.
-
-    Of a tool that is not among the first five it is asked again where it is, and where it would be without skills.
-    Raises `LocalError` where a call fails; a search that fails alone is in `not_asked`.
-    """
-    searched, missed, modes = Searched(), list[Tool](), dict[int, str]()
-
-    def first_look(tool: Tool, answer: Mapping[str, Any]) -> None:
-        searched.asked[tool.id] = Asked(rank_of(tool, answer))
-        if searched.asked[tool.id].rank is None:
-            missed.append(tool)
-            modes[tool.id] = answer["metadata"]["search_mode"]
-
-    def deeper(tool: Tool, answer: Mapping[str, Any]) -> None:
-        searched.asked[tool.id] = Asked(rank_of(tool, answer), first=first_of(tool, answer))
-
-    def direct(tool: Tool, answer: Mapping[str, Any]) -> None:
-        asked = searched.asked[tool.id]
-        searched.asked[tool.id] = Asked(asked.rank, rank_of(tool, answer), asked.first)
-
-    wanted = [tool for tool in tools if is_asked(tool)]
-    _ask(client, wanted, request_of, first_look, searched.not_asked, progress)
-    _ask(client, missed, lambda tool: deeper_request_of(tool, modes[tool.id]), deeper, searched.not_asked)
-    _ask(client, missed, direct_request_of, direct, searched.not_asked)
-    for id_ in searched.not_asked:
-        searched.asked.pop(id_, None)
-    return searched
+    """Search for each tool by its description; those without one are left out. Raises `LocalError`."""
+    return _carried_out(searching(tools, progress), client)
 
 
-def _ask(
-    client: Client,
-    tools: Sequence[Tool],
-    request: Callable[[Tool], dict[str, Any]],
-    take: Callable[[Tool, Mapping[str, Any]], None],
-    not_asked: dict[int, str],
-    progress: Progress = lambda _: None,
-) -> None:
-    """Ask for all tools, a batch a call; what a call did not come to goes into the next one, which is smaller."""
-    waiting, size = list(tools), BATCH
-    while waiting:
-        batch, waiting = waiting[:size], waiting[size:]
-        again = []
-        for tool, result in zip(batch, client.search_batch([request(tool) for tool in batch]), strict=True):
-            answer, error = result["answer"], result["error"]
-            if answer is None and error["code"] == _NOT_BEGUN and len(batch) > 1:
-                again.append(tool)
-            elif reason := why_not(answer) if answer is not None else f"the search failed: {error['code']}":
-                not_asked[tool.id] = reason
-            else:
-                take(tool, answer)
-        progress(len(batch) - len(again))
-        if again:
-            size = max(1, len(batch) // 2)
-        waiting = again + waiting
+def _carried_out(steps: Steps[T], client: Client) -> T:
+    rows: Rows | None = None
+    while True:
+        try:
+            step = steps.send(rows)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        rows = _answer(client, step)
 
 
-def _every(client: Client, resource: Literal["tools", "skills"]) -> list[dict[str, Any]]:
-    """Return a whole list. A page may end before its limit, by its bytes; an empty one is the end."""
-    found: dict[Any, dict[str, Any]] = {}
-    offset = 0
-    while rows := client.page(resource, limit=_PAGE, offset=offset, where={})[0]:
-        found |= {row["id"]: row for row in rows}  # one that moves to the next page meanwhile is one still
-        offset += len(rows)
-    return list(found.values())
-
-
-def _tool(row: Mapping[str, Any]) -> Tool:
-    return Tool(
-        id=row["id"],
-        server=row["server"] or "",
-        name=row["name"],
-        type=row["type"],
-        description=row["description"],
-        input_schema=row["input_schema"],
-        skill_ids=tuple(row["skill_ids"]),
-    )
-
-
-def _skill(row: Mapping[str, Any]) -> Skill:
-    return Skill(row["id"], row["name"], row["description"], tuple(row["keywords"]))
+def _answer(client: Client, step: Step) -> Rows:
+    match step:
+        case ReadPage(resource, limit, offset):
+            return client.page(resource, limit=limit, offset=offset, where={})[0]
+        case SearchBatch(searches):
+            return client.search_batch(searches)
+        case _:
+            assert_never(step)

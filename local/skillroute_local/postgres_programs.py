@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import pwd
@@ -10,6 +11,8 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +102,10 @@ def _account_for(directory: Path) -> pwd.struct_passwd | None:
             raise LocalError(f"{directory} belongs to another user: set SKILLROUTE_HOME to a directory of your own")
         return None
     try:
-        return pwd.getpwuid(owner) if owner != 0 else ensure_user_exists(_SYSTEM_USER)
+        if owner != 0:
+            return pwd.getpwuid(owner)
+        with _one_at_a_time():
+            return ensure_user_exists(_SYSTEM_USER)
     except KeyError as error:
         raise LocalError(f"{directory} belongs to user {owner}, who does not exist: chown it to root") from error
     except (OSError, subprocess.CalledProcessError) as error:
@@ -107,6 +113,21 @@ def _account_for(directory: Path) -> pwd.struct_passwd | None:
             f"PostgreSQL does not run as root, and the system user {_SYSTEM_USER} cannot be made: "
             "run as an ordinary user"
         ) from error
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Hold a lock that all processes of this machine share, while the system user is looked up or made.
+
+    Of two processes that start together on a new machine, each would find no user and make one: the second `useradd`
+    fails, or gives the name another number than the one whose owner the first has just made of its directory.
+    """
+    descriptor = os.open("/etc", os.O_RDONLY)  # there on any machine, and in nobody's way: useradd locks files in it
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _let_through(path: Path, account: pwd.struct_passwd) -> None:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,7 +118,7 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
                 running.enter_context(Pump(os.environ, *_pump_arguments(), output=log))
 
         try:
-            serve(_app(parts, doors, doors.url(port), home), sock, on_ready=announce)
+            serve(_app(parts, doors, doors.url(port), home, settings), sock, on_ready=announce)
         finally:  # uvicorn raises the signal once more that it has ended on
             console.print("stopping")
 
@@ -168,12 +168,14 @@ def local_settings(database_url: str | None, home: Home | None = None) -> LocalS
     return LocalSettings.load()
 
 
-def _app(parts: Parts, doors: Doors, url: str, home: Home) -> FastAPI:
+def _app(parts: Parts, doors: Doors, url: str, home: Home, settings: LocalSettings) -> FastAPI:
     """Return the app of all routes, with the console where nobody but this machine reaches it."""
     hosts = Hosts(doors.names)
     app = local_app(parts, hosts=hosts)
     if is_loopback(doors.host):
-        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts)
+        # With tokens somebody may belong to an organisation, and the parts show what all of them have.
+        lend = (lambda: nullcontext(parts)) if settings.auth == "none" else None
+        add_console(app, url=url, requests=home.path / "requests.jsonl", hosts=hosts, lend=lend)
     return app
 
 
@@ -215,9 +217,13 @@ def _pump_arguments() -> list[str]:
 
 
 def _build_index(parts: Parts, console: Console) -> None:
+    from skillroute.wiring.filling import fill  # noqa: PLC0415 (most starts fill nothing)
+
     try:
-        with console.status("building the index"), parts.replica.current():
-            return
+        with console.status("building the index"):
+            fill(parts)
+            with parts.replica.current():
+                return
     except SkillrouteError as error:
         console.print(f"[yellow]searches are not answered for now:[/] {escape(str(error))}")
 

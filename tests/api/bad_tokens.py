@@ -107,7 +107,7 @@ BAD_CLAIMS: dict[str, Callable[[], dict[str, Any]]] = {
     "expired": lambda: _good() | {"exp": _from_now(-60)},
     "expired just now, beyond the leeway": lambda: _good() | {"exp": _from_now(-12)},
     "never expires": lambda: claims("admin", exp=None),
-    "an expiry that is no time": lambda: _good() | {"exp": "tomorrow"},
+    "an expiry that is not a time": lambda: _good() | {"exp": "tomorrow"},
     "an expiry with underscores": lambda: _good() | {"exp": f"{_from_now(3600):_}"},
     "an expiry between blanks": lambda: _good() | {"exp": f" {_from_now(3600)} "},
     "an expiry that is never reached": lambda: _good() | {"exp": "Infinity"},

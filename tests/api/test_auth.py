@@ -158,6 +158,8 @@ NUMBERS = (
     "index_rebuilding",
     "embedding_refused",
     "counts",
+    "latency",
+    "found_nothing",
 )
 
 

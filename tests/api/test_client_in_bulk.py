@@ -205,7 +205,7 @@ class TestExportAndImport:
         ]
 
     @pytest.mark.parametrize(
-        ("line", "says"), [("{broken", "line 2 is no JSON: "), ("[1]", "line 2 is no JSON object")]
+        ("line", "says"), [("{broken", "line 2 is not JSON: "), ("[1]", "line 2 is not a JSON object")]
     )
     def test_a_line_that_cannot_be_read_is_named(self, skillroute: Skillroute, line: str, says: str) -> None:
         with pytest.raises(ValueError, match=says):

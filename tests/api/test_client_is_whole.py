@@ -102,7 +102,7 @@ def test_every_parameter_of_an_operation_is_one_of_its_method(document: Any) -> 
 
 def parameters(document: Any, operation: dict[str, Any]) -> tuple[dict[str, str], set[str]]:
     """Return the names of what an operation takes, of a search its body's fields too, and the synonyms among them."""
-    renamed = {"kind": "kinds", "If-Match": "if_match"}
+    renamed = {"kind": "kinds", "If-Match": "if_match", "If-None-Match": "only_new"}
     asked = {renamed.get(p["name"], p["name"]) for p in operation.get("parameters", ()) if p["in"] != "path"}
     same_as: dict[str, str] = {}
     if "search" in operation["operationId"] and (body := operation.get("requestBody")):

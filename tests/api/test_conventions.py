@@ -29,9 +29,9 @@ def test_a_parameter_that_a_route_does_not_have_is_422(shared_client: TestClient
 
 def test_a_parameter_that_a_route_does_not_have_names_those_that_it_has(shared_client: TestClient) -> None:
     [problem] = shared_client.get("/api/v1/mail/projects?org=acme").json()["detail"]
-    assert problem["msg"] == "is no parameter of this route; allowed are key, limit, offset"
+    assert problem["msg"] == "is not a parameter of this route; allowed are key, limit, offset"
     [problem] = shared_client.get("/api/v1/tools/1?verbose=1").json()["detail"]
-    assert problem["msg"] == "is no parameter of this route; it takes none"
+    assert problem["msg"] == "is not a parameter of this route; it takes none"
 
 
 def test_a_parameter_that_is_given_twice_is_422(shared_client: TestClient) -> None:

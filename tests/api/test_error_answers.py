@@ -82,9 +82,9 @@ def test_what_is_refused_before_any_use_case_has_a_code_too(shared_client: TestC
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b'{"query": }', "is no JSON: Expecting value (line 1, column 11)"),
-        (b'{"query": "x"\n"limit": 1}', "is no JSON: Expecting ',' delimiter (line 2, column 1)"),
-        (b"{'query': 1}", "is no JSON: Expecting property name enclosed in double quotes (line 1, column 2)"),
+        (b'{"query": }', "is not JSON: Expecting value (line 1, column 11)"),
+        (b'{"query": "x"\n"limit": 1}', "is not JSON: Expecting ',' delimiter (line 2, column 1)"),
+        (b"{'query': 1}", "is not JSON: Expecting property name enclosed in double quotes (line 1, column 2)"),
         (b"[" * 10_000, "the JSON is nested too deeply"),
         (b'"\xff"', "the body is not valid UTF-8"),
     ],
@@ -109,7 +109,7 @@ def test_a_body_that_is_no_json_says_where(
         ("POST", "/api/v1/skills", {**MAIL, "keywords": ["Upper"]}, "must be lower case"),
         ("POST", "/api/v1/skills", [], "must be an object"),
         ("POST", "/api/v1/search", "query", "must be an object"),
-        ("POST", "/api/v1/skills", {**MAIL, "colour": "red"}, "is no field that is known here"),
+        ("POST", "/api/v1/skills", {**MAIL, "colour": "red"}, "is not a known field"),
         ("POST", "/api/v1/skills", {**MAIL, "id": "classify"}, "'classify' is reserved"),
     ],
 )
@@ -192,3 +192,29 @@ def test_who_may_not_is_told_why_by_code(system: System) -> None:
     with pytest.raises(Exception, match="global") as refusal:
         system.parts.change_skill("shared", {"name": "Ours"}, caller)
     assert refusal.value.code is ErrorCode.GLOBAL_ITEM  # type: ignore[attr-defined]
+
+
+UNKNOWN = "is not a known field"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "says"),
+    [
+        ("POST", "/api/v1/search", {"query": "x", "limt": 3}, f"{UNKNOWN}: did you mean limit?"),
+        ("POST", "/api/v1/skills", {"naem": "x"}, f"{UNKNOWN}: did you mean name?"),
+        ("PATCH", "/api/v1/tools/1", {"x": 1}, f"{UNKNOWN}; known are is_active"),
+        ("POST", "/api/v1/search/messages", {"time_range": {"min": 1}}, f"{UNKNOWN}; known are max_ts, min_ts"),
+        ("POST", "/api/v1/skills/suggestions/1/merge", {"skil_id": "x"}, f"{UNKNOWN}: did you mean skill_id?"),
+    ],
+)  # fmt: skip
+def test_an_unknown_field_of_a_body_is_named_with_those_that_there_are(
+    shared_client: TestClient, method: str, path: str, body: Any, says: str
+) -> None:
+    detail = shared_client.request(method, path, json=body).json()["detail"]
+    assert says in [found["msg"] for found in detail]
+
+
+def test_a_thousand_unknown_fields_are_answered_at_once(shared_client: TestClient) -> None:
+    body = {"query": "x", **{f"limit_{number}": 1 for number in range(900)}}
+    detail = shared_client.post("/api/v1/search", json=body).json()["detail"]
+    assert (len(detail), detail[-1]["msg"]) == (101, "800 more problems are not named")

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from tests.builders import System
 from tests.openapi import PAGE
 
+CONFIG = PAGE.with_name("openapi-python-client.yaml")
 NAME = "generated_skillroute_client"
 
 
@@ -22,8 +23,9 @@ NAME = "generated_skillroute_client"
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
     """Generate the client, without a warning, and return what imports its modules."""
     folder = tmp_path_factory.mktemp("client")
-    # Its hooks would only format it; of lines of JSON it knows no more than that they are bytes.
-    config = "post_hooks: []\ncontent_type_overrides:\n  application/jsonl: application/octet-stream\n"
+    # With the settings that docs/api.md names; its hooks would only format it.
+    assert f"--config docs/{CONFIG.name}" in CONFIG.with_name("api.md").read_text("utf-8")
+    config = f"{CONFIG.read_text('utf-8')}post_hooks: []\n"
     (folder / "config.yaml").write_text(config, encoding="utf-8")
     command = ["generate", "--path", str(PAGE), "--output-path", str(folder / NAME), "--meta", "none"]
     program = Path(sys.executable).with_name("openapi-python-client")
@@ -70,6 +72,20 @@ def test_it_creates_a_skill_writes_a_tool_and_finds_it(
     answer = generated("api.search.search_tools").sync(client=asked, body=request)
     assert [tool.name for tool in answer.tools] == ["water_plants"]
     assert answer.tools[0].input_schema.to_dict() == schema.to_dict()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_its_search_has_the_answer_of_a_plain_request(
+    generated: Callable[[str], Any], asked: Any, system: System, client: TestClient, mode: str
+) -> None:
+    tools = ("water_plants", "sell_bicycle", "paint_fence", "read_letters", "cut_hedge")
+    system.put(*tools, description="Something that one does in a garden, or beside it.")
+    question = {"query": "the flowers are thirsty", "mode": mode}
+    request = generated("models").SearchRequest.from_dict(question)
+    answer = generated("api.search.search_tools").sync(client=asked, body=request)
+    plain = client.post("/api/v1/search", json=question).json()["tools"]
+    assert [(tool.name, tool.score) for tool in answer.tools] == [(tool["name"], tool["score"]) for tool in plain]
+    assert plain or mode != "hybrid"
 
 
 def test_it_understands_errors(generated: Callable[[str], Any], asked: Any, system: System) -> None:

@@ -51,6 +51,36 @@ def test_a_bad_line_is_named_with_its_field_and_the_others_go_on(client: TestCli
     assert [row[0] for row in system.rows("SELECT name FROM mcp.tools ORDER BY id")] == ["good", "better"]
 
 
+def test_a_field_of_a_newer_version_is_left_out_of_any_line_with_a_warning(client: TestClient) -> None:
+    skill = {"kind": "skill", "id": "garden", "name": "Garden", "description": "Water the plants."}
+    assigned = {"skill_id": "garden", "confidence": 0.9, "is_primary": True, "source": "similarity", "since": 3}
+    decided = {"decided_by": "similarity", "input_hash": "x", "assigned": [assigned], "revision": 2}
+    suggestion = {
+        "kind": "suggestion", "suggestion": "new_skill", "name": "Beds", "source": "similarity", "status": "pending",
+        "created_at": "2026-01-01T00:00:00Z", "tool": {"name": "dig", "colour": "red"}, "weight": 1, "tool_nam": "dig",
+    }  # fmt: skip
+    lines = [
+        skill | {"colour": "green"},
+        {"kind": "tool", "name": "water", "skills": decided, "descripton": "Waters."},
+        {"kind": "tool", "name": "dig"},
+        suggestion,
+        {"kind": "project", "key": "p", "name": "P", "colour": "red"},
+        {"kind": "message", "key": "m", "project": "p", "from": "a", "to": ["b"], "subject": "s", "colour": "red"},
+    ]
+    results = imported(client, lines)
+    assert statuses(results) == {"created"}
+    assert [[each["field"] for each in result["warnings"]] for result in results] == [
+        ["colour"],
+        ["descripton", "skills.revision", "skills.assigned.0.since"],
+        [],
+        ["weight", "tool_nam", "tool.colour"],
+        ["colour"],
+        ["colour"],
+    ]
+    [warning] = [each for each in results[3]["warnings"] if each["field"] == "tool_nam"]
+    assert warning["message"] == "is unknown and was left out: did you mean tool_name?"
+
+
 @pytest.mark.parametrize("lines", [[{"kind": "end"}, {"kind": "page", "after": "x"}], []])
 def test_last_lines_of_pages_are_passed_over(shared_client: TestClient, lines: list[dict[str, Any]]) -> None:
     answer = shared_client.post("/api/v1/import", json=lines).json()

@@ -263,7 +263,7 @@ def test_pages_of_prompts_are_cut_by_bytes(client: TestClient, system: System, m
         ("search_tools", {"query": "\ud800"}, "query must be valid Unicode"),
         ("search_tools", {"query": "x" * 1001}, "query must be text of 1..1000 characters"),
         ("search_tools", {"query": ["x"]}, "query must be text of 1..1000 characters"),
-        ("search_tools", {"query": "x", "\ud800": 1}, "is no argument"),
+        ("search_tools", {"query": "x", "\ud800": 1}, "is not an argument"),
         ("get_tool_details", {"ids": [99, 98]}, "no tool has one of the ids 99, 98: search_tools finds"),
         ("get_tool_details", {"ids": 7}, "ids must be a list of 1..20 integers above 0"),
         ("get_tool_details", {"ids": []}, "ids must be a list of 1..20 integers above 0"),

@@ -75,9 +75,9 @@ def test_a_blank_query_is_an_empty_result(asked: TestClient, route: str) -> None
         ({"importance": "critical"}, "importance", "must be any of low, normal, high, urgent, separated by commas"),
         ({"date_start": "soon"}, "date_start", "must be an ISO 8601 date or time"),
         ({"limits": 3}, "limits", "did you mean limit?"),
-        ({"sender": "a", "from_agent": "b"}, "sender", "says something else than from_agent"),
+        ({"sender": "a", "from_agent": "b"}, "sender", "is another name of from_agent"),
         ({"query": None}, "query", "is required"),
-        ({"\ud800.x": 1}, "?", "is no argument of"),
+        ({"\ud800.x": 1}, "?", "is not an argument of"),
     ],
 )
 def test_a_wrong_argument_is_422_and_named(
@@ -93,9 +93,9 @@ def test_a_wrong_argument_is_422_and_named(
 @pytest.mark.parametrize(
     ("route", "field", "said"),
     [
-        (ONE, "project_key", "is no project that you may see; allowed are garden"),
-        (MANY, "product_key", "is no product that you may see; allowed are estate"),
-        (MANY, "project", "is no project of estate that you may see; allowed are garden"),
+        (ONE, "project_key", "is not the key of a project that you may see; allowed are garden"),
+        (MANY, "product_key", "is not the key of a product that you may see; allowed are estate"),
+        (MANY, "project", "is not the key of a project of estate that you may see; allowed are garden"),
     ],
 )
 def test_an_unknown_place_is_422_with_those_that_there_are(

@@ -91,9 +91,9 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
         "query": None,
         "item_type": None,
         "limit": 5,
-        "skill_limit": 3,
-        "skill_threshold": 0.4,
-        "tool_threshold": 0.3,
+        "skill_limit": None,  # what is taken then depends on the mode
+        "skill_threshold": None,
+        "tool_threshold": None,
         "include_schemas": True,
         "strategy": "hierarchical",
         "explain": False,

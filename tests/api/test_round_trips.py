@@ -108,6 +108,19 @@ def test_what_was_read_and_is_written_back_changes_nothing(client: TestClient, w
     assert put(client, kind, thing)["status"] == "unchanged"
 
 
+def test_a_skill_is_patched_with_what_was_read(client: TestClient, system: System) -> None:
+    system.create("garden")
+    path = "/api/v1/skills/garden"
+    read = client.get(path).json()
+    assert client.patch(path, json=read).json() == read
+    changed = client.patch(path, json=read | {"name": "Another", "is_active": False}).json()
+    assert (changed["name"], changed["is_active"]) == ("Another", False)
+    for other in ({"id": "elsewhere"}, {"org_id": "acme"}, {"colour": "red"}):
+        response = client.patch(path, json=read | other)
+        assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["body", *other])
+    assert client.get(path).json() == changed
+
+
 @pytest.mark.parametrize("what", WRITTEN)
 def test_a_change_of_what_was_read_is_all_that_changes(client: TestClient, what: str) -> None:
     kind, thing = WRITTEN[what]

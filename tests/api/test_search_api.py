@@ -134,6 +134,7 @@ def test_search_takes_the_contracts_request_and_answers_in_its_shape(filled: Tes
     assert {name: value for name, value in metadata.items() if name not in times} == {
         "strategy_used": "hierarchical",
         "search_mode": "semantic",
+        "index": "embedded",
         "skill_ids_used": ["calendar_management"],
         "fallback_reason": None,
         "degraded": [],
@@ -633,3 +634,17 @@ def test_without_a_reranker_hybrid_rerank_says_in_its_headers_what_served_it(sha
     ):
         assert (answer.status_code, answer.headers["X-Search-Mode"]) == (200, "hybrid")
         assert answer.headers["X-Degraded"] == "reranker_unavailable"
+
+
+def test_health_tells_the_operator_of_the_last_searches(client: TestClient) -> None:
+    assert client.get("/health").json()["latency"] == {}
+    for _ in range(2):
+        found = client.post("/api/v1/search", json={"query": "brew a pot of tea"}).json()
+        assert found["metadata"]["no_match"]
+
+    health = client.get("/health").json()
+
+    assert health["latency"]["total"]["searches"] == 2
+    assert 0 < health["latency"]["query_embedding"]["p50_ms"] <= health["latency"]["total"]["p95_ms"]
+    [nothing] = health["found_nothing"]
+    assert (nothing["query"], nothing["times"]) == ("brew a pot of tea", 2)

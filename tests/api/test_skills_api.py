@@ -300,7 +300,7 @@ def test_patch_changes_only_what_it_names(client: TestClient) -> None:
         {"is_active": "false"},
         {"is_active": 0},
         {"id": "other"},
-        {"tool_count": 1},
+        {"toolcount": 1},
         {"name": "a\x00b"},
     ],
 )

@@ -144,3 +144,20 @@ def test_a_suggested_skill_whose_id_another_organisation_has_is_approved(ask: As
     assert (approved.status_code, approved.json()["skill"]["org_id"]) == (200, "acme")
     assert approved.json()["suggestion"]["resolved_skill_id"] == "video_tools"
     assert [each["skill_id"] for each in ask("acme", "GET", f"/tools/{tool_id}/skills").json()] == ["video_tools"]
+
+
+def test_what_is_global_is_refused_in_one_way_wherever_it_is_written_back(ask: Ask) -> None:
+    ask(None, "POST", "/skills", EMAIL)
+    put_tool(ask, None, "shared", "email")
+    for kind, thing in (("servers", {"name": "post"}), ("agents", {"name": "postman"})):
+        ask(None, "PUT", f"/{kind}", [thing])
+    for kind in ("skills", "tools", "servers", "agents"):
+        [read] = ask("acme", "GET", f"/{kind}").json()
+        [result] = ask("acme", "PUT", f"/{kind}", [read]).json()["results"]
+        assert [(error["field"], error["type"]) for error in result["errors"]] == [("org_id", "global_item")], kind
+        alone = ask("acme", "PUT", f"/{kind}/{read['id']}", read)
+        code = alone.json()["code"]
+        kinds = [found["type"] for found in alone.json()["detail"]] if code == "invalid_request" else [code]
+        assert kinds == ["global_item"]
+    [named] = ask("acme", "PUT", "/skills", [EMAIL]).json()["results"]
+    assert named["errors"][0]["type"] == "global_item"

@@ -73,23 +73,39 @@ def test_decisions_are_answered_one_by_one(client: TestClient, tools: list[int])
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
-        ({"action": "approve"}, "needs either name, for all open suggestions of it, or ids"),
-        ({"action": "approve", "name": "a", "ids": [1]}, "needs either name, for all open suggestions of it, or ids"),
-        ({"action": "merge", "name": "a"}, "skill_id belongs to merge, which needs it"),
-        ({"action": "reject", "name": "a", "skill_id": "b"}, "skill_id belongs to merge, which needs it"),
-        ({"action": "reject", "name": "a", "skill": {}}, "skill belongs to approve"),
-        ({"action": "approve", "name": "a", "reason": "b"}, "reason belongs to reject"),
-        ({"action": "delete", "name": "a"}, "Input should be 'approve', 'reject' or 'merge'"),
+        (7, "decision: must be an object"),
+        ({}, "action: is missing"),
+        ({"action": "approve"}, "decision: needs either name, for all open suggestions of that name, or ids"),
+        (
+            {"action": "approve", "name": "a", "ids": [1]},
+            "decision: needs either name, for all open suggestions of that name, or ids",
+        ),
+        ({"action": "merge", "name": "a"}, "decision: skill_id is required for merge and not allowed otherwise"),
+        (
+            {"action": "reject", "name": "a", "skill_id": "b"},
+            "decision: skill_id is required for merge and not allowed otherwise",
+        ),
+        ({"action": "reject", "name": "a", "skill": {}}, "decision: skill is allowed for approve only"),
+        ({"action": "approve", "name": "a", "reason": "b"}, "decision: reason is allowed for reject only"),
+        (
+            {"action": "delete", "name": 7, "ids": [0]},
+            "action: must be 'approve', 'reject' or 'merge'; name: must be a string; ids.0: must be at least 1",
+        ),
     ],
 )
-def test_a_decision_that_does_not_fit_together_is_422(
-    shared_client: TestClient, decision: dict[str, Any], message: str
+def test_a_decision_that_cannot_be_read_fails_alone(
+    client: TestClient, tools: list[int], decision: Any, message: str
 ) -> None:
-    response = shared_client.post(REVIEW, json=[decision])
-    assert (response.status_code, response.json()["detail"][0]["msg"]) == (422, message)
+    response = client.post(REVIEW, json=[decision, {"action": "reject", "name": "Video"}])
+    assert response.status_code == 200, response.text
+    bad, good = response.json()["results"]
+    assert (bad["index"], bad["action"], bad["status"]) == (0, None, "failed")
+    assert bad["error"] == {"code": "invalid_request", "detail": message}
+    assert (good["index"], good["status"], good["decided"]) == (1, "rejected", 3)
+    assert (response.json()["failed"], response.json()["rejected"]) == (1, 3)
 
 
-@pytest.mark.parametrize("decisions", [[], [{"action": "reject", "name": "a"}] * 101])
+@pytest.mark.parametrize("decisions", [[], [{"action": "reject", "name": "a"}] * 101, [7] * 101, 7, {"decisions": 7}])
 def test_a_call_has_one_to_a_hundred_decisions(shared_client: TestClient, decisions: list[Any]) -> None:
     assert shared_client.post(REVIEW, json=decisions).status_code == 422
 

@@ -29,26 +29,35 @@ def test_patch_switches_an_item_off_and_on(client: TestClient, system: System) -
     assert len(client.get("/api/v1/search/tools?query=water plants&threshold=0").json()) == 1
 
 
-@pytest.mark.parametrize("body", [{"is_active": None}, {"is_active": "no"}, {"description": "x"}, []])
+@pytest.mark.parametrize("body", [{"is_active": "no"}, {"description": "x"}, []])
 def test_patch_takes_nothing_else(shared_client: TestClient, body: Any) -> None:
     assert shared_client.patch("/api/v1/tools/1", json=body).status_code == 422
 
 
 def test_many_items_are_deleted_with_a_result_each(client: TestClient, system: System) -> None:
     first, second = system.put("cut", "join", server="film")
-    answer = client.post("/api/v1/tools/delete", json={"ids": [second, 999]}).json()
-    assert (answer["deleted"], answer["failed"], answer["more"]) == (1, 1, False)
+    answer = client.post("/api/v1/tools/delete", json={"ids": [second, 999, second]}).json()
+    assert (answer["deleted"], answer["failed"], answer["more"]) == (1, 2, False)
+    nothing = {"status": "failed", "server": None, "type": None, "name": None}
     assert answer["results"] == [
-        {"id": second, "status": "deleted", "server": "film", "type": "tool", "name": "join", "error": None},
         {
-            "id": 999,
-            "status": "failed",
-            "server": None,
-            "type": None,
-            "name": None,
-            "error": {"code": "item_not_found", "detail": "no item with id 999"},
+            "index": 0,
+            "id": second,
+            "status": "deleted",
+            "server": "film",
+            "type": "tool",
+            "name": "join",
+            "error": None,
+        },
+        {**nothing, "index": 1, "id": 999, "error": {"code": "item_not_found", "detail": "no item with id 999"}},
+        {
+            **nothing,
+            "index": 2,
+            "id": second,
+            "error": {"code": "invalid_request", "detail": "ids.2: the same id as ids.0 of this call"},
         },
     ]
+
     answer = client.post("/api/v1/tools/delete", json={"server": "film"}).json()
     assert [result["id"] for result in answer["results"]] == [first]
     assert client.get("/api/v1/tools").json() == []

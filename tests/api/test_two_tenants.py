@@ -35,10 +35,10 @@ def databases(postgres_server, migrated_template) -> Iterator[list[Database]]:  
 class TwoWorlds(RuleBasedStateMachine):
     """The world that acme writes into, and the one that it does not."""
 
-    def __init__(self, databases: list[Database], edges: EdgeIndexes) -> None:
+    def __init__(self, databases: list[Database], edges: EdgeIndexes, index: str) -> None:
         super().__init__()
         self._stack = ExitStack()
-        options = {**JWT, "jwt_keys": KEYS, "auto_approve_after": 2}
+        options = {**JWT, "jwt_keys": KEYS, "auto_approve_after": 2, "index": index}
         self._worlds = []
         for url, empty in databases:
             empty()
@@ -74,10 +74,11 @@ class TwoWorlds(RuleBasedStateMachine):
             self._stack.close()
 
 
+@pytest.mark.parametrize("index", ["embedded", "postgres"])
 def test_what_an_organisation_is_answered_is_the_same_without_another_one(
-    databases: list[Database], edge_indexes: EdgeIndexes
+    databases: list[Database], edge_indexes: EdgeIndexes, index: str
 ) -> None:
     run_state_machine_as_test(
-        lambda: TwoWorlds(databases, edge_indexes),
+        lambda: TwoWorlds(databases, edge_indexes, index),
         settings=settings(max_examples=settings.default.max_examples // 16, stateful_step_count=20),
     )

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.routes import fill
+from tests.api.routes import SCOPES, fill
 from tests.builders import System
+from tests.portable_lines import exported
 from tests.soak import SOAK
 
 ROUNDS = 1000 if SOAK else 25
@@ -89,14 +90,24 @@ def test_a_change_goes_through_without_a_version_or_with_the_right_one(
 
 
 @pytest.mark.parametrize("what", WHAT)
-@pytest.mark.parametrize("version", ["", '"', '""', ",", "W/", '"a" "b', "ä", "a" * 1000])
-def test_what_is_no_version_is_none_that_is_there(
-    client: TestClient, ids: dict[str, Any], what: str, version: str
-) -> None:
+@pytest.mark.parametrize("version", ['""', "ä", "a" * 1000, 'W/"a", "b" , c'])
+def test_a_version_that_never_was_is_412(client: TestClient, ids: dict[str, Any], what: str, version: str) -> None:
     path = path_of(what, ids)
     before, _ = read(client, path)
     response = client.put(path, json=before, headers=[(b"If-Match", version.encode("latin-1"))])
     assert response.status_code == 412
+
+
+@pytest.mark.parametrize("version", ["", " ", '"', ",", "W/", '"a" "b', '"a""b"', '"a" "b"', 'W/, "a"', '"a",'])
+def test_what_is_no_version_is_422_and_nothing_is_changed(
+    client: TestClient, ids: dict[str, Any], version: str
+) -> None:
+    before, _ = read(client, "/api/v1/skills/garden")
+    response = put(client, "/api/v1/skills/garden", before | {"name": "Another"}, version)
+    [found] = response.json()["detail"]
+    assert (response.status_code, found["loc"]) == (422, ["header", "If-Match"])
+    assert "is not an entity tag" in found["msg"]
+    assert read(client, "/api/v1/skills/garden")[0] == before
 
 
 def test_a_version_of_thousands_of_characters_is_422(client: TestClient, ids: dict[str, Any]) -> None:
@@ -104,10 +115,47 @@ def test_a_version_of_thousands_of_characters_is_422(client: TestClient, ids: di
     assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", "If-Match"])
 
 
-@pytest.mark.parametrize("kind", ["tools", "servers", "agents", "mail/projects", "mail/messages"])
-def test_in_bulk_a_version_is_refused_as_nobody_compares_it(client: TestClient, kind: str) -> None:
-    response = put(client, f"/api/v1/{kind}", [{"name": "n", "key": "n"}], '"63c9"')  # type: ignore[arg-type]
-    assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", "If-Match"])
+VERSIONED = {
+    *((verb, f"/api/v1/{what}/{{{PLACES[what]}_id}}") for what in WHAT for verb in ("PUT", "DELETE")),
+    *((("PATCH", f"/api/v1/{what}/{{{PLACES[what]}_id}}")) for what in ("skills", "tools")),
+    *(("POST", f"/api/v1/{w}s/{{{w}_id}}/{verb}") for w in ("server", "agent") for verb in ("enable", "disable")),
+    ("PUT", "/api/v1/tools/{item_id}/skills"),
+}
+
+
+@pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
+def test_conditions_are_refused_where_nobody_compares_them(
+    client: TestClient, ids: dict[str, Any], header: str
+) -> None:
+    takes = {("PUT", "/api/v1/skills/{skill_id}")} if header == "If-None-Match" else VERSIONED
+    routes = [route for route in SCOPES if route[0] != "GET" and route not in takes and route[1] != "/mcp"]
+    assert len(routes) > 20
+    before = exported(client)
+    for method, path in routes:
+        known = {f"{kind}_id": id_ for kind, id_ in ids.items()} | {"project_id": 1, "product_id": 1}
+        response = client.request(method, path.format(**known), json={}, headers={header: '"63c9"'})
+        assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["header", header]), (method, path)
+        assert "compares no versions" in response.json()["detail"][0]["msg"]
+    assert exported(client) == before
+
+
+def test_a_skill_is_only_created_where_that_is_asked_for(client: TestClient) -> None:
+    body = {"name": "Mail", "description": "Reading and writing mail."}
+    path, only_new = "/api/v1/skills/mail", {"If-None-Match": "*"}
+    created = client.put(path, json=body, headers=only_new)
+    assert created.status_code == 201
+    again = client.put(path, json=body | {"name": "Other"}, headers=only_new)
+    assert (again.status_code, again.json()["code"], again.json()["detail"]) == (
+        412,
+        "version_conflict",
+        "skill mail is there already",
+    )
+    assert again.json()["current"] == again.headers["etag"] == created.headers["etag"]
+    assert client.get(path).json() == created.json()
+    for headers in ({"If-None-Match": '"a"'}, only_new | {"If-Match": "*"}):
+        assert client.put(path, json=body, headers=headers).status_code == 422
+    client.delete(path)
+    assert client.put(path, json=body, headers=only_new).status_code == 201
 
 
 def test_a_skill_that_is_not_there_is_not_created_from_a_version(client: TestClient) -> None:

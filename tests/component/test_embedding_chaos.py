@@ -54,24 +54,26 @@ def check_end(chaos: EmbeddingChaos) -> None:
 @example(steps=[("write_tools", 0), ("other_process", 0), ("reindex", 0), ("search_tools", 0), ("other_process", 0),
                 ("search_tools", 0), ("write_tools", 3)])  # fmt: skip
 @given(steps=st.lists(st.tuples(STEPS, st.integers(0, 59)), min_size=5, max_size=25))
+@pytest.mark.parametrize("index", ["embedded", "postgres"])
 def test_no_answer_is_empty_or_without_meaning_and_silent_about_it(
-    reused: Reused, edge_indexes: EdgeIndexes, steps: list[Step]
+    reused: Reused, edge_indexes: EdgeIndexes, index: str, steps: list[Step]
 ) -> None:
     """Decisions 9 and 37."""
     url, empty = reused
     empty()
-    with embedding_chaos(url, edge_indexes) as chaos:
+    with embedding_chaos(url, edge_indexes, index) as chaos:
         for step, number in steps:
             getattr(chaos, step)(number)
         check_end(chaos)
 
 
-def test_the_chaos_gets_into_every_way_of_saying_so(reused: Reused, edge_indexes: EdgeIndexes) -> None:
+@pytest.mark.parametrize("index", ["embedded", "postgres"])
+def test_the_chaos_gets_into_every_way_of_saying_so(reused: Reused, edge_indexes: EdgeIndexes, index: str) -> None:
     """A harness in which nothing went wrong would prove nothing."""
     url, empty = reused
     empty()
     seen: set[str] = set()
-    with embedding_chaos(url, edge_indexes) as chaos:
+    with embedding_chaos(url, edge_indexes, index) as chaos:
         for step, number in [
             ("write_tools", 3), ("search_tools", 4), ("search_tools", 3), ("write_message", 3), ("search_mail", 4),
             ("search_mail", 1), ("write_server", 0), ("engine_breaks", 0), ("search_tools", 0), ("search_registry", 0),

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.console.planted import plant
-from tests.e2e.processes import Processes, Up
+from tests.console.planted import plant, put_catalogues
+from tests.e2e.processes import HASHING, Processes, Up
 from tests.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 WIDE = {"width": 1280, "height": 800}
+# Of the impacts that axe-core knows: minor, moderate, serious, critical.
+_GRAVE = {"serious", "critical"}
+# How long a page may take to show something: beside containers, on two processors, some take ten times what they need.
+_PATIENCE_MS = 90_000
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -98,10 +102,19 @@ def examples(processes: Processes, directory: Path) -> Up:
     return server
 
 
+@pytest.fixture(scope="session")
+def large(processes: Processes, directory: Path) -> Up:
+    """The examples, and the 1,265 tools of the public catalogues."""
+    server = processes.up(directory / "large", "--no-pump", **HASHING).ready()
+    if not put_catalogues(server):
+        pytest.skip("the public catalogues are not there: DATA names their folder")
+    return server
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport=WIDE)
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(_PATIENCE_MS)
     yield made
     made.close()
 
@@ -137,3 +150,14 @@ def axe() -> str:
 def lines_of(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a file of JSON Lines."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+def grave(console: Console, axe: str) -> list[str]:
+    """Return what axe-core finds that keeps people out."""
+    console.page.evaluate(axe)
+    found: dict[str, Any] = console.page.evaluate("() => axe.run({ resultTypes: ['violations'] })")
+    return [
+        f"{violation['id']}: {violation['nodes'][0]['html'][:200]}"
+        for violation in found["violations"]
+        if violation["impact"] in _GRAVE
+    ]

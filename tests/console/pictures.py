@@ -23,6 +23,8 @@ PAGES = {
     "catalogue": "catalogue?tool=16",
     "skills": "skills?skill=calendar_management",
     "suggestions": "suggestions",
+    "map": "map",
+    "doctor": "doctor",
     "health": "health",
 }
 SCHEMES = ("light", "dark")
@@ -65,6 +67,9 @@ def _take(browser: Any, server: Up, scheme: str, target: Path) -> None:
             page.get_by_role("button", name="Compare two settings").click()
             page.get_by_role("group", name="Settings B").get_by_label("Mode").select_option("lexical")
             page.get_by_text("only in B").first.wait_for()
+        if name == "doctor":
+            page.keyboard.press("r")
+            page.get_by_text("What would help").wait_for()
         _store(target / f"{name}-{scheme}.png", page.screenshot(), decoder)
         if scheme == "light" and name in {"search", "suggestions"}:
             page.set_viewport_size(NARROW)

@@ -225,9 +225,3 @@ def test_a_page_that_gets_no_answer_says_so_and_goes_on(opened: Callable[..., Co
     console.page.context.set_offline(False)
     console.page.get_by_role("button", name="Try again").click()
     console.page.locator(".problem").wait_for(state="detached")
-
-
-def test_health_checks_all_that_is_stored(console: Console) -> None:
-    console.open("health")
-    console.page.get_by_role("button", name="Check all that is stored").click()
-    console.page.get_by_text("All agrees").wait_for()

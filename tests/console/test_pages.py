@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.console.conftest import Console
-from tests.console.planted import SCRIPT, put_catalogues
-from tests.e2e.processes import HASHING, Processes, Up
+from tests.console.conftest import Console, grave
+from tests.console.planted import SCRIPT
+from tests.e2e.processes import Up, eventually
 
 pytestmark = pytest.mark.console
 
@@ -19,6 +18,8 @@ PAGES = {
     "catalogue": ("Catalogue", "click_element"),
     "skills": ("Skills", "Calendar Management"),
     "suggestions": ("Suggestions", "Bee keeping"),
+    "map": ("Map", "tools"),
+    "doctor": ("Doctor", "what makes tools hard to find"),
     "health": ("Health", "Everything is there"),
 }
 """Where each page is, its title, and what it shows of the examples."""
@@ -28,30 +29,10 @@ IN_CATALOGUES = {
     "Catalogue": "1,538 tools",
     "Skills": "Calendar Management",
     "Suggestions": "No suggestion waits",
+    "Map": "1,538 tools",
+    "Doctor": "what makes tools hard to find",
     "Health": "1,538",
 }
-# Of the impacts that axe-core knows: minor, moderate, serious, critical.
-_GRAVE = {"serious", "critical"}
-
-
-@pytest.fixture(scope="session")
-def large(processes: Processes, directory: Path) -> Up:
-    """The examples, and the 1,265 tools of the public catalogues."""
-    server = processes.up(directory / "large", "--no-pump", **HASHING).ready()
-    if not put_catalogues(server):
-        pytest.skip("the public catalogues are not there: DATA names their folder")
-    return server
-
-
-def grave(console: Console, axe: str) -> list[str]:
-    """Return what axe-core finds that keeps people out."""
-    console.page.evaluate(axe)
-    found: dict[str, Any] = console.page.evaluate("() => axe.run({ resultTypes: ['violations'] })")
-    return [
-        f"{violation['id']}: {violation['nodes'][0]['html'][:200]}"
-        for violation in found["violations"]
-        if violation["impact"] in _GRAVE
-    ]
 
 
 @pytest.mark.parametrize("place", PAGES)
@@ -122,12 +103,36 @@ def test_a_list_is_walked_by_keys(console: Console) -> None:
 def test_pages_are_reached_by_keys_alone(console: Console) -> None:
     console.open("search")
     console.page.keyboard.press("Escape")
-    for key, title in (("2", "Catalogue"), ("3", "Skills"), ("4", "Suggestions"), ("5", "Health"), ("1", "Search")):
-        console.page.keyboard.press(key)
+    others = ["Catalogue", "Skills", "Suggestions", "Map", "Doctor", "Health"]
+    for key, title in [*enumerate(others, start=2), (1, "Search")]:
+        console.page.keyboard.press(str(key))
         console.page.get_by_role("heading", level=1, name=title).wait_for()
         console.page.keyboard.press("Escape")
     console.page.keyboard.press("?")
     console.page.get_by_role("dialog", name="Keys").wait_for()
+
+
+def test_an_answer_to_the_page_that_is_left_does_not_change_the_address(console: Console) -> None:
+    held: dict[str, Any] = {}
+
+    def hold(pattern: str) -> None:
+        console.page.route(pattern, lambda route: held.update({pattern: route}))
+
+    def asked(pattern: str) -> Any:
+        # Routes are told of while something is asked of the page.
+        return eventually(lambda: console.page.title() and held.get(pattern), f"{pattern} is asked for")
+
+    hold("**/do/skills/skills")
+    hold("**/page_suggestions.js")
+    console.page.goto(f"{console.url}#/skills")
+    skills = asked("**/do/skills/skills")
+    console.page.keyboard.press("4")
+    suggestions = asked("**/page_suggestions.js")
+    skills.continue_()
+    console.row("Calendar Management").wait_for()
+    assert console.page.url.endswith("#/suggestions")
+    suggestions.continue_()
+    console.page.get_by_role("heading", level=1, name="Suggestions").wait_for()
 
 
 @pytest.mark.parametrize("place", ["search?q=hostile_tool", "catalogue", "suggestions"])

@@ -139,3 +139,16 @@ def test_a_skillroute_that_ends_is_an_error_and_its_return_goes_on(
             console.page.locator(".problem").wait_for(state="detached")
         finally:
             separate.close()
+
+
+def test_queues_are_shown_to_who_started_the_console_and_not_to_everybody_who_reaches_the_page(
+    opened: Callable[..., Console], locked: Up, separate: ConsoleProcess
+) -> None:
+    # GIVEN a Skillroute of several organisations, whose own pages anybody on this machine may open
+    public = httpx.post(f"{locked.url}/console/do/health/work", headers={KEY_HEADER: "page"})
+    assert (public.status_code, public.json()) == (200, None)
+
+    console = opened(locked, separate.url.partition("#")[0])
+    console.page.goto(separate.url)
+    console.open("health")
+    console.page.get_by_text("Waits in the database").wait_for()

@@ -36,6 +36,6 @@ def test_kinds_are_chosen_and_a_file_is_not_written_over(running: Up, tmp_path: 
 
 
 def test_what_is_to_be_exported_must_be_said(running: Up) -> None:
-    for args, reason in (((), "say what to export"), (("--kind", "tools"), "'tools' is none of skill, tool")):
+    for args, reason in (((), "say what to export"), (("--kind", "tools"), "'tools' is not one of skill, tool")):
         refused = cli(running.home.path, "export", *args)
         assert (refused.returncode, reason in refused.stderr, refused.stdout) == (2, True, "")

@@ -139,8 +139,8 @@ def test_a_dry_run_of_servers_and_agents_shows_their_tools_too(running: Up, tmp_
         "~ /tide  name, server_json",
         "+ tide/rise",
         "- tide/calm",
-        "servers: 0 created, 1 updated, 0 unchanged, 0 failed",
-        "1 created, 0 updated, 0 unchanged, 0 failed, 1 removed",
+        "servers: 0 created, 1 updated, 0 unchanged, 0 failed; "
+        "their tools: 1 created, 0 updated, 0 unchanged, 1 removed",
         "agents: 0 created, 0 updated, 1 unchanged, 0 failed",
     ]
 
@@ -168,9 +168,8 @@ def test_options_that_contradict_are_one_line(running: Up, tmp_path: Path) -> No
     file.write_text("[]", encoding="utf-8")
 
     for args, said in (
-        ((str(file), "--format", "xml"), "--format: 'xml' is none of backup, jsonl, "),
+        ((str(file), "--format", "xml"), "--format: 'xml' is not one of backup, jsonl, "),
         ((str(file), "--dry-run", "--watch"), "--dry-run shows one import, and --watch repeats it"),
-        (("--messages", str(file), "--dry-run"), "--dry-run is for tools, servers and agents: leave out --messages"),
         (("--mcp", "true"), "--mcp needs --server: "),
         ((str(tmp_path / "none"),), f"no such file: {tmp_path / 'none'}"),
         (("--servers", str(tmp_path)), f"no such file: {tmp_path}"),

@@ -21,7 +21,7 @@ _METADATA = {
     *("confidence", "confidence_first_five", "no_match", "schemas_omitted", "descriptions_cut"),
     *("stage1_skill_count", "stage2_candidate_count", "final_count"),
     *("query_embedding_time_ms", "skill_search_time_ms", "tool_search_time_ms", "rerank_time_ms"),
-    *("schema_load_time_ms", "index_sync_time_ms", "total_time_ms"),
+    *("schema_load_time_ms", "index_sync_time_ms", "total_time_ms", "index"),
 }
 
 

@@ -264,10 +264,13 @@ class EmbeddingChaos:
 
 
 @contextmanager
-def embedding_chaos(url: str, edges: EdgeIndexes) -> Iterator[EmbeddingChaos]:
+def embedding_chaos(url: str, edges: EdgeIndexes, index: str = "embedded") -> Iterator[EmbeddingChaos]:
     """Lend two processes over one database, whose models take everything but poison."""
     with ExitStack() as stack:
-        processes = [stack.enter_context(lent_system(url, edges, embedder=SubjectEmbedder(model))) for model in MODELS]
+        processes = [
+            stack.enter_context(lent_system(url, edges, embedder=SubjectEmbedder(model), index=index))
+            for model in MODELS
+        ]
         for each in processes:
             each.embedder.refuses = is_poison
         yield EmbeddingChaos(processes)

@@ -21,6 +21,8 @@ from tests.events import FILES, KEPT, ROOT, write
 
 BUILD = ROOT / ".aws-sam" / "build"
 LOGS = ROOT / ".aws-sam" / "logs"
+OF_THIS_PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+"""Stands in the names of its logs."""
 
 FUNCTIONS = ("search", "mcp", "catalog", "skills", "classify", "aggregate", "relay")
 
@@ -110,7 +112,7 @@ class Sam:
     def _log(self, what: str) -> Path:
         LOGS.mkdir(parents=True, exist_ok=True)
         self._runs += 1
-        self._last[what] = LOGS / f"{time.strftime('%H%M%S')}-{self._runs:03}-{what}.log"
+        self._last[what] = LOGS / f"{time.strftime('%H%M%S')}-{OF_THIS_PROCESS}-{self._runs:03}-{what}.log"
         return self._last[what]
 
 

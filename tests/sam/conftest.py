@@ -16,9 +16,9 @@ from skillroute_local.errors import LocalError
 from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 
-from tests.conftest import fresh_database
+from tests.conftest import reusable_database
 from tests.events import delete_queues
-from tests.sam.cli import BUILD, LOGS, Sam
+from tests.sam.cli import BUILD, LOGS, OF_THIS_PROCESS, Sam
 from tests.sam.world import World
 
 _HERE = Path(__file__).parent
@@ -40,7 +40,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
     if report.failed and _HERE in item.path.parents and LOGS.exists():
-        for log in sorted(LOGS.glob("*.log"), key=lambda file: file.stat().st_mtime)[-2:]:
+        for log in sorted(LOGS.glob(f"*-{OF_THIS_PROCESS}-*.log"), key=lambda file: file.stat().st_mtime)[-2:]:
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
             report.sections.append((f"end of {log}", "\n".join(lines[-_SHOWN_LINES:])))
 
@@ -58,7 +58,9 @@ def docker() -> None:
 
 @pytest.fixture
 def say(request: pytest.FixtureRequest) -> Say:
-    """Write a line of progress, whatever is captured."""
+    """Write a line of progress, whatever is captured; where tests run side by side it is shown with a failure."""
+    if hasattr(request.config, "workerinput"):
+        return print
     capture = request.config.pluginmanager.getplugin("capturemanager")
     reporter = request.config.pluginmanager.getplugin("terminalreporter")
 
@@ -86,12 +88,12 @@ def make_world(
 
     @contextmanager
     def make(*parameters: str, **variables: str) -> Iterator[World]:
-        with fresh_database(postgres_server, migrated_template) as url:
+        with reusable_database(postgres_server, migrated_template) as (url, empty):
             urls = ensure_queues(_sqs)
             settings = {"SKILLROUTE_DATABASE_URL": url} | queue_environment(_sqs, urls) | UNSET | variables
             with reachable_by_containers(settings) as (there, _):
                 try:
-                    yield World(Sam(tmp_path_factory.mktemp("sam"), there, *parameters), url, _sqs, urls)
+                    yield World(Sam(tmp_path_factory.mktemp("sam"), there, *parameters), url, _sqs, urls, empty)
                 finally:
                     delete_queues(_sqs)
 

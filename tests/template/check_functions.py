@@ -98,13 +98,15 @@ def check_network(stack: Stack) -> None:
 def check_layers(stack: Stack) -> None:
     layers = stack.of_type("AWS::Lambda::LayerVersion")
     with_server = bool(stack.parameters["QdrantUrl"])
+    in_postgres = not with_server and stack.parameters["Index"] != "embedded"
     for name, function in functions(stack).items():
-        # Whoever commits writes to an index server, with words that Qdrant Edge encodes, under the model's name.
+        # Whoever commits writes to an index server, with words that Qdrant Edge encodes, under the model's name; for
+        # searches in PostgreSQL whoever writes texts cuts their words.
         has = {
             "CommonLayer": True,
             "DependenciesLayer": True,
             "InferenceLayer": with_server or name != "Aggregate",
-            "IndexLayer": with_server or name in READERS,
+            "IndexLayer": with_server or name in READERS or (in_postgres and name in {"Catalog", "Skills", "Relay"}),
             "QdrantLayer": with_server,
         }
         expected = [layer for layer, wanted in has.items() if wanted]
@@ -113,6 +115,14 @@ def check_layers(stack: Stack) -> None:
         assert layer["CompatibleRuntimes"] == ["python3.13"], name
         assert layer["CompatibleArchitectures"] == [stack.parameters["Architecture"]], name
         assert stack.resources[name]["DeletionPolicy"] == "Delete", name
+
+
+def check_index(stack: Stack) -> None:
+    expected = "server" if stack.parameters["QdrantUrl"] else stack.parameters["Index"]
+    for name, function in functions(stack).items():
+        variables = function["Environment"]["Variables"]
+        assert variables["SKILLROUTE_INDEX"] == expected, name
+        assert variables["SKILLROUTE_INDEX_REPLICA_UP_TO"] == stack.parameters["IndexReplicaUpTo"], name
 
 
 def check_logs(stack: Stack) -> None:

@@ -90,5 +90,7 @@ OF_OPERATION: list[tuple[str, str, Change]] = [
         LEAST,
         put("Parameters/QdrantUrl/AllowedPattern", "^$|^https?://[a-z.]+(:[0-9]+)?$"),
     ),
+    ("check_index", AURORA, put("Globals/Function/Environment/Variables/SKILLROUTE_INDEX", {"Ref": "Index"})),
+    ("check_layers", LEAST, put("Conditions/SharesIndex", {"Condition": "UsesQdrantServer"})),
     ("check_rules", LEAST, put("Rules/UsesNoQdrantServer/Assertions/0/Assert", {"Fn::Equals": ["a", "b"]})),
 ]

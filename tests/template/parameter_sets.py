@@ -28,6 +28,7 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtAgentClaim": "mail_agent",
         "CorsAllowOrigins": "https://console.example.com,http://localhost:5173",
         "SearchEngine": "shadow",
+        "Index": "embedded",
         "NoMatchBelow": "0.1",
         "RerankProvider": "bedrock",
         "RerankModel": "cohere.rerank-v3-5:0",
@@ -101,6 +102,8 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
     "Aurora with tokens of IAM": {
         "CreateDatabase": "aurora",
         "DatabaseLogins": "iam",
+        "Index": "postgres",
+        "IndexReplicaUpTo": "0",
         "DatabaseSslMode": "require",
         "VpcId": "vpc-0123456789abcdef0",
         "SubnetIds": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
@@ -155,6 +158,7 @@ IMPOSSIBLE: list[tuple[str, dict[str, str]]] = [
     ("RerankRegion needs RerankProvider", {"RerankRegion": "us-west-2"}),
     ("QdrantApiKeySecretArn needs QdrantUrl", {"QdrantApiKeySecretArn": "arn:aws:secretsmanager:..."}),
     ("QdrantPrefix needs QdrantUrl", {"QdrantPrefix": "one-"}),
+    ("QdrantUrl needs Index auto", {"QdrantUrl": "https://qdrant.example.com", "Index": "postgres"}),
     ("AlarmEmail needs Monitoring true", {"AlarmEmail": "operator@example.com", "Monitoring": "false"}),
 ]
 """What a rule says, and what to add to the least parameters for it to be said."""

@@ -101,8 +101,10 @@ def test_the_picture_has_a_mark_for_each_method_and_set_and_for_their_mean() -> 
 def test_a_report_that_keeps_replaces_its_own_sections_alone(tmp_path: Path) -> None:
     row = {"set": "one", "tools": 9, "queries": 2, "method": "hybrid", "recall@1": 0.25, "recall@5": 0.75}
     row |= {"ndcg@5": 0.5, "comp@5": 0.5, "ms": 4.0, "cpu_ms": 3.0, "times": 1.0}
+    row |= {"several": 1, "comp@5, several": 0.125}
     others = ("BM25", "MiniLM", "RRF", "FastMCP", "langgraph-bigtool", "hybrid (tuned)")
     rows = [row, *({**row, "method": name} for name in others)]
+    rows += [{**found, "set": "two", "several": 0, "comp@5, several": None} for found in rows]
     difference = {"set": "one", "peer": "BM25", "mean": 0.1, "low": 0.05, "high": 0.15}
     machine = {"cpu": "A processor", "cores": 2, "memory_gib": 23.5, "system": "Linux", "python": "3.11.7"}
     measured = {
@@ -125,5 +127,9 @@ def test_a_report_that_keeps_replaces_its_own_sections_alone(tmp_path: Path) -> 
     assert text.count("## Compared with others\n") == 1
     assert 'Options: `{"seed": 7}`' in text
     assert "| mean |  |  | 0.75 |" in text
+    several = text.partition("### COMP@5 of the requests with several needs\n")[2].partition("### ")[0]
+    assert "| one | 9 | 1 | 0.125 |" in several
+    assert "| two |" not in several
+    assert "| mean |  |  | 0.125 |" in several
     assert "| one | +0.100 (+0.050 to +0.150) |" in text
     assert "Recall@5 beside others, mean of the judged sets | BM25 0.75, " in text

@@ -9,7 +9,7 @@ import pytest
 from skillroute.core.embedding import packaged
 from skillroute.core.embedding.packaged import DEFAULT_MODEL, models_dir, packaged_models
 from skillroute.core.errors import ConfigurationError
-from skillroute.core.settings import CatalogSettings, SearchSettings
+from skillroute.core.settings import CatalogSettings, IndexSettings, SearchSettings
 
 URL = "postgresql://u:secret@127.0.0.1/db"
 Loads = type[CatalogSettings]
@@ -119,6 +119,46 @@ def test_a_variable_that_is_set_to_nothing_is_not_set(environment: pytest.Monkey
             environment.setenv(f"SKILLROUTE_{name.upper()}", "")
     assert SearchSettings.load() == defaults
     assert defaults.qdrant_url is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({}, "embedded"),
+        ({"AWS_LAMBDA_FUNCTION_NAME": "search"}, "auto"),
+        ({"SKILLROUTE_QDRANT_URL": "http://q"}, "server"),
+        ({"SKILLROUTE_QDRANT_URL": "http://q", "SKILLROUTE_INDEX": "auto"}, "server"),
+        ({"SKILLROUTE_INDEX": "postgres"}, "postgres"),
+        ({"SKILLROUTE_INDEX": "embedded", "AWS_LAMBDA_FUNCTION_NAME": "search"}, "embedded"),
+    ],
+)
+def test_the_index_is_what_is_said_or_what_suits_the_place(
+    environment: pytest.MonkeyPatch, given: dict[str, str], kind: str
+) -> None:
+    for name, value in given.items():
+        environment.setenv(name, value)
+    settings = IndexSettings.load()
+    assert settings.index_kind == kind
+    assert settings.writers_fill_index == (kind != "embedded")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"SKILLROUTE_INDEX": "server"}, "SKILLROUTE_INDEX=server needs SKILLROUTE_QDRANT_URL"),
+        ({"SKILLROUTE_INDEX": "postgres", "SKILLROUTE_QDRANT_URL": "http://q"}, "contradict each other"),
+        ({"SKILLROUTE_INDEX": "embedded", "SKILLROUTE_QDRANT_URL": "http://q"}, "contradict each other"),
+        ({"SKILLROUTE_INDEX": "elsewhere"}, "SKILLROUTE_INDEX: "),
+        ({"SKILLROUTE_INDEX_REPLICA_UP_TO": "-1"}, "SKILLROUTE_INDEX_REPLICA_UP_TO: "),
+    ],
+)
+def test_an_index_that_cannot_be_is_refused_by_name(
+    environment: pytest.MonkeyPatch, given: dict[str, str], named: str
+) -> None:
+    for name, value in given.items():
+        environment.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=named):
+        IndexSettings.load()
 
 
 def test_onnx_runs_a_packaged_model_by_its_name(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -120,3 +120,8 @@ def conditional(version: str | None) -> dict[str, Any]:
     if version is None:
         return {"repeat": Repeat.ALWAYS}
     return {"headers": {"If-Match": version}, "repeat": Repeat.IF_REFUSED}
+
+
+def only_if_new() -> dict[str, Any]:
+    """Return the parts of a call that only creates: sent twice, the second would be refused."""
+    return {"headers": {"If-None-Match": "*"}, "repeat": Repeat.IF_REFUSED}

@@ -28,6 +28,19 @@ _JSON_OBJECT: Json = {"type": "object", "description": "A JSON object of any fie
 _BESIDE = ("description", "default")
 """What may stand beside a reference."""
 
+_OF_PROJECT, _OF_PRODUCT = "CallSearchMessagesResponse", "CallSearchMessagesProductResponse"
+_CALLED = {
+    **{f"{tool}Assistance": "QueryAssistance" for tool in (_OF_PROJECT, _OF_PRODUCT)},
+    **{f"{tool}Diagnostics": "SearchDiagnostics" for tool in (_OF_PROJECT, _OF_PRODUCT)},
+    "QueryAssistanceAppliedFilterHintsItem": "FilterHint",
+    "QueryAssistanceDidYouMeanItem": "FilterCorrection",
+    f"{_OF_PROJECT}Guidance": "SearchGuidance",
+    "SearchGuidanceSuggestionsItem": "GuidanceSuggestion",
+    f"{_OF_PROJECT}ResultItem": "ProjectMessageResult",
+    f"{_OF_PRODUCT}ResultItem": "ProductMessageResult",
+}
+"""Names of what no model stands behind, by those that their places make: the two tools of message search share some."""
+
 
 def name_schemas(document: Json) -> None:
     """Turn every object that is described where it is used into a component, named by its title or its place."""
@@ -47,6 +60,7 @@ def _named(schema: Json, name: str, schemas: Json) -> Json:
     if schema.get("additionalProperties") is True and "properties" not in schema:
         schemas.setdefault("JsonObject", _JSON_OBJECT)
         return {"$ref": f"{SCHEMAS}JsonObject", **{key: schema[key] for key in _BESIDE if key in schema}}
+    name = _CALLED.get(name, name)
     is_object = schema.get("type") == "object" and "properties" in schema
     _name_within(schema, name, schemas)
     if not is_object:

@@ -27,7 +27,7 @@ class CommandLine(TyperGroup):
         """Run a command and exit."""
         given = kwargs.get("args", args[0] if args else None)
         as_json = asks_for_json(sys.argv[1:] if given is None else list(given))
-        kwargs["standalone_mode"] = False
+        kwargs |= {"standalone_mode": False, "obj": as_json}
         try:
             status = super().main(*args, **kwargs)
         except SkillrouteError as error:

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillroute_local.commands.shared import SignRegion, Token, Url, out, token_for, url_of
+from skillroute_local.commands.shared import (
+    SignRegion,
+    Token,
+    Url,
+    names_a_database,
+    out,
+    parts_of,
+    running_at,
+    token_for,
+    url_of,
+    use_queues_of,
+)
 from skillroute_local.home import Home
+
+if TYPE_CHECKING:
+    from skillroute.wiring import Parts
+
+    from skillroute_local.console.lent_parts import LendParts
 
 
 def console(
@@ -31,6 +49,10 @@ def console(
 
     It asks the API with the token, or signed with the AWS credentials, that the other commands use. The address has a
     key in it: who does not know it gets nothing of what these rights give.
+
+    Queues, and work that was given up, are shown for the Skillroute that runs here. Those of one elsewhere are shown
+    where SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN names its database, and
+    SKILLROUTE_CLASSIFY_QUEUE_URL and the other three its queues.
     """
     from skillroute_local.console.serving import Target, new_key, serve, whole_app  # noqa: PLC0415 (0.3 s)
     from skillroute_local.loopback import listen  # noqa: PLC0415
@@ -38,7 +60,8 @@ def console(
     called = url_of(url)
     key = new_key()
     requests = queries or Home.from_environment().path / "requests.jsonl"
-    app = whole_app(Target(called, token_for(called, token), sign_region), requests=requests.resolve(), key=key)
+    target = Target(called, token_for(called, token), sign_region)
+    app = whole_app(target, requests=requests.resolve(), key=key, lend=_lend(called))
     with listen(port) as sock:
         address = f"http://localhost:{sock.getsockname()[1]}/console/#key={key}"
 
@@ -52,3 +75,18 @@ def console(
             serve(app, sock, on_ready=announce)
         except KeyboardInterrupt:
             return  # it is how one stops it, and no failure
+
+
+def _lend(called: str) -> LendParts | None:
+    """Return what lends the database and the queues of the Skillroute at a URL; None where they are out of reach."""
+    run = running_at(called)
+    if run is None:
+        return (lambda: parts_of(None)) if names_a_database() else None
+
+    @contextmanager
+    def lend() -> Iterator[Parts]:
+        use_queues_of(run)
+        with parts_of(run) as parts:
+            yield parts
+
+    return lend

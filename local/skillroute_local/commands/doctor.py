@@ -27,7 +27,7 @@ from skillroute_local.errors import Misused
 if TYPE_CHECKING:
     from skillroute_local.client import Client
     from skillroute_local.doctor import Catalogue, Code, Finding
-    from skillroute_local.doctor_reading import Searched
+    from skillroute_local.doctor.examination import Searched
 
 _SHOWN = 20
 _ANY = "any"
@@ -43,9 +43,9 @@ def doctor(
     server: Annotated[
         str | None, typer.Option(help="Only findings about tools of this server, and searches for them alone.")
     ] = None,
-    search: Annotated[
-        bool, typer.Option("--search/--no-search", help="Search for each tool by its own description.")
-    ] = True,
+    no_search: Annotated[
+        bool, typer.Option("--no-search", help="Do not search for each tool by its own description.")
+    ] = False,
     worst: Annotated[int, typer.Option(help="How many findings to show, those that hurt most first.", min=0)] = _SHOWN,
     url: Url = None,
     token: Token = None,
@@ -62,7 +62,7 @@ def doctor(
 
     wanted = _codes(fail_on or ())
     with client_for(url, token, sign_region, patient=True) as client:
-        catalogue, searched = _examined(client, server, search=search)
+        catalogue, searched = _examined(client, server, search=not no_search)
     findings = [found for found in diagnose(catalogue) if _is_about(found, server)]
     if as_json:
         print_json(report_of(catalogue, findings, searched.not_asked))
@@ -87,7 +87,8 @@ def _codes(names: Sequence[str]) -> set[str]:
 
 
 def _examined(client: Client, server: str | None, *, search: bool) -> tuple[Catalogue, Searched]:
-    from skillroute_local.doctor_reading import Searched, read_catalogue, search_for  # noqa: PLC0415
+    from skillroute_local.doctor.examination import Searched  # noqa: PLC0415
+    from skillroute_local.doctor_reading import read_catalogue, search_for  # noqa: PLC0415
 
     with err.status("reading the catalogue"):
         catalogue = read_catalogue(client)

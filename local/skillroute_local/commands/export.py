@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
+from skillroute_client.lines import KINDS
 
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.shared import SignRegion, Token, Url, client_for, err, progress_bar
 from skillroute_local.errors import Misused
-from skillroute_local.line_keys import KINDS
 
 EXAMPLES = """\b
 Examples:
@@ -45,7 +45,7 @@ def export(
     if all_ == bool(kinds):
         raise Misused("say what to export: --all, or a kind with --kind")
     if unknown := [name for name in kinds if name not in KINDS]:
-        raise Misused(f"--kind: {unknown[0]!r} is none of {', '.join(KINDS)}")
+        raise Misused(f"--kind: {unknown[0]!r} is not one of {', '.join(KINDS)}")
     from skillroute_local.documents import require_new  # noqa: PLC0415 (other commands need none of it)
     from skillroute_local.exporting import MOST_ROUNDS  # noqa: PLC0415
     from skillroute_local.exporting import export as write  # noqa: PLC0415

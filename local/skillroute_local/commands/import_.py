@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 Named = dict["Written", Sequence[Path]]
 """The files of each kind of things."""
 
-_MAIL = {"projects", "products", "mail_agents", "messages"}
-
 
 def import_(
     context: typer.Context,
@@ -66,7 +64,7 @@ def import_(
         "messages": messages or (),
     }
     _require_files(named, mcp)
-    _require_one_way(named, dry_run=dry_run, watch=watch, as_json=as_json)
+    _require_one_way(dry_run=dry_run, watch=watch, as_json=as_json)
     with client_for(url, token, sign_region, patient=True) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
@@ -93,10 +91,8 @@ def _sources(context: typer.Context, files: Sequence[Path], *, watch: bool) -> S
     return context.with_resource(with_standard_input(files))
 
 
-def _require_one_way(named: Named, *, dry_run: bool, watch: bool, as_json: bool) -> None:
+def _require_one_way(*, dry_run: bool, watch: bool, as_json: bool) -> None:
     """Raise `Misused` where options contradict each other."""
-    if dry_run and (mail := [name for name in named if name in _MAIL and named[name]]):
-        raise Misused(f"--dry-run is for tools, servers and agents: leave out --{mail[0].replace('_', '-')}")
     if dry_run and watch:
         raise Misused("--dry-run shows one import, and --watch repeats it: leave one of them out")
     if watch and as_json:

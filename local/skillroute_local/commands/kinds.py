@@ -111,7 +111,7 @@ def kind_of(name: str) -> Kind:
     """Return the kind of a name, of one or of several. Raises a usage error where there is none."""
     kind = _BY_NAME.get(name)
     if kind is None:
-        raise typer.BadParameter(f"{name!r} is no kind of things; there are {KIND_NAMES}")
+        raise typer.BadParameter(f"{name!r} is not a kind; there are {KIND_NAMES}")
     return kind
 
 

@@ -38,8 +38,9 @@ def migrate(
         os.environ |= dict.fromkeys(_LOGINS, "")
     settings = MigrationSettings.load()
     address = make_owner_address(settings)()  # a secret is read here, with the whole of its wait
-    applied = apply(address, logins=read_logins(settings, address.database))
+    missing: list[str] = []
+    applied = apply(address, logins=read_logins(settings, address.database), missing=missing.append)
     if as_json:
-        print_json({"applied": list(applied)})
+        print_json({"applied": list(applied), "missing": missing})
     else:
-        print_line("\n".join(f"applied {name}" for name in applied) or "up to date")
+        print_line("\n".join([*(f"applied {name}" for name in applied), *missing]) or "up to date")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MOST = 3
 _COLUMNS = (Column("cosine"), Column("server"), Column("name"), Column("description", sentences=True))
+_SELECTION = ("item_type", "server")
+"""What limits a search, whatever its thresholds."""
 
 
 def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, Any]) -> None:
@@ -25,9 +27,14 @@ def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, A
     request, answer : dict
         What was asked of `POST /api/v1/search`, and what came.
     """
+    servers = request.get("server") or []
+    known = [server for server in servers if server not in answer.get("unknown_servers", ())]
+    if "tool_search_failed" in answer["metadata"]["degraded"] or (servers and not known):
+        return  # it is said already
     mode = answer["metadata"]["search_mode"]
-    if mode == "lexical":
-        print_line("no tool has a word of this: --mode semantic finds what means the same")
+    if mode.startswith("lexical"):
+        by_meaning = ": --mode semantic finds what means the same" if mode == "lexical" else ""
+        print_line(f"no tool has a word of this{by_meaning}")
         return
     try:
         nearest = client.search(_without_thresholds(request))["tools"]
@@ -35,13 +42,10 @@ def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, A
         note(f"the nearest cannot be shown: {error}")
         return
     if not nearest:
-        print_line(f"there is no {request.get('item_type', 'tool')} to find: `skillroute import` brings some in")
+        hint = f" of {', '.join(known)} to find" if known else " to find: `skillroute import` brings some in"
+        print_line(f"there is no {request.get('item_type', 'tool')}{hint}")
         return
-    from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD  # noqa: PLC0415 (most searches find something)
-
-    default = DEFAULT_TOOL_THRESHOLD if mode == "semantic" else 0.0
-    threshold = request.get("tool_threshold", default)
-    print_line(f"{_left_out(request, answer, threshold, nearest[0].get('similarity'))} These are the nearest:")
+    print_line(f"{_left_out(request, answer, nearest[0].get('similarity'))}These are the nearest:")
     rows = [
         (_number(tool.get("similarity")), tool["server"] or "", tool["name"], first_line(tool["description"]))
         for tool in nearest
@@ -49,23 +53,37 @@ def explain_nothing(client: Client, request: dict[str, Any], answer: dict[str, A
     show_table(_COLUMNS, rows)
 
 
-def _left_out(request: dict[str, Any], answer: dict[str, Any], threshold: float, best: float | None) -> str:
-    """Return which threshold left what out, as sentences."""
+def _left_out(request: dict[str, Any], answer: dict[str, Any], best: float | None) -> str:
+    """Return which threshold left what out, as sentences; nothing where there was none."""
+    skill_threshold, tool_threshold = _thresholds(request, answer["metadata"]["search_mode"])
+    sentences = []
+    if skill_threshold and answer["metadata"]["fallback_reason"] == "no_skill_matched":
+        sentences.append(f"No skill reached the skill threshold of {skill_threshold:g}, so all tools were searched.")
     skills = ", ".join(skill["id"] for skill in answer["matched_skills"])
-    if skills and best is not None and best >= threshold:
-        return f"No tool of the matched skills ({skills}) reached the tool threshold of {threshold:g}; others do."
-    tools = f"No tool reached the tool threshold of {threshold:g}: --tool-threshold lowers it."
-    if answer["metadata"]["fallback_reason"] != "no_skill_matched":
-        return tools
-    from skillroute.search.model import DEFAULT_SKILL_THRESHOLD  # noqa: PLC0415 (most searches find something)
+    if tool_threshold and skills and best is not None and best >= tool_threshold:
+        sentences.append(
+            f"No tool of the matched skills ({skills}) reached the tool threshold of {tool_threshold:g}; others do."
+        )
+    elif tool_threshold:
+        sentences.append(f"No tool reached the tool threshold of {tool_threshold:g}: --tool-threshold lowers it.")
+    return "".join(f"{sentence} " for sentence in sentences)
 
-    least = request.get("skill_threshold", DEFAULT_SKILL_THRESHOLD)
-    return f"No skill reached the skill threshold of {least:g}, so all tools were searched. {tools}"
+
+def _thresholds(request: dict[str, Any], mode: str) -> tuple[float | None, float | None]:
+    """Return the thresholds of skills and tools that applied: in the hybrid modes only those that were given."""
+    from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD  # noqa: PLC0415 (most searches find something)
+    from skillroute.search.model import DEFAULT_SKILL_THRESHOLD  # noqa: PLC0415
+
+    is_semantic = mode == "semantic"
+    return (
+        request.get("skill_threshold", DEFAULT_SKILL_THRESHOLD if is_semantic else None),
+        request.get("tool_threshold", DEFAULT_TOOL_THRESHOLD if is_semantic else None),
+    )
 
 
 def _without_thresholds(request: dict[str, Any]) -> dict[str, Any]:
-    # All tools, ranked by the cosine that thresholds are of.
-    kept = {name: value for name, value in request.items() if name == "item_type"}
+    # All that was to be searched, ranked by the cosine that thresholds are of.
+    kept = {name: value for name, value in request.items() if name in _SELECTION}
     everything = {"strategy": "direct", "mode": "semantic", "tool_threshold": 0.0, "include_schemas": False}
     return {"query": request["query"], "limit": _MOST} | kept | everything
 

@@ -9,12 +9,21 @@ from skillroute_local.commands.shared import AsJson, listed, parts_here, print_j
 
 
 def reindex(as_json: AsJson = False) -> None:
-    """Embed what is not of the configured model, and make every index rebuild. An interrupted run can be repeated."""
+    """Embed what is not of the configured model, and make every index rebuild. An interrupted run can be repeated.
+
+    Where PostgreSQL is searched, what it lacks is filled first.
+    """
+    from skillroute.wiring.filling import fill, left_to_fill  # noqa: PLC0415
+
     with parts_here(queues=False) as parts:
-        remaining = parts.reindex.remaining()
+        remaining, left = parts.reindex.remaining(), left_to_fill(parts)
         with progress_bar("{task.completed}/{task.total}") as progress:
+            if left:
+                filling = progress.add_task("filling", total=left)
+                fill(parts, lambda documents: progress.advance(filling, documents))
             task = progress.add_task("embedding", total=remaining)
             report = parts.reindex(lambda rows: progress.advance(task, rows))
+            fill(parts)  # what it searches by, of vectors that are there only now
     if as_json:
         print_json({"embedded": {counted.field: report.embedded[name] for name, counted in COUNTED_AS.items()}})
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from skillroute_local.commands.nearest import explain_nothing
-from skillroute_local.commands.output import without_schemas
+from skillroute_local.commands.output import NoSchemas, without_schemas
 from skillroute_local.commands.search_options import (
     MESSAGES,
     OF_EACH_TYPE,
@@ -48,7 +48,8 @@ def search(
     tool_threshold: ToolThresholdOption = None,
     registry: RegistryOption = False,
     mail: MailOption = False,
-    schemas: SchemasOption = None,
+    schemas: SchemasOption = False,
+    no_schemas: NoSchemas = False,
     explain: ExplainOption = False,
     collapse: CollapseOption = False,
     url: Url = None,
@@ -62,7 +63,9 @@ def search(
         "--tool-threshold": tool_threshold, "--collapse-duplicates": collapse, "--server": server,
     }  # fmt: skip
     _require_one_search(of_tools, {"--mode": mode, "--explain": explain}, registry=registry, mail=mail)
-    with_schemas = as_json if schemas is None else schemas
+    if schemas and no_schemas:
+        raise Misused("--schemas and --no-schemas contradict each other: give one of them")
+    with_schemas = schemas or (as_json and not no_schemas)
     if registry:
         chosen = _of_registry(query, limit, schemas=with_schemas)
     elif mail:

@@ -39,25 +39,51 @@ class ItemType(StrEnum):
 
 
 StrategyOption = Annotated[
-    Strategy | None, typer.Option("--strategy", help="Skills first, all tools, or both merged; default: hierarchical.")
+    Strategy | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="hierarchical: skills first, then their tools; direct: all tools; hybrid: both, merged. "
+        "Default: hierarchical.",
+    ),
 ]
 ModeOption = Annotated[
     Mode | None,
-    typer.Option("--mode", help="By meaning, by words, by both, or both reranked; default: the deployment's."),
+    typer.Option(
+        "--mode",
+        metavar="NAME",
+        help="semantic: by meaning; lexical: by words; hybrid: by both; hybrid_rerank: both, reranked. Default: the "
+        "deployment's.",
+    ),
 ]
-ItemTypeOption = Annotated[ItemType | None, typer.Option("--type", help="Only these; default: all.")]
+ItemTypeOption = Annotated[
+    ItemType | None, typer.Option("--type", metavar="TYPE", help="tool, prompt or resource; default: all.")
+]
 SkillThresholdOption = Annotated[
     float | None,
-    typer.Option("--skill-threshold", help="Least cosine of a skill; default: 0.4, none in mode hybrid.", min=0, max=1),
+    typer.Option(
+        "--skill-threshold",
+        metavar="N",
+        help="Least cosine of a skill; default: 0.4, none in mode hybrid.",
+        min=0,
+        max=1,
+    ),
 ]
 ToolThresholdOption = Annotated[
     float | None,
-    typer.Option("--tool-threshold", help="Least cosine of a tool; default: 0.3, none in mode hybrid.", min=0, max=1),
+    typer.Option(
+        "--tool-threshold",
+        metavar="N",
+        help="Least cosine of a tool; default: 0.3, none in mode hybrid.",
+        min=0,
+        max=1,
+    ),
 ]
 LimitOption = Annotated[
     int | None,
     typer.Option(
         "--limit",
+        metavar="N",
         help=f"How many at most; default: {TOOLS}, with --registry {OF_EACH_TYPE} of each type, with --mail "
         f"{MESSAGES}.",
         min=1,
@@ -65,19 +91,15 @@ LimitOption = Annotated[
     ),
 ]
 ServerOption = Annotated[
-    list[str] | None, typer.Option("--server", help="Only of this MCP server; may be given several times.")
+    list[str] | None,
+    typer.Option("--server", metavar="NAME", help="Only of this MCP server; may be given several times."),
 ]
 RegistryOption = Annotated[
     bool,
     typer.Option("--registry", help="Find MCP servers, their tools and A2A agents; `#tag` in the query filters."),
 ]
 MailOption = Annotated[bool, typer.Option("--mail", help="Find messages of agent mail; takes --mode too.")]
-SchemasOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--schemas/--no-schemas", help="Show input schemas, or not; default: with --json alone.", show_default=False
-    ),
-]
+SchemasOption = Annotated[bool, typer.Option("--schemas", help="Show input schemas; with --json they are there.")]
 ExplainOption = Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")]
 CollapseOption = Annotated[
     bool, typer.Option("--collapse-duplicates", help="Of one tool from several servers show the best.")

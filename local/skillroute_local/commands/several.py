@@ -66,7 +66,7 @@ def show_results(results: Results, describe: Callable[[dict[str, Any]], str], *,
 def require_answer(*, yes: bool, as_json: bool) -> None:
     """Raise `Misused` where a question would have no answer: there is none yet, and nobody can be asked."""
     if not yes and (as_json or not can_be_asked()):
-        raise Misused("nobody can be asked here: give --yes")
+        raise Misused("no terminal to confirm in; pass --yes")
 
 
 def require_agreement(question: str, *, yes: bool, as_json: bool) -> None:

@@ -189,13 +189,20 @@ def parts_here(*, queues: bool = True, **settings: Any) -> Iterator[Parts]:
     Unreachable
         There is neither.
     """
+    run = run_here()
+    if run is not None and queues:
+        use_queues_of(run)
+    with parts_of(run, **settings) as parts:
+        yield parts
+
+
+@contextmanager
+def parts_of(run: Run | None, **settings: Any) -> Iterator[Parts]:
+    """Lend the parts of a Skillroute that runs here; of None those that the environment names."""
     from skillroute.wiring import Parts  # noqa: PLC0415 (most commands call the API and need none of it)
 
     from skillroute_local.up import local_settings  # noqa: PLC0415
 
-    run = run_here()
-    if run is not None and queues:
-        use_queues_of(run)
     parts = Parts(local_settings(run.database_url if run else None).model_copy(update=settings))
     try:
         yield parts

@@ -73,7 +73,7 @@ def propose(
     now, and with --apply they are classified again.
     """
     if apply and as_json and not yes:
-        raise Misused("--json cannot ask: give --yes with --apply")
+        raise Misused("--json cannot ask for confirmation; pass --yes with --apply")
     if queries is not None and not apply:
         raise Misused("--queries measures what --apply does: give --apply too, or measure with `skillroute eval`")
     rows = read_queries(queries) if queries is not None else None
@@ -119,7 +119,7 @@ def _apply(parts: Parts, proposal: Proposal, org: str | None) -> Applied:
 def _agreed(proposal: Proposal, moves: int) -> bool:
     new = sum(not proposed.exists for proposed in proposal.skills)
     if not sys.stdin.isatty():
-        raise Misused("nobody can be asked here: give --yes with --apply")
+        raise Misused("no terminal to confirm in; pass --yes with --apply")
     return typer.confirm(f"create {new} skills{f', classify {moves} tools again' if moves else ''}?", err=True)
 
 

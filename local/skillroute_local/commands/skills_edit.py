@@ -140,7 +140,7 @@ def _parsed(text: str, place: str) -> dict[str, Any]:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise Misused(f"{place} is no YAML, and nothing was changed: {' '.join(str(error).split())}") from error
+        raise Misused(f"{place} is not YAML, and nothing was changed: {' '.join(str(error).split())}") from error
     if not isinstance(value, dict):
         raise Misused(f"{place} must have the fields of a skill, and nothing was changed: {', '.join(_FIELDS)}")
     return value

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.errors import SkillrouteError
-from skillroute.core.queue.outbox import OutboxRepository
-from skillroute.core.queue.work import QueueName
 
 from skillroute_local.commands.exit_codes import ExitCode
 from skillroute_local.commands.output import counted, note, print_line
@@ -21,17 +19,16 @@ from skillroute_local.commands.shared import (
     Url,
     client_for,
     names_a_database,
+    parts_of,
     print_json,
     running_at,
     url_of,
     use_queues_of,
 )
 from skillroute_local.commands.tables import Column, show_table
+from skillroute_local.queue_counts import Messages, Work, counts_of, messages_in, work_in
 
 if TYPE_CHECKING:
-    from skillroute.core.queue.outbox import OutboxDepth
-    from skillroute.core.queue.port import QueueDepth
-
     from skillroute_local.home import Run
 
 T = TypeVar("T")
@@ -78,7 +75,7 @@ def _queues(called: str) -> list[dict[str, Any]] | None:
     work = _unless_away("the database", lambda: _work(run)) if asks_database else None
     if messages is None and work is None:
         return None
-    return [_counts(name, (work or {}).get(name), (messages or {}).get(name)) for name in QueueName]
+    return counts_of(work, messages)
 
 
 def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
@@ -89,7 +86,7 @@ def _unless_away(what: str, ask: Callable[[], T]) -> T | None:
         return None
 
 
-def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
+def _messages(run: Run | None) -> Messages | None:
     """Return what the queues hold: those of `run`, else those that the environment names; None where it names none."""
     from skillroute.core.settings import QueueSettings  # noqa: PLC0415
     from skillroute.wiring import make_queue  # noqa: PLC0415
@@ -100,29 +97,12 @@ def _messages(run: Run | None) -> dict[QueueName, QueueDepth] | None:
     if queue is None:
         return None
     with closing(queue):
-        return {depth.queue: depth for depth in queue.depths()}
+        return messages_in(queue)
 
 
-def _work(run: Run | None) -> dict[QueueName, OutboxDepth]:
-    from skillroute.wiring import Parts  # noqa: PLC0415
-
-    from skillroute_local.up import local_settings  # noqa: PLC0415
-
-    with closing(Parts(local_settings(run.database_url if run else None))) as parts:
-        return {depth.queue: depth for depth in parts.database.read(lambda session: OutboxRepository(session).depths())}
-
-
-def _counts(name: QueueName, work: OutboxDepth | None, messages: QueueDepth | None) -> dict[str, Any]:
-    return {
-        "queue": name.value,
-        "waiting": work.waiting if work else None,
-        "oldest_s": round(work.oldest_s, 1) if work else None,
-        "given_up": work.dead if work else None,
-        "ready": messages.ready if messages else None,
-        "under_way": messages.under_way if messages else None,
-        "delayed": messages.delayed if messages else None,
-        "dead_letters": messages.dead if messages else None,
-    }
+def _work(run: Run | None) -> Work:
+    with parts_of(run) as parts:
+        return work_in(parts.database)
 
 
 def _show_health(health: dict[str, Any]) -> None:

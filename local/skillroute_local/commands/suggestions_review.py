@@ -61,10 +61,13 @@ def decide(client: Client, decisions: Sequence[Decision]) -> Results:
         except SkillrouteError as error:
             if start == 0:
                 raise
-            results.failed += [{"id": _label(decision)} | as_object(error) for decision in decisions[start:]]
+            results.failed += [
+                {"id": _label(number, decision)} | as_object(error)
+                for number, decision in enumerate(decisions[start:], start + 1)
+            ]
             break
-        for decision, answer in zip(some, answers, strict=True):
-            _add(results, _label(decision), answer)
+        for number, (decision, answer) in enumerate(zip(some, answers, strict=True), start + 1):
+            _add(results, _label(number, decision), answer)
     return results
 
 
@@ -96,10 +99,11 @@ def _described(done: dict[str, Any]) -> str:
     return f"{done['id']} {done['status']}{skill}, {counted(done['decided'], 'suggestion')}{others}"
 
 
-def _label(decision: Decision) -> str:
-    """Return how results call a decision: by its name, else by its ids."""
+def _label(number: int, decision: Decision) -> str:
+    """Return how results call a decision: by its name, else by its ids, else by its place, from 1."""
     ids = decision.get("ids")
-    return str(decision.get("name") or (",".join(map(str, ids)) if isinstance(ids, list) else ""))
+    by_ids = ",".join(map(str, ids)) if isinstance(ids, list) else ""
+    return str(decision.get("name") or by_ids or f"decision {number}")
 
 
 def _read(file: str) -> list[Decision]:
@@ -114,7 +118,7 @@ def _read(file: str) -> list[Decision]:
         raise Misused(f'{place} has no decisions: write some, one a line, such as {{"action": "reject", "ids": [7]}}')
     for number, decision in enumerate(decisions, 1):
         if not isinstance(decision, dict):
-            raise Misused(f"{place}: decision {number} is no JSON object")
+            raise Misused(f"{place}: decision {number} is not a JSON object")
     return decisions
 
 
@@ -136,4 +140,4 @@ def _lines(text: str, place: str) -> Iterator[Any]:
         try:
             yield json.loads(line)
         except ValueError as error:
-            raise Misused(f"{place}:{number} is no JSON, and nothing was decided: {error}") from error
+            raise Misused(f"{place}:{number} is not JSON, and nothing was decided: {error}") from error

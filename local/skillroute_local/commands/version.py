@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.metadata import version
 
 import typer
 
+from skillroute_local.commands.shared import print_json
 
-def show_version(asked: bool) -> None:
+
+def show_version(context: typer.Context, asked: bool) -> None:
     """Print the version of the command line, which is that of the package, and end."""
-    if asked:
-        number = version("skillroute")
-        as_json = "--json" in sys.argv
-        sys.stdout.write(f"{json.dumps({'version': number})}\n" if as_json else f"skillroute {number}\n")
-        raise typer.Exit
+    if not asked:
+        return
+    number = version("skillroute")
+    if context.obj:  # whether --json stands anywhere: options behind this one are not read yet
+        print_json({"version": number})
+    else:
+        sys.stdout.write(f"skillroute {number}\n")
+    raise typer.Exit

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,9 +20,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from skillroute_local.console import catalogue, health, skills, suggestions
+from skillroute_local.console import catalogue, doctor, events, skills, suggestions
 from skillroute_local.console.actions import Action
+from skillroute_local.console.health import health_actions
 from skillroute_local.console.judgements import JudgementFile
+from skillroute_local.console.lent_parts import LendParts
+from skillroute_local.console.map import map_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
 from skillroute_local.console.search import search_actions
 
@@ -56,7 +59,9 @@ Connect = Callable[[str | None], AsyncSkillroute]
 """Makes a client that calls with a token that was entered on the page, or as the console itself does."""
 
 
-def console_app(connect: Connect, *, url: str, requests: Path, key: str | None = None) -> Starlette:
+def console_app(
+    connect: Connect, *, url: str, requests: Path, key: str | None = None, lend: LendParts | None = None
+) -> Starlette:
     """Return the console, to be mounted below a path that ends in a slash.
 
     Parameters
@@ -69,10 +74,21 @@ def console_app(connect: Connect, *, url: str, requests: Path, key: str | None =
     key : str or None
         Whoever does not send it is refused: for a console that calls with somebody's credentials, which other users of
         the machine reach as well.
+    lend : callable or None
+        Lends the database and the queues. Whoever reaches the page reads of all organisations what waits in them, and
+        has it tried again; None where that is not for everybody who does, or where they are out of reach.
     """
     file = JudgementFile(requests)
     actions: dict[str, Action] = {}
-    for of_page in (suggestions.actions, search_actions(file), catalogue.actions, skills.actions, health.actions):
+    for of_page in (
+        search_actions(file),
+        catalogue.actions,
+        skills.actions,
+        suggestions.actions,
+        map_actions(lend),
+        doctor.actions,
+        health_actions(lend),
+    ):
         actions |= of_page
 
     async def act(request: Request) -> Response:
@@ -83,8 +99,10 @@ def console_app(connect: Connect, *, url: str, requests: Path, key: str | None =
         if name not in actions:
             return _problem(Problem(404, f"there is no action {name}", "Load the page again.", "not_found"))
         try:
-            client = connect(_token(request))
-            return JSONResponse(await actions[name](client, **await _fields(request)))
+            answer = actions[name](connect(_token(request)), **await _fields(request))
+            if isinstance(answer, AsyncIterator):
+                return events.answer_of(answer, lambda error: problem_of(error, url))
+            return JSONResponse(await answer)
         except Exception as error:
             found = problem_of(error, url)
             if found is None:

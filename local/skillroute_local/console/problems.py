@@ -7,6 +7,7 @@ from typing import Any
 
 import skillroute_client as api
 from pydantic import ValidationError
+from skillroute.core.errors import SkillrouteError
 
 _REMEDIES = {
     "already_decided": "Somebody decided on it meanwhile: load the list again.",
@@ -76,6 +77,8 @@ def problem_of(error: Exception, url: str) -> Problem | None:
         case ValidationError():
             fields = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors())
             return Problem(422, fields, _OF_STATUS[422], "invalid_request")
+        case SkillrouteError():
+            return Problem(503, str(error), "Is it up, and may you use it? `skillroute status` asks it too.")
         case api.SkillrouteError() | OSError():
             return _of_no_answer(error, url)
     return None

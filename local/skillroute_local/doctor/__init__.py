@@ -1,6 +1,6 @@
 """What is wrong with a catalogue: rules over its tools and skills, without input or output.
 
-`skillroute_local.doctor_reading` reads a catalogue and asks its searches; `diagnose` says what it finds.
+`examination` has the steps that read a catalogue and ask its searches; `diagnose` says what it finds.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def read_baseline(path: Path) -> Baseline:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         wrong = ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
-        raise Misused(f"--baseline {path} is no report of `skillroute eval --output`: {wrong}") from None
+        raise Misused(f"--baseline {path} is not a report of `skillroute eval --output`: {wrong}") from None
     if baseline.measures.get(_WATCHED) is None:
         raise Misused(f"--baseline {path} has no {_WATCHED}: it measured no request that a tool serves")
     return baseline

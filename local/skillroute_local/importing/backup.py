@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from skillroute_client.lines import ENDS, KINDS
+
 from skillroute_local.importing.content import Content, Lines, document_of
 from skillroute_local.importing.items import rows_of_lines
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
-from skillroute_local.line_keys import ENDS, KINDS
 
 _TAIL = 64 * 1024
 

@@ -89,7 +89,7 @@ def _value(path: Path) -> Any:
 def read_bounded(path: Path, most: int) -> bytes:
     """Return a file's bytes. Raises `Unreadable` where it has more than `most`, or cannot be opened."""
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
-        raise Unreadable(path.name, "is no file that can be read")
+        raise Unreadable(path.name, "is not a file that can be read")
     try:
         with path.open("rb") as file:
             data = file.read(most + 1)

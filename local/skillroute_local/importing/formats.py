@@ -74,4 +74,4 @@ def read(path: Path, choices: Choices, refuse: Refuse, *, name: str | None = Non
 def require_format(name: str | None) -> None:
     """Raise `LocalError` where a format is named that is none."""
     if name is not None and name not in FORMATS:
-        raise Misused(f"--format: {name!r} is none of {', '.join(FORMATS)}")
+        raise Misused(f"--format: {name!r} is not one of {', '.join(FORMATS)}")

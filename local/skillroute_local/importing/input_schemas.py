@@ -42,9 +42,9 @@ def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
             if rules.is_valid(schema):
                 continue
             error = best_match(rules.iter_errors(schema))
-            return SchemaProblem((name, *error.absolute_path), f"is no JSON Schema: {error.message[:_SHOWN]}")
+            return SchemaProblem((name, *error.absolute_path), f"is not a JSON Schema: {error.message[:_SHOWN]}")
         except RecursionError:
             continue  # how deep it is, is checked with everything else
         except (Unresolvable, TypeError, ValueError):
-            return SchemaProblem((name,), "is no JSON Schema that can be checked")
+            return SchemaProblem((name,), "is not a JSON Schema that can be checked")
     return None

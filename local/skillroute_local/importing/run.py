@@ -1,4 +1,4 @@
-"""An import of several sources: each written or compared, then what is gone from all of them removed."""
+"""An import of several sources: each written or tried, then what is gone from all of them removed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Protocol
 
 from skillroute_local.client import Client
 from skillroute_local.errors import LocalError
-from skillroute_local.importing.compare import Change, removed
+from skillroute_local.importing.compare import removed
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.source import Source
 from skillroute_local.importing.stored import Catalogue, Stored
+from skillroute_local.importing.trial import Show, Trial
 from skillroute_local.importing.wanted import Wanted
 
 
@@ -32,8 +33,6 @@ class Bar(Protocol):
 
 Bars = Callable[[str], Bar]
 """Makes the bar of a source, by its name."""
-
-Show = Callable[[Change], None]
 
 
 class Import:
@@ -74,21 +73,14 @@ class Import:
     def compare(self, bars: Bars, show: Show) -> ImportReport:
         """Show what `write` would change. Raises `LocalError`."""
         report, catalogue = ImportReport(), Catalogue(self._client)
-
-        def shown(change: Change) -> None:
-            report.counts[change.kind][change.what] += 1
-            show(change)
-
-        def compare(source: Source, bar: Bar) -> None:
-            for change in source.compare(catalogue, bar.advance):
-                shown(change)
-
-        self._each(report, bars, None, compare)
+        trial = Trial(self._client, catalogue, show)
+        self._each(report, bars, None, lambda source, bar: source.write(self._client, bar.advance, trial))
         is_unknown = False
         for _, row in self._gone(catalogue, report):
             # Of a caller who has items of an organisation it is known that global ones are not theirs to remove.
             if row["org_id"] is not None or not catalogue.has_own:
-                shown(removed(row))
+                report.counts["items"]["removed"] += 1
+                show(removed(row))
                 is_unknown |= row["org_id"] is None
         if is_unknown:
             report.notes.append("global items are among those to be removed: the import of an organisation keeps them")

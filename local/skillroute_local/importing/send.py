@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from skillroute_client.resources.portable import LINES_OF_A_CALL
 
 from skillroute_local.client import Client
 from skillroute_local.importing.check import Checked
 from skillroute_local.importing.model import Row
 from skillroute_local.importing.report import ImportReport
 
-BATCH = 100
-"""Items of one call: some 300 ms of embedding, so that the progress bar moves. A server's tools count as well."""
+if TYPE_CHECKING:
+    from skillroute_local.importing.trial import Trial
+
+BATCH = 256
+"""Items of one call: 1 to 2 s of embedding, so that the progress bar moves. A server's tools count as well."""
 
 _MAX_BATCH_BYTES = {"items": 4 * 1024 * 1024, "servers": 4 * 1024 * 1024, "agents": 4 * 1024 * 1024}
 _MAX_MAIL_BYTES = 512 * 1024
 """Of a call: half of what the routes take, since JSON may write a character in more bytes than the file."""
 
 
-def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress: Callable[[int], None]) -> int | None:
+def send(
+    client: Client,
+    rows: Iterable[Checked],
+    report: ImportReport,
+    progress: Callable[[int], None],
+    trial: Trial | None = None,
+) -> int | None:
     """Send rows, batch by batch. One that is wrong never spoils the others.
 
     Parameters
@@ -26,6 +38,8 @@ def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress
         Added to.
     progress : callable
         Called with how many bytes each batch had.
+    trial : Trial, optional
+        Tries them instead.
 
     Returns
     -------
@@ -33,42 +47,52 @@ def send(client: Client, rows: Iterable[Checked], report: ImportReport, progress
         The id of an item that is stored, None where there is none.
     """
     stored: int | None = None
-    for batch in _batches(valid.row for valid in rows):
-        kind = batch[0].kind
+    for batch in _batches(rows):
+        kind, values = batch[0].row.kind, [valid.row.value for valid in batch]
         lost = client.lost_answers
-        answer = client.put(kind, [row.value for row in batch])
-        if client.lost_answers > lost:
+        answer = client.put(kind, values) if trial is None else trial.put(kind, values)
+        if client.lost_answers > lost and trial is None:
             report.notes.append(
-                f"{batch[0].where}: the connection broke, and {len(batch)} rows were sent again: what had been written "
-                "of them counts as unchanged"
+                f"{batch[0].row.where}: the connection broke, and {len(batch)} rows were sent again: what had been "
+                "written of them counts as unchanged"
             )
         report.waiting_for_model |= "embedding_unavailable" in answer["degraded"]
         for result in answer["results"]:
-            report.counts[result.get("kind") or kind][result["status"]] += 1
-            report.tools.update(result.get("tools") or {})
-            where = batch[result["index"]].where
-            if error := result["error"]:
-                report.problems.append(f"{where}: {error['field']}: {error['message']}")
-            elif kind == "items":
+            where = batch[result["index"]].row.where
+            _note(result, result.get("kind") or kind, where, report)
+            if kind == "items" and not result["error"]:
                 stored = result["id"]
-            report.warnings += [f"{where}: {each['field']}: {each['message']}" for each in result.get("warnings", ())]
-            if refusal := result.get("refusal"):
-                report.refused.append(f"{where}: {refusal}")
-        progress(sum(row.size for row in batch))
+        if trial is not None:
+            trial.note(batch, answer, report)
+        progress(sum(valid.row.size for valid in batch))
     return stored
 
 
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _note(result: dict[str, Any], kind: str, where: str, report: ImportReport) -> None:
+    """Note what became of a row."""
+    report.counts[kind][result["status"]] += 1
+    report.tools.update(result.get("tools") or {})
+    if error := result["error"]:
+        report.problems.append(f"{where}: {error['field']}: {error['message']}")
+    report.warnings += [f"{where}: {each['field']}: {each['message']}" for each in result.get("warnings", ())]
+    if refusal := result.get("refusal"):
+        report.refused.append(f"{where}: {refusal}")
+
+
+def _batches(rows: Iterable[Checked]) -> Iterator[list[Checked]]:
     """Yield rows of one kind, as many as a call of it may hold."""
-    batch: list[Row] = []
+    batch: list[Checked] = []
     items = size = 0
-    for row in rows:
+    for valid in rows:
+        row = valid.row
         weight = _items_in(row)
         most = _MAX_BATCH_BYTES.get(row.kind, _MAX_MAIL_BYTES)
-        if batch and (items + weight > BATCH or size + row.size > most or row.kind != batch[0].kind):
+        # Of more lines the client makes two calls, and a failure of the second hides what the first has done.
+        many = LINES_OF_A_CALL if row.kind == "lines" else BATCH
+        if batch and (items + weight > many or size + row.size > most or row.kind != batch[0].row.kind):
             yield batch
             batch, items, size = [], 0, 0
-        batch.append(row)
+        batch.append(valid)
         items += weight
         size += row.size
     if batch:

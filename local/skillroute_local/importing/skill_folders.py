@@ -70,7 +70,7 @@ class SkillFolders:
             if Path(file.path).is_file():
                 yield folder
             else:
-                self._refuse(self._named(folder / SKILL_FILE), "is no file that can be read")
+                self._refuse(self._named(folder / SKILL_FILE), "is not a file that can be read")
             return
         for entry in found:
             if not _is_folder(entry):

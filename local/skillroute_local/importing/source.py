@@ -1,4 +1,4 @@
-"""One source on its way in: read, checked, and written or compared; and what it no longer has."""
+"""One source on its way in: read, checked, and written or tried; and what it no longer has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from skillroute.catalogue.model import ItemContent
 
 from skillroute_local.client import Client, Written
 from skillroute_local.importing.check import Checked, checked
-from skillroute_local.importing.compare import Change, compared
 from skillroute_local.importing.gone import Seen, gone, scopes_of, unsure_of
 from skillroute_local.importing.model import About, Reading, Refuse, Row, Unreadable
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.send import send
 from skillroute_local.importing.stored import Catalogue, Stored
+from skillroute_local.importing.trial import Trial
 
 Read = Callable[[Refuse], Reading]
 """Reads a source, and notes what it refuses. Raises `Unreadable`."""
@@ -38,7 +38,7 @@ class Source:
     Attributes
     ----------
     seen : Seen
-        What it has, as far as it was written or compared.
+        What it has, as far as it was written or tried.
     stored : int or None
         The id of an item that it wrote.
     """
@@ -71,16 +71,9 @@ class Source:
         self._report.notes += [f"{self.name}: {note}" for note in reading.notes]
         return reading.size
 
-    def write(self, client: Client, progress: Progress) -> None:
-        """Write what was read. Raises `LocalError`."""
-        self.stored = send(client, self._checked(), self._report, progress)
-        self._is_done = True
-
-    def compare(self, catalogue: Catalogue, progress: Progress) -> Iterator[Change]:
-        """Yield what `write` would change. Raises `LocalError`."""
-        for valid in self._checked():
-            yield from compared([valid], catalogue)
-            progress(valid.row.size)
+    def write(self, client: Client, progress: Progress, trial: Trial | None = None) -> None:
+        """Write what was read, or try it. Raises `LocalError`."""
+        self.stored = send(client, self._checked(), self._report, progress, trial)
         self._is_done = True
 
     @property

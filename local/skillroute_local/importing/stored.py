@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
-from skillroute.catalogue.model import ItemContent, ItemKey
-from skillroute.core.hashing import content_hash
+from skillroute.catalogue.model import ItemKey
+from skillroute_client.lines import key_of
 
 from skillroute_local.client import Client
 from skillroute_local.exporting import exported_lines
-from skillroute_local.line_keys import key_of
 
 _PAGE = 500
 
@@ -52,11 +51,6 @@ class Catalogue:
         if self._lines is None:
             self._lines = {key_of(line): line for line in exported_lines(self._client)}
         return self._lines
-
-
-def same_item(stored: Stored, content: ItemContent) -> bool:
-    """Return whether an item is stored as it comes in."""
-    return bool(stored["content_hash"] == content_hash(content))
 
 
 def _own_last(rows: Iterable[Stored]) -> list[Stored]:

@@ -28,7 +28,7 @@ def entries(value: Any, name: str, field: str) -> list[tuple[str, Any]]:
 
 
 def rows_of(kind: Written, values: Iterable[tuple[str, object]], refuse: Refuse) -> Iterator[Row]:
-    """Yield rows of values with their places; what is no JSON object is refused."""
+    """Yield rows of values with their places; what is not a JSON object is refused."""
     for where, value in values:
         if isinstance(value, dict):
             yield Row(kind, where, value, size_of(value))

@@ -80,6 +80,6 @@ async def connected(
             if callers is not None or isinstance(cause, ServerError):
                 raise cause from None  # out of the groups of the tasks beneath
             asked = "what it was asked" if is_connected else "the handshake"
-            raise as_server_error(server, cause, asked, limits.connect_s, stderr.last()) from error
+            raise as_server_error(server, cause, asked, limits.connect_s, stderr.last_of_ended()) from error
         if scope.cancelled_caught and not is_connected:
-            raise as_server_error(server, TimeoutError(), "the handshake", limits.connect_s, stderr.last())
+            raise as_server_error(server, TimeoutError(), "the handshake", limits.connect_s, stderr.last_of_ended())

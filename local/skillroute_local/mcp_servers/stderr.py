@@ -11,6 +11,7 @@ from typing import Self
 
 _LINES = 20
 _MAX_LINE_BYTES = 2_000
+_MOMENT_S = 0.2
 
 
 class StderrTail:
@@ -41,6 +42,12 @@ class StderrTail:
     def last(self) -> str:
         """Return the last line that says something, empty when there was none."""
         return next((line for line in reversed(list(self._lines)) if line.strip()), "").strip()
+
+    def last_of_ended(self) -> str:
+        """Return the same of a program that has ended, whose last line may not have been read yet."""
+        self.file.close()
+        self._thread.join(_MOMENT_S)  # longer only where a program that it has started writes on
+        return self.last()
 
     def _read(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb") as pipe:

@@ -88,7 +88,7 @@ def test_an_operator_sends_in_everybody_s_name(office: Office, ids: dict[str, in
 def test_a_token_that_names_no_agent_writes_nothing(
     office: Office, ids: dict[str, int], kind: MailKind, field: str, fields: dict[str, Any], agent: str | None
 ) -> None:
-    reason = "the token names no agent: without one, or scope admin, it writes no mail"
+    reason = "cannot be written: the token names no agent and lacks scope admin"
     assert refused(office, kind, reader(agent), **fields) == (field, reason)
 
 
@@ -97,7 +97,7 @@ def test_a_token_that_names_no_agent_writes_nothing(
 
 def test_a_message_is_its_sender_s_to_change(office: Office, ids: dict[str, int]) -> None:
     """Decision 31."""
-    taken = ("key", "is the key of another agent's message, which only its sender changes")
+    taken = ("key", "is the key of another agent's message, which only its sender can change")
     for changed in (message("his", **OWN), message("his", subject="Other", **OWN)):
         assert refused(office, "message", **changed) == taken
     # AND not even written as it is, in the sender's name
@@ -148,7 +148,7 @@ def test_description_and_contact_of_an_agent_are_its_own_to_write(
     office: Office, ids: dict[str, int], name: str, field: str
 ) -> None:
     fields = {"name": name, "projects": ["atlas"], field: "Mine."}
-    assert refused(office, "agent", **fields) == (field, "is the agent's own to write")
+    assert refused(office, "agent", **fields) == (field, "can only be written by the agent itself")
     assert office.one("agent", OPERATOR, **fields).status in {"created", "updated"}
     assert office.one("agent", MOLE, name="MOLE", contact="new@x.test", projects=["atlas"]).status == "updated"
     mole = office.agent(ids["Mole"]).content

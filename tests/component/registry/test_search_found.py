@@ -100,6 +100,7 @@ def test_the_metadata_says_what_was_looked_for_and_how_long_it_took(registry: Re
         "keywords": ["needle"],
         "tags": ["code", "docs"],
         "fusion": "boost",
+        "index": "embedded",
         "degraded": [],
         "schemas_omitted": [],
         "cards_omitted": [],

@@ -116,6 +116,7 @@ def test_many_items_are_deleted_in_one_transaction_with_a_result_each(shelf: She
         (own[0], None),
         (of_all, "global_item"),
         (999, "item_not_found"),
+        (own[0], "invalid_request"),
         (own[1], None),
     ]
     assert active(shelf, of_org("acme")) == {"shared": True}

@@ -9,6 +9,8 @@ from skillroute.skills.profiles import SkillProfiles
 from tests.builders import System, of_org
 from tests.doubles import at
 
+LEXICAL = "SELECT lexical_text FROM mcp.documents ORDER BY collection, key"
+
 
 @pytest.fixture
 def profiles(system: System) -> SkillProfiles:
@@ -63,12 +65,12 @@ def test_keywords_that_become_examples_make_another_profile_though_the_words_are
     model = system.embedder.model
     system.change("mail", keywords=["send", "send"])
     assert profiles(None, model)[0].keywords == ("send", "send")
-    words = system.rows("SELECT lexical_text FROM mcp.documents")
+    words = system.rows(LEXICAL)
     assert words != []
     # WHEN
     system.change("mail", keywords=[], examples=["send"])
     # THEN
-    assert system.rows("SELECT lexical_text FROM mcp.documents") == words
+    assert system.rows(LEXICAL) == words
     mail = profiles(None, model)[0]
     assert (mail.keywords, mail.examples) == ((), ("send",))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +88,14 @@ def test_0_help_is_asked_for(alone: CommandLine, name: str) -> None:
     assert (done.exit_code, done.stderr) == (ExitCode.OK, "")
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_help_names_every_option_whole_on_80_columns(alone: CommandLine, name: str) -> None:
+    shown = alone(*name.split(), "--help", COLUMNS="80").stdout
+    assert "…" not in shown
+    for option in (one for one in options(ALL[name]) if one.startswith("--")):
+        assert re.search(rf"(^|\s){re.escape(option)}(\s|$)", shown, re.MULTILINE), option
+
+
 def test_help_breaks_its_lines_where_the_terminal_does(alone: CommandLine) -> None:
     for name, end in (("import", "the rest goes in,"), ("suggestions review", "are to be otherwise, merging")):
         assert end in alone(*name.split(), "--help", COLUMNS="150").stdout
@@ -116,6 +125,7 @@ def test_3_nothing_runs_here(alone: CommandLine, nothing_runs_here: Path, name: 
     ("status", "args"),
     [
         (0, ("--version",)),
+        (2, ("--json", "list", "tools")),
         (0, ("list", "tools")),
         (0, ("get", "tool", "mail/send_mail")),
         (0, ("search", "letter", "--mode", "lexical")),
@@ -252,6 +262,13 @@ def test_errors_of_the_api_keep_its_code_and_the_id_of_the_request(run: CommandL
 )
 def test_an_error_has_one_status_everywhere(error: Any, status: int) -> None:
     assert exit_code_of(error) == status
+
+
+@pytest.mark.parametrize("args", [("--version", "--json"), ("--json", "--version")])
+def test_the_version_comes_as_json_too(alone: CommandLine, args: tuple[str, ...]) -> None:
+    shown = alone(*args)
+    assert (shown.exit_code, list(json.loads(shown.stdout)), shown.stderr) == (0, ["version"], "")
+    assert alone("--version").stdout == f"skillroute {json.loads(shown.stdout)['version']}\n"
 
 
 def test_a_question_that_nobody_answers_is_a_refusal(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def test_the_error_of_a_lost_race_is_the_apis(run: CommandLine, editor: Editor, 
 @pytest.mark.parametrize(
     ("code", "status", "reason"),
     [
-        ("text = 'name: [open'", 2, "is no YAML, and nothing was changed"),
+        ("text = 'name: [open'", 2, "is not YAML, and nothing was changed"),
         ("text = '- a list'", 2, "must have the fields of a skill"),
         ("text = text.replace('keywords:', 'keyword:')", 1, "what you wrote is in"),
         ("file.write_bytes(b'name: \\xff'); sys.exit(0)", 2, "what you wrote is in"),

@@ -133,9 +133,9 @@ class TestReview:
         ("text", "says"),
         [
             ("", "standard input has no decisions"),
-            ('{"action": "reject", "ids": [1]}\n{', "standard input:2 is no JSON, and nothing was decided"),
-            ('[{"action": "reject", "ids": [1]}, 7]', " 2 is no JSON object"),
-            ('[{"action": "keep", "ids": [1]}]', "Input should be 'approve', 'reject' or 'merge'"),
+            ('{"action": "reject", "ids": [1]}\n{', "standard input:2 is not JSON, and nothing was decided"),
+            ('[{"action": "reject", "ids": [1]}, 7]', " 2 is not a JSON object"),
+            ('[{"action": "keep", "ids": [1]}]', "1: action: must be 'approve', 'reject' or 'merge'"),
         ],
     )
     def test_what_is_no_decision_is_named_and_nothing_is_decided(
@@ -144,6 +144,19 @@ class TestReview:
         done = run("suggestions", "review", "-", text=text)
         assert (done.exit_code in {1, 2}, done.stdout, says in done.stderr) == (True, "", True), done.stderr
         assert len(run.json("suggestions", "list")) == 3
+
+    def test_one_that_is_wrong_keeps_no_other_from_being_carried_out(
+        self, run: CommandLine, suggested: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("skillroute_local.commands.suggestions_review.DECISIONS_OF_A_CALL", 2)
+        decisions = [{"action": "reject", "name": "Video"}, {"action": "approve"}, {"action": "reject", "ids": "all"}]
+        decisions.append({"action": "reject", "name": "Pictures"})
+        done = run("suggestions", "review", "-", "--json", text=json.dumps(decisions))
+        report = json.loads(done.stdout)
+        assert (done.exit_code, [one["id"] for one in report["done"]]) == (4, ["Video", "Pictures"])
+        wrong = [(f"decision {place}", "invalid_request") for place in (2, 3)]
+        assert [(one["id"], one["code"]) for one in report["failed"]] == wrong
+        assert run.json("suggestions", "list") == []
 
     def test_what_was_decided_is_told_though_the_rest_failed(
         self, run: CommandLine, suggested: list[int], monkeypatch: pytest.MonkeyPatch

@@ -146,6 +146,30 @@ class TestSearch:
         assert nearest[0].split() == ["cosine", "server", "name", "description"]
         assert len(nearest) == 4
 
+    def test_a_server_that_nobody_knows_explains_an_empty_answer(self, run: CommandLine) -> None:
+        for mode in ("hybrid", "semantic"):
+            done = run("search", "schedule a meeting", "--server", "nope", "--mode", mode)
+            assert "nothing is known of nope" in done.stdout
+            assert "threshold" not in done.stdout
+            assert "nearest" not in done.stdout
+
+    def test_the_nearest_are_of_the_server_that_was_asked_for(self, run: CommandLine) -> None:
+        asked = ("--server", "mail", "--server", "nope", "--mode", "semantic", "--strategy", "direct")
+        done = run("search", "schedule a meeting", *asked, "--tool-threshold", "0.99")
+        nearest = done.stdout.partition("These are the nearest:\n")[2].splitlines()
+        assert [row.split()[1] for row in nearest[1:]] == ["mail"]
+        prompts = run("search", "meeting", "--server", "mail", "--type", "prompt", "--mode", "semantic")
+        assert "there is no prompt of mail to find\n" in prompts.stdout
+
+    def test_mode_hybrid_names_a_threshold_only_where_one_was_given(self, run: CommandLine, api: httpx.Client) -> None:
+        body = {"id": "planning", "name": "Planning", "description": "Meetings and their times."}
+        answered(api.post("/api/v1/skills", json=body), 201)
+        given = run("search", "zebra", "--mode", "hybrid", "--tool-threshold", "0.99")
+        assert "No tool reached the tool threshold of 0.99: --tool-threshold lowers it. These are" in given.stdout
+        assert "skill threshold" not in given.stdout
+        none = run("search", "zebra", "--mode", "hybrid", "--type", "prompt")
+        assert "threshold" not in none.stdout
+
     def test_an_empty_answer_by_words_says_that_no_tool_has_one(self, run: CommandLine) -> None:
         done = run("search", "zebra", "--mode", "lexical")
         assert "no tool has a word of this: --mode semantic finds what means the same" in done.stdout

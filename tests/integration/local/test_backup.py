@@ -11,8 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute_client import Retry
+from skillroute_client.lines import KINDS
 from skillroute_local.client import PATIENT, Client
 from skillroute_local.errors import LocalError, Refused, Unreachable
 from skillroute_local.exporting import MOST_ROUNDS, Exported, export
@@ -22,7 +24,6 @@ from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.run import Import
 from skillroute_local.importing.standard_input import STANDARD_INPUT, with_standard_input
 from skillroute_local.importing.wanted import wanted
-from skillroute_local.line_keys import KINDS
 
 from tests.api.one_app import app_over
 from tests.api.routes import fill
@@ -106,7 +107,7 @@ def counted(report: ImportReport) -> dict[str, dict[str, int]]:
 
 
 def test_the_command_line_knows_the_kinds_of_the_api(system: System) -> None:
-    assert tuple(portable.kind for portable in system.parts.portable_kinds) == KINDS
+    assert tuple(portable.kind for portable in system.parts.portable_kinds(system.database)) == KINDS
 
 
 def test_a_backup_is_recognised_by_its_lines_and_restores_everything(
@@ -138,6 +139,50 @@ def test_a_comparison_names_what_differs(system: System, tmp_path: Path) -> None
         ("updated", "skill garden", "name")
     ]
     assert report.counts["skill"] == {"updated": 1}
+
+
+def test_a_dry_run_refuses_and_warns_as_the_import_does(system: System, tmp_path: Path) -> None:
+    lines = [
+        {"kind": "skill", "id": "garden", "name": "Garden", "description": "Water the plants."},
+        {"kind": "nonsense", "x": 1},
+        {"kind": "tool", "name": ""},
+        {"kind": "tool", "name": "rake", "descripton": "Rakes."},
+        {"kind": "message", "key": "m", "project": "nowhere", "from": "Ann", "to": ["Bob"], "subject": "Spring"},
+    ]
+    file = tmp_path / "backup.ndjson"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    tried, changes = compared(OverApp(system), file)
+    assert [(change.what, change.name) for change in changes] == [
+        ("created", "skill garden"),
+        ("created", "tool tool/rake"),
+    ]
+    assert [warning.partition(" ")[2] for warning in tried.warnings] == [
+        "descripton: is unknown and was kept as it came: did you mean description?"
+    ]
+    done = imported(OverApp(system), file)
+    assert (tried.counts, tried.problems, tried.warnings) == (done.counts, done.problems, done.warnings)
+    assert len(done.problems) == 3
+
+
+def test_a_dry_run_of_many_calls_knows_the_lines_of_those_before(system: System, other: System, tmp_path: Path) -> None:
+    fill(system)
+    for number in range(3):
+        system.create(f"skill_{number}")
+    for number in range(500):
+        system.tool(f"tool_{number}", None, skills=[f"skill_{number % 3}", "garden"])
+    project = {"key": "late", "name": "Late"}
+    messages = [
+        {"key": f"m{number}", "project": "late", "from": "Ann", "to": ["Bob"], "subject": str(number)}
+        for number in range(250)
+    ]
+    system.parts.sync_mail("project", [project], LAPTOP)
+    system.parts.sync_mail("message", messages, LAPTOP)
+    file = backup(OverApp(system), tmp_path)
+    tried, changes = compared(OverApp(other), file)
+    assert (tried.problems, tried.notes) == ([], [])
+    assert {change.what for change in changes} == {"created"}
+    assert other.rows("SELECT count(*) FROM mcp.tools") == [[0]]
+    assert counted(tried) == counted(imported(OverApp(other), file))
 
 
 def test_what_changes_while_it_is_exported_is_read_again(system: System) -> None:
@@ -205,7 +250,7 @@ def test_a_lost_answer_is_asked_for_again_and_no_result_is_lost(system: System, 
 
 
 def test_an_import_that_ends_early_still_says_what_it_did(system: System, other: System, tmp_path: Path) -> None:
-    system.put(*(f"tool_{number}" for number in range(150)))
+    system.put(*(f"tool_{number}" for number in range(300)))
     file = backup(OverApp(system), tmp_path)
     answers = iter([True])
 
@@ -217,9 +262,9 @@ def test_an_import_that_ends_early_still_says_what_it_did(system: System, other:
     started = importing(client, file)
     with pytest.raises(LocalError, match="does not answer"):
         started.write(lambda _: NoBar())
-    assert started.report.counts["tool"] == {"created": 100}
+    assert started.report.counts["tool"] == {"created": 200}
     # The same once more does the rest.
-    assert counted(imported(OverApp(other), file)) == {"tool": {"unchanged": 100, "created": 50}}
+    assert counted(imported(OverApp(other), file)) == {"tool": {"unchanged": 200, "created": 100}}
 
 
 class Answering(Client):

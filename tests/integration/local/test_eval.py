@@ -155,7 +155,7 @@ class TestWhatCannotBeMeasured:
         done = run.eval([GOOD[0], {"query": "a"}, {"query": "b", "needs": [[]]}], "--json")
         assert done.exit_code == 1
         assert done.stdout == ""
-        assert "q.jsonl:2: needs: Field required\nq.jsonl:3: needs.0: " in done.stderr
+        assert "q.jsonl:2: needs: is missing\nq.jsonl:3: needs.0: " in done.stderr
         assert "2 of the file's lines cannot be used" in str(done.exception)
 
     def test_tools_that_are_not_there_are_told_and_not_counted_as_misses(self, run: Run) -> None:

@@ -13,6 +13,7 @@ from unittest.mock import Mock
 import pytest
 from skillroute.catalogue.schemas import read_item
 from skillroute.core.hashing import content_hash
+from skillroute_client.lines import Earlier
 from skillroute_local.client import Client
 from skillroute_local.errors import LocalError
 from skillroute_local.importing import formats
@@ -41,7 +42,14 @@ class Kept(Client):
     def stored(self) -> list[dict[str, Any]]:
         return list(self.by_key.values())
 
-    def put(self, kind: str, values: list[dict[str, Any]]) -> dict[str, Any]:
+    def put(
+        self, kind: str, values: list[dict[str, Any]], *, dry_run: bool | None = None, earlier: Earlier | None = None
+    ) -> dict[str, Any]:
+        if dry_run:
+            before, self.by_key, self.servers = (self.by_key, self.servers), dict(self.by_key), list(self.servers)
+            answer = self.put(kind, values)
+            self.by_key, self.servers = before
+            return answer
         results = []
         for index, value in enumerate(values):
             if kind == "servers":
@@ -484,7 +492,7 @@ class TestMcpServers:
                 "mcp.json: missing: the program ",
                 "mcp.json: lying: tool wordy: inputSchema: ",
                 "mcp.json: lying: tool listy: inputSchema.type: ",
-                "mcp.json#/lying/tools/1/inputSchema/properties/n/type: is no JSON Schema: ",
+                "mcp.json#/lying/tools/1/inputSchema/properties/n/type: is not a JSON Schema: ",
                 "mcp.json: huge: tools after the first 5000 are left out",
             ):
                 assert said in problems, problems

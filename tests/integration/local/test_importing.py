@@ -68,9 +68,9 @@ def imported(path: Path, kind: str) -> Iterator[Recorded]:
 
 
 def test_a_call_holds_as_many_servers_as_their_tools_allow(tmp_path: Path) -> None:
-    # GIVEN servers of 0, 30, 30, 39, 30 and 300 tools
+    # GIVEN servers of 0, 80, 90, 120, 130 and 300 tools
     file = tmp_path / "servers.jsonl"
-    counts = (0, 30, 30, 39, 30, 300)
+    counts = (0, 80, 90, 120, 130, 300)
     rows = [
         {"name": f"s{place}", "tools": [{"name": f"t{each}"} for each in range(count)]}
         for place, count in enumerate(counts)
@@ -78,11 +78,11 @@ def test_a_call_holds_as_many_servers_as_their_tools_allow(tmp_path: Path) -> No
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     with imported(file, "servers") as client:
-        # THEN each call embeds 100 texts at most, and a server that alone has more goes alone
-        assert [[len(server["tools"]) for server in call] for call in client.calls] == [[0, 30, 30], [39, 30], [300]]
+        # THEN each call embeds 256 texts at most, and a server that alone has more goes alone
+        assert [[len(server["tools"]) for server in call] for call in client.calls] == [[0, 80, 90], [120, 130], [300]]
 
 
-def test_a_call_holds_a_hundred_items(tmp_path: Path) -> None:
+def test_a_call_holds_a_batch_of_items(tmp_path: Path) -> None:
     file = tmp_path / "tools.jsonl"
     file.write_text("".join(f'{{"name": "t{number}"}}\n' for number in range(2 * BATCH + 1)), encoding="utf-8")
 

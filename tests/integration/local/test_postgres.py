@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import stat
@@ -14,6 +15,7 @@ from typing import Any
 import pg8000.native
 import psutil
 import pytest
+from skillroute_local import postgres_programs
 from skillroute_local.errors import LocalError
 from skillroute_local.loopback import free_port, listen, port_free
 from skillroute_local.postgres import EmbeddedPostgres
@@ -202,3 +204,22 @@ def test_nothing_of_one_test_is_in_the_database_of_the_next(database_url: str, q
 def test_nothing_listens_on_the_other_addresses_of_this_machine(postgres_server: EmbeddedPostgres) -> None:
     with socket.socket() as sock:
         assert sock.connect_ex(("127.0.0.2", postgres_server.port)) != 0
+
+
+def test_processes_that_start_together_make_one_system_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wheel looks for the user and makes one: nobody else may do the same meanwhile."""
+    asked = []
+
+    def ensure(name: str) -> None:
+        asked.append(name)
+        other = os.open("/etc", os.O_RDONLY)
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(other)
+
+    monkeypatch.setattr(postgres_programs, "ensure_user_exists", ensure)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    postgres_programs._account_for(Path("/"))  # root's own directory
+    assert asked == ["pgserver"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from skillroute.core.documents.embed import store_made
 from skillroute.core.documents.feed import PostgresFeed
+from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.index_state import IndexStateRepository
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.repository import DocumentRepository, DocumentText, PutDocument
@@ -431,6 +432,23 @@ class TestFollowing:
         # THEN the document says both
         payload = documents(sql)[key][2]
         assert (payload["description"], payload["skill_keys"]) == ("changed", ["s"])
+
+    def test_who_derives_a_vector_waits_for_who_writes_its_document(
+        self, database: Database, sql: Sql, other: Sql, skill: str
+    ) -> None:
+        """Else the point in PostgreSQL could have the vector of the one and the filters of before the other."""
+        PostgresReplica(database, lambda: MODEL, {}).catch_up(60.0)
+        other("BEGIN")
+        other("UPDATE mcp.documents SET payload = payload || '{\"hidden_from\": [\"acme\"]}' WHERE key = 's'")
+        derive = lambda s: DocumentRepository(s, SKILLS).derive(skill, MODEL, NORTH)  # noqa: E731
+        with ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(lambda: database.transact(derive))
+            while not waits_for_a_lock(sql):
+                assert not waiting.done()
+            other("COMMIT")
+            waiting.result()
+        [[filters, distance]] = sql("SELECT filters, dense <-> '[0,1]' FROM mcp.search_vectors")
+        assert ("hidden_from=acme" in filters, distance) == (True, pytest.approx(0.0))
 
     def test_documents_are_locked_in_the_order_of_their_keys(self, database: Database, sql: Sql, other: Sql) -> None:
         # GIVEN three of which somebody holds the second

@@ -20,11 +20,17 @@ from tests.conftest import fresh_database
 from tests.doubles import in_threads
 from tests.integration.storage.rows import connected, waits_for_a_lock
 
-FILES = sorted(
-    file.name.removesuffix(".sql")
-    for file in files("skillroute.core.postgres").joinpath("migrations").iterdir()
-    if file.name.endswith(".sql")
-)
+MIGRATIONS = files("skillroute.core.postgres").joinpath("migrations")
+
+
+def names_in(folder: str = "") -> list[str]:
+    """The names of the migrations in a folder, by their numbers."""
+    found = sorted(file.name for file in MIGRATIONS.joinpath(folder).iterdir())
+    return [f"{folder}{name.removesuffix('.sql')}" for name in found if name.endswith(".sql")]
+
+
+ALWAYS, OF_VECTOR = names_in(), names_in("vector/")
+FILES = [*ALWAYS, *OF_VECTOR]
 
 
 @pytest.fixture

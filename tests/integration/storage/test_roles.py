@@ -21,7 +21,8 @@ from tests.integration.storage.rows import connected
 
 PASSWORD = "p@ss/w:r%d#?&+ \"'"
 OF_THE_OWNER = {"record_migration"}
-CHANGES = ("INSERT", "UPDATE", "DELETE", "FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "nextval", "log_change")
+CHANGES = ("INSERT", "UPDATE", "DELETE", "FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "nextval", "log_change",
+           "build_search_lists")  # fmt: skip
 
 
 @pytest.fixture

@@ -67,6 +67,8 @@ _DOCUMENT = "UPDATE mcp.mail_documents SET {} WHERE id = {}"
 
 _TEXTS = "INSERT INTO mcp.documents (collection, key, is_searchable, texts, lexical_text, text_hash, payload) VALUES "
 _VECTORS = "INSERT INTO mcp.document_vectors (collection, key, model, dimension, text_hash) VALUES "
+_POINT = "INSERT INTO mcp.search_points (id, collection, key, is_searchable, filters, text_hash, owner, terms) VALUES "
+_SEARCHED = "INSERT INTO mcp.search_vectors (collection, key, model, dimension, filters, source, dense) VALUES "
 
 # Each runs in a database with tool 1 "first" and skill "first", to which the tool belongs as its primary one, and
 # with server 1 "/first", which has words in its path; tool and skills are documents, of which the tool's has a vector;
@@ -152,6 +154,14 @@ REFUSED = [
         ]
     ),
     ("UPDATE mcp.document_vectors SET refusal = 'too long'", "document_vectors_refused_has_none"),
+    ("INSERT INTO mcp.search_state DEFAULT VALUES", "search_state_pkey"),
+    ("INSERT INTO mcp.search_state (only_row) VALUES (false)", "search_state_only_row"),
+    ("UPDATE mcp.search_state SET filled_at = now()", "search_state_filled_is_kept"),
+    (_POINT + "(1, 'c', 'a', true, '{}', '', 0, NULL), (1, 'c', 'b', true, '{}', '', 0, NULL)", "search_points_pkey"),
+    (_POINT + "(1, 'c', 'a', true, '{}', '', 0, NULL), (2, 'c', 'a', true, '{}', '', 0, NULL)", "search_points_key"),
+    (_POINT + "(1, 'c', 'a', true, '{}', '', 0, '{7}')", "search_points_words_whole"),
+    ("INSERT INTO mcp.search_postings VALUES (1, 1, 1, 0.5), (1, 1, 1, 0.7)", "search_postings_pkey"),
+    (_SEARCHED + ", ".join(2 * ["('c', 'a', 'm', 1, '{}', gen_random_uuid(), '[1]')"]), "search_vectors_pkey"),
     (_GENERATION.format("seen", f"{_OF_I} '1:1:'), {_OF_I} '1:1:')"), "index_generations_pkey"),
     (_GENERATION.format("seen", f"{_OF_I} NULL)"), "index_generations_position"),
     (_GENERATION.format("target, ready_at", f"{_OF_I} '1:1:', now())"), "index_generations_ready"),

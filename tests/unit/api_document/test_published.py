@@ -158,7 +158,7 @@ def test_errors_have_the_shape_of_errors() -> None:
             if status.startswith("2") or operation["operationId"] in OF_ITS_OWN or name == "GET /ready":
                 continue
             [content] = response["content"].values()
-            assert set(names_in(content["schema"])) <= PROBLEMS, f"{name}: its answer {status} is none of {PROBLEMS}"
+            assert set(names_in(content["schema"])) <= PROBLEMS, f"{name}: its answer {status} is not one of {PROBLEMS}"
 
 
 def test_every_schema_is_a_component_with_a_name() -> None:

@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 from skillroute.mail.search.model import (
     MAX_TEXT,
+    RRF_K,
     CallerScoped,
     Explain,
     MailFilter,
@@ -32,11 +33,12 @@ def request(**fields: Any) -> MessageSearchRequest:
 def test_defaults_are_the_contract_s() -> None:
     assert request().model_dump() == {
         "text": "", "doc_kind": "message", "mode": None, "ranking": "relevance", "limit": 50, "rerank_top_k": 100,
-        "rrf_k": 60, "fusion": None, "min_score": None, "cursor": None, "explain": False, "project_id": None,
+        "rrf_k": None, "fusion": None, "min_score": None, "cursor": None, "explain": False, "project_id": None,
         "product_id": None, "importance": [], "direction": None, "agent_name": None, "sender_name": None,
         "recipient_name": None, "thread_id": None, "ack_required": None, "time_range": None,
         "scope": "unrestricted", "redaction": None,
     }  # fmt: skip
+    assert RRF_K == 60  # of fusion rrf, where none is given: a number that is given asks for it
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_server_that_is_chosen_goes_before_the_folders_name(tmp_path: Path) ->
             "---\nname: a\ndescription: Use it: now\n---\n",
             ":3:20: is not YAML: mapping values are not allowed in this context; a text with a colon in it needs ",
         ),
-        ("---\nname: a\ndescription: " + "b" * 50_001 + "\n---\n", ": description: String should have at most"),
+        ("---\nname: a\ndescription: " + "b" * 50_001 + "\n---\n", ": description: must have at most"),
     ],
 )
 def test_a_skill_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
@@ -195,7 +195,7 @@ def test_a_skill_that_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, p
 
     found = read_path(tmp_path / path)
 
-    assert "skills/pipe/SKILL.md: is no file that can be read" in found.refused
+    assert "skills/pipe/SKILL.md: is not a file that can be read" in found.refused
 
 
 def test_a_link_to_a_great_many_folders_is_named_and_spoils_nothing_else(

@@ -91,7 +91,7 @@ def test_a_format_that_is_named_goes_before_what_the_content_shows(tmp_path: Pat
 
 def test_a_format_that_is_none_names_those_there_are() -> None:
     require_format(None)
-    with pytest.raises(LocalError, match="--format: 'yaml' is none of backup, jsonl, agent-skills, "):
+    with pytest.raises(LocalError, match="--format: 'yaml' is not one of backup, jsonl, agent-skills, "):
         require_format("yaml")
 
 

@@ -74,7 +74,7 @@ def test_a_tools_list_comes_in_every_form_in_which_people_have_it(tmp_path: Path
         (f"{base}/3", "rake", "garden"),
     ]
     assert found.values["dig"]["title"] == "Dig"
-    assert sorted(found.refused) == [f"{base}/1: not a JSON object", f"{base}/2: name: Field required"]
+    assert sorted(found.refused) == [f"{base}/1: not a JSON object", f"{base}/2: name: is missing"]
 
 
 def test_prompts_and_resources_of_an_answer_are_what_they_are(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_resources_of_one_name_are_told_apart_by_their_addresses(tmp_path: Path)
         (
             {"type": "object", "properties": {"n": {"type": "whole"}}},
             "/inputSchema/properties/n/type",
-            "is no JSON Schema: 'whole' is not valid under any of the given schemas",
+            "is not a JSON Schema: 'whole' is not valid under any of the given schemas",
         ),
-        ({"required": "n"}, "/inputSchema/required", "is no JSON Schema: 'n' is not of type 'array'"),
+        ({"required": "n"}, "/inputSchema/required", "is not a JSON Schema: 'n' is not of type 'array'"),
     ],
 )
 def test_a_schema_that_is_none_is_refused_with_its_place(
@@ -142,7 +142,7 @@ def test_a_result_may_be_a_list_and_its_schema_is_checked(tmp_path: Path, name: 
     found = read_path(written(tmp_path, "l.json", {"tools": tools}))
 
     assert list(found.values) == ["good"]
-    assert found.refused[0].startswith(f"l.json#/tools/1/{name}/type: is no JSON Schema: 'list'")
+    assert found.refused[0].startswith(f"l.json#/tools/1/{name}/type: is not a JSON Schema: 'list'")
 
 
 def test_a_schema_of_an_older_draft_is_one(tmp_path: Path) -> None:

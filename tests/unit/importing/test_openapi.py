@@ -229,7 +229,7 @@ def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
         (
             {"parameters": [{"name": "n", "in": "query", "schema": {"type": "whole"}}]},
             "",
-            "input_schema.properties.n.type: is no JSON Schema: 'whole' is not valid under any of the given schemas",
+            "input_schema.properties.n.type: is not a JSON Schema: 'whole' is not valid under any of the given schemas",
         ),
     ],
 )

@@ -1,17 +1,21 @@
-"""All engines behind one fixture: Edge in a temporary directory, qdrant-client in its local mode, and in memory."""
+"""All engines behind one fixture: Edge in a temporary directory, qdrant-client's local mode, in memory, PostgreSQL."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 from qdrant_client import QdrantClient
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.index.qdrant import QdrantIndex
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.postgres.pool import Pool
 from skillroute_local.connect.memory_index import MemoryIndex
 
 from tests.doubles import EdgeIndexes
+from tests.searched_documents import DocumentsIndex, search_in
 
 DIMENSION = 3
 
@@ -58,7 +62,20 @@ def make_memory() -> MakeIndex:
     return MemoryIndex
 
 
-@pytest.fixture(params=["edge", "local", "memory"])
+@pytest.fixture
+def make_postgres(_reused_database: tuple[str, Callable[[], object]]) -> Iterator[MakeIndex]:
+    url, empty = _reused_database
+
+    def make() -> VectorIndex:
+        empty()
+        search_in(pool)
+        return DocumentsIndex(pool, EmbeddingModel("m", DIMENSION))
+
+    with closing(Pool(url)) as pool:
+        yield make
+
+
+@pytest.fixture(params=["edge", "local", "memory", "postgres"])
 def index(request: pytest.FixtureRequest) -> VectorIndex:
     make: MakeIndex = request.getfixturevalue(f"make_{request.param}")
     return make()

@@ -72,7 +72,7 @@ def assert_alike(left: Sequence[IndexHit], right: Sequence[IndexHit]) -> None:
 
 
 @given(steps=st.lists(operations, max_size=12), asked=st.lists(questions, min_size=1, max_size=5))
-@pytest.mark.parametrize("other", ["local", "memory"])
+@pytest.mark.parametrize("other", ["local", "memory", "postgres"])
 def test_all_engines_answer_as_edge_does(
     request: pytest.FixtureRequest,
     make_edge: MakeIndex,
@@ -110,7 +110,7 @@ def test_all_engines_answer_as_edge_does(
     where=filters,
     asked=st.lists(questions, min_size=1, max_size=5),
 )
-@pytest.mark.parametrize("engine", ["edge", "local", "memory"])
+@pytest.mark.parametrize("engine", ["edge", "local", "memory", "postgres"])
 def test_what_does_not_pass_the_filter_changes_nothing(
     request: pytest.FixtureRequest,
     engine: str,

@@ -251,14 +251,17 @@ filters = st.builds(
     steps=st.lists(operations, max_size=10),
     asked=st.lists(st.tuples(terms, filters, st.integers(1, 8)), min_size=1, max_size=5),
 )
+@pytest.mark.parametrize("other", ["local", "postgres"])
 def test_both_engines_answer_alike_and_as_arithmetic_does(
+    request: pytest.FixtureRequest,
     make_edge: MakeIndex,
-    make_local: MakeIndex,
+    other: str,
     steps: list[tuple[str, list[Any]]],
     asked: list[tuple[dict[str, float], IndexFilter, int]],
 ) -> None:
     # GIVEN the same operations on both, and on a table
-    edge, local = make_edge(), make_local()
+    make_other: MakeIndex = request.getfixturevalue(f"make_{other}")
+    edge, local = make_edge(), make_other()
     table: dict[str, IndexRecord] = {}
     for name, arguments in steps:
         for index in (edge, local):

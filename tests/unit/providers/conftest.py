@@ -14,6 +14,7 @@ from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.embedding.openai import OpenAIEmbedder
 
 from tests.unit.providers.stubs import TITAN_V2, FakeTime, StubServer, bedrock_answer, openai_answer
+from tests.vectors import computed_vectors
 
 MODEL_DIR = Path(__file__).parents[3] / "layers" / "inference" / "models" / "all-minilm-l6-v2"
 
@@ -41,6 +42,13 @@ def _no_outside_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+
+
+@pytest.fixture(autouse=True)
+def _computed_vectors() -> Iterator[None]:
+    """Take no vector that another test has computed."""
+    with computed_vectors():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

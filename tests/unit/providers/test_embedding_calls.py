@@ -142,6 +142,15 @@ def test_no_more_calls_than_workers_run_at_once() -> None:
     assert most == 3
 
 
+def test_after_success_the_deadline_serves_for_the_next_calls() -> None:
+    deadline = Deadline(3600)
+
+    for _ in range(2):
+        assert fan_out(abs, [-1, -2], workers=2, deadline=deadline) == [1, 2]
+
+    assert deadline.remaining_s() > 0.0
+
+
 def test_a_call_that_is_stuck_does_not_hold_up_the_caller() -> None:
     test_over = threading.Event()
 

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from skillroute.core.embedding.model import Vector
-from skillroute.core.embedding.onnx import OnnxEmbedder
+from skillroute.core.embedding.onnx import OnnxEmbedder, batches_by_length
 from skillroute.core.embedding.packaged import models_dir, packaged_models
 from skillroute.core.embedding.port import Embedder, message_embedder
 from skillroute.core.errors import EmbeddingUnavailable
@@ -240,3 +242,95 @@ def test_what_lies_behind_the_models_longest_sequence_does_not_count(model_dir: 
     cut, longer, other = embed(OnnxEmbedder(model_dir), mails, mails + "weather", mails[5:] + "weather")
 
     assert cut == longer != other
+
+
+def test_texts_embedded_together_have_the_vectors_that_they_have_alone(model_dir: Path) -> None:
+    """GIVEN texts of many lengths, several of the same WHEN they go together THEN each has its own vector, in order."""
+    topics = ("mail", "weather", "files", "money", "music")
+    texts = [f"{topic} tool " * (count + 1) for count in range(4) for topic in topics]
+    texts += ["", "half \ud83d of a pair", "word " * 400]
+    embedder = OnnxEmbedder(model_dir)
+
+    together = embed(embedder, *texts)
+
+    assert len(together) == len(texts)
+    for text, vector in zip(texts, together, strict=True):
+        [alone] = embed(embedder, text)
+        assert cosine(vector, alone) > 1 - 1e-5, text
+
+
+def test_texts_of_one_length_share_runs_of_the_graph(model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    shapes: list[tuple[int, ...]] = []
+
+    class Counted(onnxruntime.InferenceSession):  # type: ignore[misc]
+        def run(self, names: Any, feed: Any, *options: Any) -> Any:
+            shapes.append(feed["input_ids"].shape)
+            return super().run(names, feed, *options)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Counted)
+
+    embed(OnnxEmbedder(model_dir), *["send mail"] * 70, "read the mail of today")
+
+    assert sorted(shapes) == [(1, 7), (6, 4), (64, 4)]
+
+
+def test_a_run_that_fails_fails_the_call_and_not_the_next_one(model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GIVEN one batch of several that onnxruntime refuses WHEN texts go together THEN no text gets another's vector."""
+    import onnxruntime
+
+    failing = {"now": True}
+
+    class Failing(onnxruntime.InferenceSession):  # type: ignore[misc]
+        def run(self, names: Any, feed: Any, *options: Any) -> Any:
+            if failing["now"] and feed["input_ids"].shape == (3, 4):
+                raise RuntimeError("out of memory")
+            return super().run(names, feed, *options)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Failing)
+    embedder = OnnxEmbedder(model_dir)
+    texts = ["read the mail of today", *["send mail"] * 3, "weather"]
+
+    with pytest.raises(EmbeddingUnavailable, match="failed: out of memory"):
+        embed(embedder, *texts)
+
+    failing["now"] = False
+    assert embed(embedder, *texts) == embed(OnnxEmbedder(model_dir), *texts)
+
+
+def test_when_the_time_is_up_between_runs_no_other_run_begins(model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GIVEN runs that do not end in time WHEN nine are needed THEN at most one for each thread has begun."""
+    import onnxruntime
+
+    go_on = threading.Event()
+    begun: list[int] = []
+
+    class Stuck(onnxruntime.InferenceSession):  # type: ignore[misc]
+        def run(self, names: Any, feed: Any, *options: Any) -> Any:
+            begun.append(feed["input_ids"].shape[1])
+            assert go_on.wait(timeout=30)
+            return super().run(names, feed, *options)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Stuck)
+    embedder = OnnxEmbedder(model_dir)
+    embedder._loader.engine()
+
+    with pytest.raises(EmbeddingUnavailable, match=r"did not answer within 0\.3 s"):
+        embedder.embed(["word " * (count + 1) for count in range(9)], timeout_s=0.3)
+
+    go_on.set()
+    [after] = embed(embedder, "send mail")
+    assert [after] == embed(OnnxEmbedder(model_dir), "send mail")
+    assert sum(length > 4 for length in begun) <= 4
+
+
+@given(st.lists(st.integers(0, 300), max_size=80))
+def test_batches_have_every_text_once_by_its_length_and_the_longest_first(lengths: list[int]) -> None:
+    batches = batches_by_length(lengths)
+
+    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    of_batches = [{lengths[place] for place in batch} for batch in batches]
+    assert all(len(of_one) == 1 for of_one in of_batches)
+    assert of_batches == sorted(of_batches, key=max, reverse=True)
+    assert all(len(batch) == 1 or sum(lengths[place] for place in batch) <= 256 for batch in batches)

@@ -205,7 +205,7 @@ def test_what_is_just_within_the_limits_is_taken(kind: MailKind, said: dict[str,
     ],
 )
 def test_each_agent_gets_a_message_once(said: dict[str, Any], field: str, first: str) -> None:
-    assert refusal("message", **said) == (field, f"the same agent as {first}; each gets a message once")
+    assert refusal("message", **said) == (field, f"is the same agent as {first}: name each recipient once")
 
 
 def test_a_name_that_grows_when_names_are_compared_is_refused() -> None:

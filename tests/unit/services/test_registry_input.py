@@ -229,7 +229,9 @@ class TestBoth:
 
     @pytest.mark.parametrize("name", ["x" * 256, "\u0130" * 200], ids=["long", "longer in lower case"])
     def test_a_name_that_is_too_long_for_a_path_says_so_and_is_taken_with_one(self, read: Any, name: str) -> None:
-        with pytest.raises(InvalidInput, match=r"made of the name is .* of 256; give a shorter one") as error:
+        with pytest.raises(
+            InvalidInput, match=r"derived from the name has .* at most 256 are allowed: give a shorter one"
+        ) as error:
             read({"name": name})
         assert error.value.field == "path"
         assert read({"name": name, "path": "/x"}).content.path == "/x"

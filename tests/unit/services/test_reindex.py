@@ -229,16 +229,17 @@ class TestEmbedMissing:
         # GIVEN a backlog of one organisation, and a little of another, of two kinds
         filled(desk)
         desk.embedder.away = True
-        desk.put(*(tool(f"t{n}") for n in range(6 * BATCH)), caller=ACME)
+        for first in range(0, 4 * BATCH, BATCH):
+            desk.put(*(tool(f"t{n}") for n in range(first, first + BATCH)), caller=ACME)
         desk.put(tool("late"), caller=UMBRELLA)
         desk.skill("late", UMBRELLA)
         desk.embedder.away = False
-        # WHEN the time is up after a turn of five batches, and one of the other kind
+        # WHEN the time is up after a turn of three batches, and one of the other kind
         clock = FakeClock()
         embedder = WatchedEmbedder(desk.embedder, clock)
         embedder.takes_s = 1.0
         embed_missing = EmbedMissing(desk.database, embedder, clock=clock)
-        assert embed_missing(5.5) == 5 * BATCH + 1
+        assert embed_missing(3.5) == 3 * BATCH + 1
         # THEN
         assert desk.vector(TOOLS, "late") is not None
         assert desk.vector(SKILLS, "late") is not None

@@ -48,6 +48,9 @@ class Overtaken:
         self._before()
         return self._database.transact(work)
 
+    def taken_back(self, work: Callable[[Session], T]) -> T:
+        return self._database.taken_back(work)
+
 
 class TestWhatChanged:
     def test_new_items_are_created_and_the_same_again_are_unchanged_under_their_ids(self, desk: Desk) -> None:

@@ -41,8 +41,14 @@ def test_a_named_page_may_ask_and_others_may_not(app: Any) -> None:
     assert allowed.headers["access-control-allow-headers"] == "authorization,if-match"
     assert "access-control-allow-credentials" not in allowed.headers
     refused = preflight(client, OTHER)
-    assert refused.status_code == 400
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert refused.json()["detail"].startswith(f"pages of {OTHER} may not ask this server")
     assert "access-control-allow-origin" not in refused.headers
+    for answer in (allowed, refused):
+        [request_id] = answer.headers.get_list("x-request-id")
+        assert request_id == (answer.json()["request_id"] if answer is refused else request_id) != ""
+    asked = {"origin": PAGE, "access-control-request-method": "TRACE"}
+    assert "may not use this method" in client.options("/thing", headers=asked).json()["detail"]
 
 
 def test_errors_can_be_read_by_the_page_too() -> None:
@@ -64,6 +70,7 @@ def test_what_nobody_foresaw_can_be_read_too() -> None:
     for app in (create_app([broken], cors_origins=[PAGE]), create_plain_app(broken.routes, cors_origins=[PAGE])):  # type: ignore[arg-type]
         answer = TestClient(app, raise_server_exceptions=False).get("/broken", headers={"origin": PAGE})
         assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+        assert answer.headers.get_list("x-request-id") == [answer.json()["request_id"]]
         assert answer.headers["access-control-allow-origin"] == PAGE
 
 
@@ -86,7 +93,9 @@ def test_the_laptop_lets_named_pages_in_and_no_others() -> None:
     client = TestClient(app, base_url="http://localhost:3000")
     cross = {"sec-fetch-site": "cross-site"}
     assert client.put("/thing", headers={"origin": PAGE, **cross}).status_code == 404
-    assert client.put("/thing", headers={"origin": OTHER, **cross}).status_code == 403
+    refused = client.put("/thing", headers={"origin": OTHER, **cross})
+    assert refused.status_code == 403
+    assert refused.json()["detail"].endswith(f"only pages of http://localhost:3000, {PAGE} may ask this server")
     assert client.put("/thing", headers=cross).status_code == 403
     renamed = TestClient(app, base_url="http://rebound.example.com")
     assert renamed.put("/thing", headers={"origin": PAGE}).status_code == 403
@@ -94,7 +103,7 @@ def test_the_laptop_lets_named_pages_in_and_no_others() -> None:
 
 @pytest.mark.parametrize("listed", ["*", "https://*.example.com", "example.com", f"{PAGE}/", f"{PAGE}/page", "null"])
 def test_what_is_no_origin_stops_the_start(listed: str) -> None:
-    with pytest.raises(ValueError, match="is no origin"):
+    with pytest.raises(ValueError, match="is not an origin"):
         origins_of(listed)
     with pytest.raises(ValueError, match="SKILLROUTE_CORS_ALLOW_ORIGINS"):
         LocalSettings(database_url="postgresql://nobody", cors_allow_origins=listed)  # type: ignore[arg-type]

@@ -77,5 +77,5 @@ def test_too_short_a_notice_is_refused() -> None:
 
 
 def test_what_comes_instead_is_a_path() -> None:
-    with pytest.raises(ValueError, match="instead: new is no path"):
+    with pytest.raises(ValueError, match="instead: new is not a path"):
         deprecated(since=SINCE, sunset=SUNSET, instead="new")

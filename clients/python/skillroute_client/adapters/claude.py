@@ -18,12 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, Unpack
 
-from skillroute_client.adapters.tools import SEARCH_DESCRIPTION, SEARCH_SCHEMA, AgentTool, search_arguments
+from skillroute_client.adapters.tools import (
+    MAX_FOUND,
+    SEARCH_DESCRIPTION,
+    SEARCH_SCHEMA,
+    AgentTool,
+    asked_for,
+    search_arguments,
+)
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.engines import Async, M, Sync
 from skillroute_client.errors import SkillrouteError
 from skillroute_client.models.search import FoundTool
-from skillroute_client.resources.options import ListTools
+from skillroute_client.resources.options import ListTools, SearchOptions
 from skillroute_client.resources.root import Root
 
 SEARCH_NAME = "search_tools"
@@ -46,6 +53,7 @@ class _ToolSearch(Generic[M]):
         self._limit = limit
         self._name = name
         self._known: dict[str, AgentTool] = {}
+        self._where: ListTools = {}
 
     def is_search(self, block: Any) -> bool:
         """Return whether a block of Claude's answer calls the search; one of the SDK's, or its JSON."""
@@ -55,7 +63,8 @@ class _ToolSearch(Generic[M]):
         """Return the tool that Claude calls by a name. Raises KeyError for one that was never sent."""
         return self._known[model_name]
 
-    def _definitions(self, tools: Iterable[AgentTool]) -> list[dict[str, Any]]:
+    def _definitions(self, tools: Iterable[AgentTool], where: ListTools) -> list[dict[str, Any]]:
+        self._where = where
         self._known = {tool.model_name: tool for tool in tools}
         search: dict[str, Any] = {"name": self._name, "description": SEARCH_DESCRIPTION, "input_schema": SEARCH_SCHEMA}
         deferred: list[dict[str, Any]] = [
@@ -69,10 +78,18 @@ class _ToolSearch(Generic[M]):
         ]
         return [search, *deferred]
 
-    def _found(self, block: Any, found: Iterable[FoundTool]) -> dict[str, Any]:
+    def _options(self, limit: int) -> SearchOptions:
+        """Return what a search is asked with: within the server whose tools were sent, and for more than are wanted.
+
+        What was written since is found and was not sent, and a search knows no other condition of a list.
+        """
+        asked = MAX_FOUND if {*self._where} - {"server", "type", "limit"} else asked_for(limit)
+        return {"limit": asked, "server": self._where.get("server"), "item_type": "tool", "include_schemas": False}
+
+    def _found(self, block: Any, found: Iterable[FoundTool], limit: int) -> dict[str, Any]:
         # A reference to what was not sent would be refused, with the whole request.
         names = [tool.model_name for tool in map(AgentTool.of, found) if tool.model_name in self._known]
-        content: Any = [{"type": "tool_reference", "tool_name": name} for name in names]
+        content: Any = [{"type": "tool_reference", "tool_name": name} for name in names[:limit]]
         return _result(block, content or "No tool fits. Try other words, or do without.")
 
 
@@ -85,19 +102,19 @@ class ClaudeToolSearch(_ToolSearch[Sync]):
     def definitions(self, **where: Unpack[ListTools]) -> list[dict[str, Any]]:
         """Return what `tools` of a request takes: the search, and the catalogue's tools, deferred (10,000 at most).
 
-        Conditions are those of `client.tools.list`.
+        Conditions are those of `client.tools.list`; searches find what was returned last, and nothing else.
         """
         where["type"] = "tool"
-        return self._definitions(map(AgentTool.of, self._client.tools.list(**where)))
+        return self._definitions(map(AgentTool.of, self._client.tools.list(**where)), where)
 
     def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
         try:
             query, limit = search_arguments(_field(block, "input"), self._limit)
-            answer = self._client.search(query, limit=limit, item_type="tool", include_schemas=False)
+            answer = self._client.search(query, **self._options(limit))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
-        return self._found(block, answer.tools)
+        return self._found(block, answer.tools, limit)
 
 
 class AsyncClaudeToolSearch(_ToolSearch[Async]):
@@ -109,19 +126,19 @@ class AsyncClaudeToolSearch(_ToolSearch[Async]):
     async def definitions(self, **where: Unpack[ListTools]) -> list[dict[str, Any]]:
         """Return what `tools` of a request takes: the search, and the catalogue's tools, deferred (10,000 at most).
 
-        Conditions are those of `client.tools.list`.
+        Conditions are those of `client.tools.list`; searches find what was returned last, and nothing else.
         """
         where["type"] = "tool"
-        return self._definitions([AgentTool.of(tool) async for tool in self._client.tools.list(**where)])
+        return self._definitions([AgentTool.of(tool) async for tool in self._client.tools.list(**where)], where)
 
     async def result(self, block: Any) -> dict[str, Any]:
         """Return the ``tool_result`` of a search; what fails is told to Claude as an error."""
         try:
             query, limit = search_arguments(_field(block, "input"), self._limit)
-            answer = await self._client.search(query, limit=limit, item_type="tool", include_schemas=False)
+            answer = await self._client.search(query, **self._options(limit))
         except (SkillrouteError, ValueError) as error:
             return _result(block, str(error), is_error=True)
-        return self._found(block, answer.tools)
+        return self._found(block, answer.tools, limit)
 
 
 def _result(block: Any, content: Any, *, is_error: bool = False) -> dict[str, Any]:

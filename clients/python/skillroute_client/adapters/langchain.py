@@ -9,7 +9,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -18,7 +18,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import ConfigDict
 
-from skillroute_client.adapters.tools import MAX_FOUND, AgentTool, AsyncCaller, Caller
+from skillroute_client.adapters.tools import AgentTool, AsyncCaller, Caller, asked_for
 from skillroute_client.client import AsyncSkillroute, Skillroute
 from skillroute_client.models.catalogue import Tool
 from skillroute_client.models.search import FoundTool
@@ -80,6 +80,7 @@ def retrieve_tools(
     registry: Collection[str],
     *,
     limit: int = 5,
+    server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
 ) -> Callable[[str], list[str]]:
     """Return the `retrieve_tools_function` of langgraph-bigtool.
@@ -90,13 +91,15 @@ def retrieve_tools(
     registry : collection of str
         The keys that the agent has tools of; others are never found.
     limit : int
+    server : str or sequence of str
+        Only tools of this MCP server, or of these: name it where the registry has no others.
     key : callable
         The key in the registry of a tool that was found; by default Skillroute's id.
     """
 
     def retrieve_tools(query: str) -> list[str]:
         """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
-        answer = client.search(query, limit=_asked(limit), item_type="tool", include_schemas=False)
+        answer = client.search(query, limit=asked_for(limit), item_type="tool", include_schemas=False, server=server)
         return _keys(answer.tools, registry, limit, key)
 
     return retrieve_tools
@@ -107,21 +110,19 @@ def aretrieve_tools(
     registry: Collection[str],
     *,
     limit: int = 5,
+    server: str | Sequence[str] | None = None,
     key: Callable[[AgentTool], str] = lambda tool: tool.key,
 ) -> Callable[[str], Coroutine[Any, Any, list[str]]]:
     """Return the `retrieve_tools_coroutine` of langgraph-bigtool; see `retrieve_tools`."""
 
     async def retrieve_tools(query: str) -> list[str]:
         """Find the tools that a task needs; describe it in plain words. The tools that fit become available."""
-        answer = await client.search(query, limit=_asked(limit), item_type="tool", include_schemas=False)
+        answer = await client.search(
+            query, limit=asked_for(limit), item_type="tool", include_schemas=False, server=server
+        )
         return _keys(answer.tools, registry, limit, key)
 
     return retrieve_tools
-
-
-def _asked(limit: int) -> int:
-    # More than are wanted: some may be of no tool that the agent has.
-    return min(MAX_FOUND, 4 * limit)
 
 
 def _keys(

@@ -104,6 +104,11 @@ def search_arguments(arguments: Any, default_limit: int) -> tuple[str, int]:
     return query, min(limit, MAX_FOUND) if isinstance(limit, int) and is_count else default_limit
 
 
+def asked_for(limit: int) -> int:
+    """Return how many tools to search for where `limit` are wanted and the agent may lack some of those found."""
+    return min(MAX_FOUND, 4 * limit)
+
+
 SEARCH_DESCRIPTION = (
     "Find the tools that a task needs. Describe what is to be done in plain words, one task at a time; the tools that "
     "fit become available to be called."

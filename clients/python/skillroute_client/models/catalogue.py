@@ -81,6 +81,7 @@ class Agent(Answer):
 class DeleteResult(Answer):
     """What came of one tool; `error` says why it is not deleted."""
 
+    index: int = 0
     id: int
     status: str
     server: str | None = None
@@ -102,6 +103,8 @@ class Deleted(Answer):
         self.deleted += other.deleted
         self.failed += other.failed
         self.more = other.more
+        for result in other.results:
+            result.index += len(self.results)
         self.results = [*self.results, *other.results]
 
     @property

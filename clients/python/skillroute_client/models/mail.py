@@ -46,7 +46,7 @@ class MailAgent(Answer):
 
 
 class Message(Answer):
-    """A message. `created_ts` is in microseconds since 1970."""
+    """A message. `created_ts` is in microseconds since 1970, `created_at` the same moment."""
 
     id: int
     org_id: str | None = None
@@ -63,6 +63,7 @@ class Message(Answer):
     importance: str = "normal"
     ack_required: bool = False
     created_ts: int
+    created_at: datetime | None = None
     acknowledged: dict[str, Any] = {}
     is_embedded: bool = False
     updated_at: datetime | None = None
@@ -77,6 +78,7 @@ class FoundMessage(Answer):
     raw_score: float | None = None
     redacted: bool | None = None
     created_ts: int
+    created_at: datetime | None = None
     key: str | None = None
     name: str | None = None
     description: str | None = None

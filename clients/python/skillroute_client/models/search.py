@@ -72,6 +72,7 @@ class SearchMetadata(Answer):
 
     strategy_used: str | None = None
     search_mode: str | None = None
+    index: str | None = None
     skill_ids_used: list[str] | None = None
     fallback_reason: str | None = None
     degraded: list[str] = []
@@ -83,6 +84,12 @@ class SearchMetadata(Answer):
     stage1_skill_count: int = 0
     stage2_candidate_count: int = 0
     final_count: int = 0
+    query_embedding_time_ms: float = 0.0
+    skill_search_time_ms: float = 0.0
+    tool_search_time_ms: float = 0.0
+    rerank_time_ms: float = 0.0
+    schema_load_time_ms: float = 0.0
+    index_sync_time_ms: float = 0.0
     total_time_ms: float = 0.0
 
 
@@ -187,11 +194,13 @@ class Matches(list[T]):
 
 
 class MatchingTool(Answer):
-    """A tool of a server that a query matches."""
+    """A tool of a server that a query matches; `tool_id` is what paths have."""
 
     tool_name: str
     description: str = ""
     relevance_score: float
+    tool_id: int | None = None
+    annotations: dict[str, Any] | None = None
 
 
 class ServerMatch(Answer):
@@ -209,14 +218,17 @@ class ServerMatch(Answer):
 
 
 class RegistryToolMatch(Answer):
-    """A server's tool that a query matches."""
+    """A server's tool that a query matches; `tool_id` is the same number as `db_id`."""
 
     db_id: int
+    tool_id: int | None = None
     server_path: str
     server_name: str
     tool_name: str
     description: str = ""
     input_schema: dict[str, Any] | None = Field(default=None, alias="inputSchema")
+    annotations: dict[str, Any] | None = None
+    server_is_enabled: bool | None = None
     relevance_score: float
 
 
@@ -240,8 +252,20 @@ class RegistryMetadata(Answer):
     keywords: list[str] = []
     tags: list[str] = []
     fusion: str | None = None
+    index: str | None = None
     degraded: list[str] = []
+    schemas_omitted: list[int] = []
+    cards_omitted: list[int] = []
+    descriptions_cut: bool = False
+    explain_omitted: int = 0
     candidate_count: int = 0
+    query_embedding_time_ms: float = 0.0
+    vector_search_time_ms: float = 0.0
+    keyword_search_time_ms: float = 0.0
+    tool_search_time_ms: float = 0.0
+    rerank_time_ms: float = 0.0
+    load_time_ms: float = 0.0
+    index_sync_time_ms: float = 0.0
     total_time_ms: float = 0.0
 
 

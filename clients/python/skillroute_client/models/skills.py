@@ -140,7 +140,7 @@ class DecisionResult(Answer):
     """
 
     index: int
-    action: str
+    action: str | None = None
     name: str | None = None
     status: str
     error: Failure | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from skillroute_client.models.base import Answer
 
 
@@ -10,6 +12,22 @@ class Dependency(Answer):
 
     ok: bool
     detail: str | None = None
+
+
+class StageTimes(Answer):
+    """How long a stage of searches took, in milliseconds."""
+
+    searches: int
+    p50_ms: float
+    p95_ms: float
+
+
+class FoundNothing(Answer):
+    """A request that nothing seemed to fit, and how often it came."""
+
+    query: str
+    times: int
+    last_at: datetime
 
 
 class Health(Answer):
@@ -23,6 +41,8 @@ class Health(Answer):
     index_rebuilding: bool | None = None
     embedding_refused: int | None = None
     counts: dict[str, int | float] | None = None
+    latency: dict[str, StageTimes] | None = None
+    found_nothing: list[FoundNothing] | None = None
     index_items: int | None = None
     index_skills: int | None = None
     index_entities: int | None = None

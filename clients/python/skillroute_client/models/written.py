@@ -25,21 +25,41 @@ class Failure(Answer):
 class ItemResult(Answer):
     """What came of one of several things, which stands at `index` of the request.
 
-    `status` is ``created``, ``updated``, ``unchanged`` or ``failed``; of the last, `errors` says why.
+    `status` is ``created``, ``updated``, ``unchanged`` or ``failed``; of the last, `errors` says why, and `error` is
+    the first of them.
     """
 
     index: int
     status: str
+    error: Note | None = None
     errors: list[Note] = []
     warnings: list[Note] = []
     refusal: str | None = None
 
 
+class ToolCounts(Answer):
+    """What came of the tools that a server was written with."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    refused: int = 0
+
+
 class WriteResult(ItemResult):
-    """What came of a tool, server, agent, or something of agent mail."""
+    """What came of a tool, server, agent, or something of agent mail.
+
+    A tool has `server`, `type` and `name`; a server or agent `path` and `name`, a server `tools` too; mail has `key`.
+    """
 
     id: int | None = None
+    server: str | None = None
+    type: str | None = None
     name: str | None = None
+    path: str | None = None
+    key: str | None = None
+    tools: ToolCounts | None = None
 
 
 class SkillResult(ItemResult):

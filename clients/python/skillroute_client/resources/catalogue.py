@@ -73,21 +73,28 @@ class Tools(Resource[M]):
         return Call(method="DELETE", path=path_of("tools", tool_id), read=nothing, **conditional(if_match))
 
     @operation
-    def delete_many(self, tool_ids: Iterable[int]) -> Call[Deleted]:
-        """Delete up to 500 tools, each with a result of its own."""
-        return _delete({"ids": builtins.list(tool_ids)})
+    def delete_many(self, tool_ids: Iterable[int], *, dry_run: bool | None = None) -> Call[Deleted]:
+        """Delete up to 500 tools, each with a result of its own. A dry run only tries."""
+        return _delete({"ids": builtins.list(tool_ids)}, dry_run)
 
     @operation
-    def delete_of_server(self, server: str, *, type: ItemType | None = None) -> Calls[Deleted]:  # noqa: A002 (the field)
+    def delete_of_server(
+        self,
+        server: str,
+        *,
+        type: ItemType | None = None,  # noqa: A002 (the field)
+        dry_run: bool | None = None,
+    ) -> Calls[Deleted]:
         """Delete all tools that name a server, however many, or those of a type; the server itself stays.
 
-        They go by the thousand. Where a call fails, those before it are done: the same again deletes the rest.
+        They go by the thousand. Where a call fails, those before it are done: the same again deletes the rest. A dry
+        run only tries, the first thousand.
         """
         deleted = Deleted(more=True)
         while deleted.more:
-            answer = yield from answer_of(_delete({"server": server, **given({"type": type})}))
+            answer = yield from answer_of(_delete({"server": server, **given({"type": type})}, dry_run))
             deleted.add(answer)
-            if not answer.deleted:
+            if dry_run or not answer.deleted:
                 break  # what is left cannot be deleted; `more` says that there is
         return deleted
 
@@ -192,10 +199,10 @@ def _put_many(kind: str, field: str, values: Iterable[Body], dry_run: bool | Non
     return Call(method="PUT", path=path_of(kind), params=params, body=body, read=one(Written))
 
 
-def _delete(which: dict[str, object]) -> Call[Deleted]:
+def _delete(which: dict[str, object], dry_run: bool | None) -> Call[Deleted]:
     # A second attempt would report what the first one deleted as missing.
-    path = path_of("tools", "delete")
-    return Call(method="POST", path=path, body=which, read=one(Deleted), repeat=Repeat.IF_REFUSED)
+    path, params = path_of("tools", "delete"), given({"dry_run": dry_run})
+    return Call(method="POST", path=path, params=params, body=which, read=one(Deleted), repeat=Repeat.IF_REFUSED)
 
 
 def _tool_skills(response: httpx.Response) -> ToolSkills:

@@ -25,9 +25,9 @@ class Messages(Resource[M]):
     """Messages between agents."""
 
     @operation
-    def put(self, messages: Iterable[Body]) -> Call[Written]:
-        """Create or change up to 500 messages, each judged on its own."""
-        return _put("messages", messages)
+    def put(self, messages: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
+        """Create or change up to 500 messages, each judged on its own. A dry run only tries."""
+        return _put("messages", messages, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListMessages]) -> Listing[Message]:
@@ -78,9 +78,9 @@ class Projects(Resource[M]):
     """Projects, within which agents write to each other."""
 
     @operation
-    def put(self, projects: Iterable[Body]) -> Call[Written]:
-        """Create or change up to 100 projects, each judged on its own."""
-        return _put("projects", projects)
+    def put(self, projects: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
+        """Create or change up to 100 projects, each judged on its own. A dry run only tries."""
+        return _put("projects", projects, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListKeyed]) -> Listing[Project]:
@@ -102,9 +102,9 @@ class Products(Resource[M]):
     """Products: several projects each."""
 
     @operation
-    def put(self, products: Iterable[Body]) -> Call[Written]:
-        """Create or change up to 100 products, each judged on its own."""
-        return _put("products", products)
+    def put(self, products: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
+        """Create or change up to 100 products, each judged on its own. A dry run only tries."""
+        return _put("products", products, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListKeyed]) -> Listing[Product]:
@@ -126,9 +126,9 @@ class MailAgents(Resource[M]):
     """Agents that write and get mail."""
 
     @operation
-    def put(self, agents: Iterable[Body]) -> Call[Written]:
-        """Create or change up to 100 mail agents, each judged on its own."""
-        return _put("agents", agents)
+    def put(self, agents: Iterable[Body], *, dry_run: bool | None = None) -> Call[Written]:
+        """Create or change up to 100 mail agents, each judged on its own. A dry run only tries."""
+        return _put("agents", agents, dry_run)
 
     @paged
     def list(self, **where: Unpack[ListMailAgents]) -> Listing[MailAgent]:
@@ -146,5 +146,6 @@ class MailAgents(Resource[M]):
         return Call(method="DELETE", path=path_of("mail", "agents", agent_id), read=nothing)
 
 
-def _put(kind: str, values: Iterable[Body]) -> Call[Written]:
-    return Call(method="PUT", path=path_of("mail", kind), body={kind: plain_list(values)}, read=one(Written))
+def _put(kind: str, values: Iterable[Body], dry_run: bool | None) -> Call[Written]:
+    body, params = {kind: plain_list(values)}, given({"dry_run": dry_run})
+    return Call(method="PUT", path=path_of("mail", kind), params=params, body=body, read=one(Written))

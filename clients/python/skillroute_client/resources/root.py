@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from skillroute_client.calls import Call, Calls, given, one, path_of
 from skillroute_client.engines import M
+from skillroute_client.lines import Earlier
 from skillroute_client.models.search import (
     BatchAnswer,
     Matches,
@@ -120,14 +121,20 @@ class Root(Resource[M]):
 
     @operation
     def import_lines(
-        self, lines: Iterable[Line], *, progress: Callable[[Imported], None] | None = None
+        self,
+        lines: Iterable[Line],
+        *,
+        dry_run: bool | None = None,
+        progress: Callable[[Imported], None] | None = None,
+        earlier: Earlier | None = None,
     ) -> Calls[Imported]:
         """Write the lines of an export, however many, and report what came of each; what is there is left alone.
 
         They go in calls of up to 200 lines; `progress` is called with the report of each. Where a call fails, those
-        before it are done, and the same again does the rest.
+        before it are done, and the same again does the rest. A dry run only says what would become of each; `earlier`
+        has the lines that were tried before, where they are tried by several calls of this method.
         """
-        return import_calls(lines, progress)
+        return import_calls(lines, progress, dry_run=dry_run, earlier=earlier)
 
     @operation
     def request(

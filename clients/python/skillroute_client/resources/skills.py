@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from skillroute_client.calls import Body, Call, conditional, given, nothing, one, path_of, plain, plain_list
+from skillroute_client.calls import (
+    Body,
+    Call,
+    conditional,
+    given,
+    nothing,
+    one,
+    only_if_new,
+    path_of,
+    plain,
+    plain_list,
+)
 from skillroute_client.engines import M
 from skillroute_client.models.skills import (
     Classification,
@@ -58,11 +69,13 @@ class Skills(Resource[M]):
         return Call(method="GET", path=path_of("skills", skill_id), read=one(Skill))
 
     @operation
-    def put(self, skill_id: str, skill: Body, *, if_match: str | None = None) -> Call[Skill]:
-        """Write a skill whole; one that is not there is created. What `get` returned can be put back."""
-        return Call(
-            method="PUT", path=path_of("skills", skill_id), body=plain(skill), read=one(Skill), **conditional(if_match)
-        )
+    def put(self, skill_id: str, skill: Body, *, if_match: str | None = None, only_new: bool = False) -> Call[Skill]:
+        """Write a skill whole; one that is not there is created. What `get` returned can be put back.
+
+        With `only_new` nothing is written over: raises `VersionConflict` when there is one with the id.
+        """
+        condition = only_if_new() if only_new else conditional(if_match)
+        return Call(method="PUT", path=path_of("skills", skill_id), body=plain(skill), read=one(Skill), **condition)
 
     @operation
     def put_many(self, skills: Iterable[Body], *, dry_run: bool | None = None) -> Call[WrittenSkills]:

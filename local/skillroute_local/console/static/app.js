@@ -9,10 +9,12 @@ const PAGES = [
   { id: "catalogue", title: "Catalogue", load: () => import("./page_catalogue.js") },
   { id: "skills", title: "Skills", load: () => import("./page_skills.js") },
   { id: "suggestions", title: "Suggestions", load: () => import("./page_suggestions.js") },
+  { id: "map", title: "Map", load: () => import("./page_map.js") },
+  { id: "doctor", title: "Doctor", load: () => import("./page_doctor.js") },
   { id: "health", title: "Health", load: () => import("./page_health.js") },
 ];
 const EVERYWHERE = [
-  ["1 … 5", "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
+  [`1 … ${PAGES.length}`, "go to a page"], ["/", "go to the filter or the request"], ["j, k or ↓, ↑", "move in a list"],
   ["Enter", "open what is chosen"], ["Esc", "leave a field, close what is open"], ["?", "show the keys"],
 ];
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
@@ -52,6 +54,8 @@ async function open() {
 
 /** Keep what is open on a page in the address, so that it can be linked to and gone back to. */
 function remember(id, options) {
+  // An answer that comes late may show something on a page that is being left: the address is the next page's by then.
+  if (place().page.id !== id) return;
   const query = new URLSearchParams(Object.entries(options).filter(([, value]) => value)).toString();
   history.replaceState(null, "", `#/${id}${query ? `?${query}` : ""}`);
 }

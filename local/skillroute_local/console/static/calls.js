@@ -39,27 +39,58 @@ export async function act(name, fields = {}, { signal, last = false } = {}) {
 
 export const about = () => ask("about", {}, {});
 
+/** Ask for an action that takes long, and yield each event of it; what fails on the way is thrown. */
+export async function* events(name, fields, { signal }) {
+  const answer = await send(`do/${name}`, fields, { signal });
+  if (!answer.ok) throw await problemOf(answer);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  let ended = false;
+  while (!ended) {
+    const { value = "", done } = await received(reader);
+    ended = done;
+    const lines = (waiting + value).split("\n");
+    waiting = lines.pop();
+    for (const line of lines) {
+      const event = JSON.parse(line);
+      if (event.problem) throw new Problem(event.problem.status, event.problem);
+      yield event;
+    }
+  }
+}
+
+async function received(reader) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw error.name === "AbortError" ? error : away();
+  }
+}
+
 async function ask(path, fields, { signal, last }) {
+  const answer = await send(path, fields, { signal, last });
+  if (!answer.ok) throw await problemOf(answer);
+  try {
+    return await answer.json();
+  } catch {
+    throw new Problem(answer.status, {});
+  }
+}
+
+const away = () => new Problem(0, {
+  detail: "the console itself does not answer",
+  remedy: "Start `skillroute console` or `make run` again, then try again: what you typed stays here.",
+});
+
+const problemOf = async (answer) => new Problem(answer.status, await answer.json().catch(() => null) ?? {});
+
+async function send(path, fields, { signal, last = false }) {
   const headers = { "Content-Type": "application/json", [HEADER]: localStorage.getItem(KEY) ?? "page" };
   const token = sessionStorage.getItem(TOKEN);
   if (token) headers.Authorization = `Bearer ${token}`;
-  let answer;
   try {
-    answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(fields), signal, keepalive: last });
+    return await fetch(path, { method: "POST", headers, body: JSON.stringify(fields), signal, keepalive: last });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Problem(0, {
-      detail: "the console itself does not answer",
-      remedy: "Start `skillroute console` or `make run` again, then try again: what you typed stays here.",
-    });
+    throw error.name === "AbortError" ? error : away();
   }
-  const text = await answer.text();
-  let body = null;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = null;
-  }
-  if (!answer.ok || body === null) throw new Problem(answer.status, body ?? {});
-  return body;
 }

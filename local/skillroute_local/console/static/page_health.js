@@ -1,7 +1,8 @@
 // Health: how the parts stand now and over the last minutes, and whether all that is stored agrees.
 import { act } from "./calls.js";
-import { fill, h, plural } from "./dom.js";
+import { fill, h, plural, when } from "./dom.js";
 import { showProblem } from "./notices.js";
+import { makeWork } from "./work.js";
 
 const EVERY_MS = 5000;
 const KEPT = 120; // ten minutes
@@ -21,6 +22,7 @@ export function make() {
   const element = h("div", { class: "scroll stack", tabindex: "-1" });
   const state = h("div", {});
   const found = h("div", {});
+  const work = makeWork();
   const button = h("button", { type: "button", "data-first": true, onclick: verify }, "Check all that is stored ", h("kbd", {}, "v"));
   let timer = null;
   let failed = false;
@@ -59,9 +61,26 @@ export function make() {
           h("td", {}, name.replaceAll("_", " ")), h("td", {}, h("span", { class: `state ${part.ok ? "ok" : "no"}` }, part.ok ? "ok" : "away")),
           h("td", {}, part.detail ?? "", !part.ok && h("p", { class: "muted" }, HELP[name] ?? "")))))),
       health.index_lag !== null && [h("h3", {}, `Changes not in the index yet, while this page was open`), spark()],
+      health.latency && Object.keys(health.latency).length > 0 && stages(health.latency),
+      health.found_nothing && [h("h3", {}, "Requests that found nothing"), nothing(health.found_nothing)],
       health.counts && [h("h3", {}, "Counted since the process started"),
         h("table", { class: "figures" }, h("tbody", {}, Object.entries(health.counts).sort(([a], [b]) => a.localeCompare(b)).map(([name, value]) =>
           h("tr", {}, h("td", {}, name.replace(/(?<=[a-z])(?=[A-Z])/g, " ")), h("td", { class: "num" }, value.toLocaleString("en"))))))]);
+  }
+
+  function stages(latency) {
+    const times = ({ searches, p50_ms: half, p95_ms: most }) => [searches.toLocaleString("en"), half.toFixed(1), most.toFixed(1)];
+    const order = Object.entries(latency).sort(([a, x], [b, y]) => (a === "total") - (b === "total") || y.p50_ms - x.p50_ms);
+    return [h("h3", {}, "Time by stage, of the last searches of this process"),
+      h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["Stage", "Searches", "p50, ms", "p95, ms"].map((name, at) => h("th", { class: at ? "num" : null }, name)))),
+        h("tbody", {}, order.map(([name, took]) => h("tr", {}, h("td", {}, name.replaceAll("_", " ")), times(took).map((value) => h("td", { class: "num" }, value))))))];
+  }
+
+  function nothing(requests) {
+    if (requests.length === 0) return h("p", { class: "muted" }, "None, since this process started.");
+    return h("table", {}, h("thead", {}, h("tr", {}, ["Request", "Times", "Last"].map((name) => h("th", {}, name)))),
+      h("tbody", {}, requests.map(({ query, times, last_at: last }) => h("tr", {},
+        h("td", {}, h("a", { href: `#/search?q=${encodeURIComponent(query)}` }, query)), h("td", { class: "num" }, times), h("td", {}, when(last))))));
   }
 
   function spark() {
@@ -95,8 +114,6 @@ export function make() {
   }
 
   fill(element, state, h("h3", {}, "Does all that is stored agree?"), h("p", { class: "actions" }, button), found,
-    h("h3", {}, "Queues, and work that was given up"),
-    h("p", {}, "The API does not tell. On the machine that has the queues: ", h("code", {}, "skillroute status"), " counts them, ",
-      h("code", {}, "skillroute dlq list"), " says what was given up and why, ", h("code", {}, "skillroute dlq redrive"), " tries it again."));
-  return { element, enter: load, leave: () => clearTimeout(timer), keys: { v: { says: "check all that is stored", run: verify } } };
+    h("h3", {}, "Queues, and work that was given up"), work.element);
+  return { element, enter: () => { load(); work.load(); }, leave: () => clearTimeout(timer), keys: { v: { says: "check all that is stored", run: verify } } };
 }

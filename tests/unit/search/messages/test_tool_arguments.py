@@ -260,7 +260,7 @@ def test_an_unknown_argument_is_named_with_the_nearest_known_one(name: str, near
 
 @pytest.mark.parametrize("name", ["offset", "mode", "explain", "project_key"])
 def test_the_products_tool_does_not_take_what_it_does_not_have(name: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{name}: is no argument of search_messages_product"):
+    with pytest.raises(InvalidInput, match=f"^{name}: is not an argument of search_messages_product"):
         judge(SEARCH_MESSAGES_PRODUCT, **{name: 1})
 
 

@@ -37,18 +37,27 @@ class DeleteItems:
         self._servers = servers
         self._after_commit = after_commit
 
-    def of_ids(self, item_ids: Sequence[int], caller: Caller) -> list[Deleted]:
-        """Delete items of the caller's organisation, `MAX_ITEMS` at most; an id that is named twice counts once."""
+    def of_ids(self, item_ids: Sequence[int], caller: Caller, *, dry_run: bool = False) -> list[Deleted]:
+        """Delete items of the caller's organisation, `MAX_ITEMS` at most; with `dry_run` that is taken back."""
         if len(item_ids) > MAX_ITEMS:
             raise InvalidInput("ids", f"{len(item_ids)} ids; at most {MAX_ITEMS} in one call")
-        ids = list(dict.fromkeys(item_ids))
+        first: dict[int, int] = {}
+        for place, id_ in enumerate(item_ids):
+            first.setdefault(id_, place)
 
         def delete(session: Session) -> list[Deleted]:
-            return self._delete(session, ids, ItemRepository(session).named(ids, caller.org_id), caller)
+            found = ItemRepository(session).named(list(first), caller.org_id)
+            outcomes = {outcome.id: outcome for outcome in self._delete(session, list(first), found, caller)}
+            return [
+                outcomes[id_] if first[id_] == place else Deleted(id_, None, _again(place, first[id_]))
+                for place, id_ in enumerate(item_ids)
+            ]
 
-        return self._committed(delete)
+        return self._carried_out(delete, dry_run=dry_run)
 
-    def of_server(self, server: str, type_: ItemType | None, caller: Caller) -> tuple[list[Deleted], bool]:
+    def of_server(
+        self, server: str, type_: ItemType | None, caller: Caller, *, dry_run: bool = False
+    ) -> tuple[list[Deleted], bool]:
         """Delete the items of the caller's organisation that name a server, `MAX_OF_SERVER` at most.
 
         Returns
@@ -64,9 +73,11 @@ class DeleteItems:
             more[:] = [len(found) > MAX_OF_SERVER]
             return self._delete(session, list(found)[:MAX_OF_SERVER], found, caller)
 
-        return self._committed(delete), more[0]
+        return self._carried_out(delete, dry_run=dry_run), more[0]
 
-    def _committed(self, work: Callable[[Session], list[Deleted]]) -> list[Deleted]:
+    def _carried_out(self, work: Callable[[Session], list[Deleted]], *, dry_run: bool) -> list[Deleted]:
+        if dry_run:
+            return self._database.taken_back(work)
         outcomes = self._database.transact(work)
         if any(outcome.error is None for outcome in outcomes):
             self._after_commit()
@@ -90,6 +101,10 @@ class DeleteItems:
             else Deleted(outcome.id, None, not_found("item", outcome.id))  # somebody else was faster
             for outcome in checked
         ]
+
+
+def _again(place: int, first: int) -> InvalidInput:
+    return InvalidInput(f"ids.{place}", f"the same id as ids.{first} of this call")
 
 
 def _checked(id_: int, found: Mapping[int, NamedItem], caller: Caller) -> Deleted:

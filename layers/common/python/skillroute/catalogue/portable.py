@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, Unpack
@@ -17,6 +17,8 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.json_input import together
+from skillroute.core.known_fields import MOST_WARNINGS
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, moment, shown_moment
 from skillroute.core.postgres.database import Database, Session
 
@@ -38,6 +40,10 @@ class SkillsOfItems(Protocol[D]):
 
     def read(self, raw: object) -> D:
         """Return what a line says. Raises `InvalidInput`; `field` is relative to ``skills``."""
+        ...
+
+    def warnings(self, raw: object) -> Iterable[FieldProblem]:
+        """Return the fields that nobody knows of what a line says; `field` is relative to ``skills``."""
         ...
 
     def unknown(self, session: Session, decided: Sequence[D], caller: Caller) -> Sequence[FieldProblem | None]:
@@ -74,8 +80,8 @@ class PortableItems(Generic[D]):
         skills = self._skills.shown(session, [row[0] for row in rows]) if rows else {}
         return [ExportedRow(row[0], {**_line(row), _SKILLS: skills[row[0]]}) for row in rows]
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> SyncReport:
-        return self._restore(lines, caller)
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> SyncReport:
+        return self._restore(lines, caller, dry_run=dry_run)
 
 
 class RestoreItems(SyncTools, Generic[D]):
@@ -124,22 +130,32 @@ class _Restoring(ItemsWriting, Generic[D]):
         self._has_news = False
 
     def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return super().warnings(_item_of(raw))
+        found = [*super().warnings(_item_of(raw))]
+        if isinstance(raw, Mapping):
+            of_skills = self._skills.warnings(raw.get(_SKILLS))
+            found += [replace(one, field=f"{_SKILLS}.{one.field}") for one in of_skills]
+        return found[:MOST_WARNINGS]
 
     def read(self, index: int, raw: object) -> PlacedItem:
-        item = super().read(index, _item_of(raw))
-        assert isinstance(raw, Mapping)  # noqa: S101 (else it could not have been read)
-        self._created[index] = moment(raw, _CREATED)
+        problems = list(self._read_beside(index, raw)) if isinstance(raw, Mapping) else []
+        return together(problems, lambda: super(_Restoring, self).read(index, _item_of(raw)))
+
+    def _read_beside(self, index: int, raw: Mapping[str, Any]) -> Iterator[FieldProblem]:
+        """Read what a line has beside its item; yield what is wrong with it."""
+        try:
+            self._created[index] = moment(raw, _CREATED)
+        except InvalidInput as error:
+            yield from error.problems
         if (off := raw.get(_SWITCHED_OFF)) is not None:
-            if not isinstance(off, bool):
-                raise InvalidInput(_SWITCHED_OFF, "must be true or false")
-            self._switched_off[index] = off
+            if isinstance(off, bool):
+                self._switched_off[index] = off
+            else:
+                yield FieldProblem(_SWITCHED_OFF, "must be true or false")
         if raw.get(_SKILLS) is not None:
             try:
                 self._decided[index] = self._skills.read(raw[_SKILLS])
             except InvalidInput as error:
-                raise error.moved(lambda field: f"{_SKILLS}.{field}") from None
-        return item
+                yield from error.moved(lambda field: f"{_SKILLS}.{field}").problems
 
     def prepare(self, incoming: Sequence[PlacedItem], deadline: Deadline) -> bool:
         places = [thing.index for thing in incoming if thing.index in self._decided]

@@ -4,14 +4,14 @@
 -- Two branches, because "is not distinct from" finds no use for the index tools_key: with one, 100 keys among 10,000
 -- items took 85 ms; with two, 0.3 ms.
 SELECT k.server, k.type, k.name, t.id, t.content_hash, coalesce(d.text_hash, ''),
-       v.has_vector, v.is_refused
+       v.has_vector, v.is_refused, t.is_active, t.is_switched_off
 FROM json_to_recordset(:keys::json) AS k (server text, type text, name text)
 CROSS JOIN LATERAL (
-    SELECT id, content_hash FROM mcp.tools
+    SELECT id, content_hash, is_active, is_switched_off FROM mcp.tools
     WHERE org_id IS NULL AND :org_id::text IS NULL
       AND server = k.server AND type = k.type AND name = k.name
     UNION ALL
-    SELECT id, content_hash FROM mcp.tools
+    SELECT id, content_hash, is_active, is_switched_off FROM mcp.tools
     WHERE org_id = :org_id::text AND server = k.server AND type = k.type AND name = k.name
 ) t
 LEFT JOIN mcp.documents d ON d.collection = 'mcp_unified_search' AND d.key = t.id::text

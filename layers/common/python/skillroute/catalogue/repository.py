@@ -28,6 +28,8 @@ class ItemState:
     text_hash: str
     is_embedded: bool
     is_refused: bool
+    is_active: bool
+    is_switched_off: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import ItemId
-from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 
@@ -37,6 +37,7 @@ def _short_ids(skill_ids: str) -> str:
 ItemSort = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
 ItemListing = Annotated[Listing, Depends(listing_of(ItemSort, "id"))]
 SkillIds = Annotated[Text, AfterValidator(_short_ids)]
+TryToDelete = Annotated[bool, Query(description="Deletes nothing: the answer says what would become of each.")]
 
 
 def catalog_router(
@@ -56,7 +57,7 @@ def _add_routes_of_many(
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.put("", summary="Create or change up to 500 items", dependencies=[MANY_AT_ONCE])
+    @router.put("", summary="Create or change up to 500 items")
     def put_tools(body: UpsertBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertResponse:
         """Write items; each is judged on its own, and the answer says what became of it.
 
@@ -88,15 +89,15 @@ def _add_routes_of_many(
 
         return page.listed(list(map(ItemOut.of, found.rows)), cursor, found.total, found.remaining)
 
-    @router.post("/delete", summary="Delete up to 500 items, or a server's", dependencies=[MANY_AT_ONCE])
-    def delete_tools(body: DeleteRequest, caller: AsWriter) -> DeleteResponse:
+    @router.post("/delete", summary="Delete up to 500 items, or a server's")
+    def delete_tools(body: DeleteRequest, caller: AsWriter, dry_run: TryToDelete = False) -> DeleteResponse:
         """Delete items by their ids, or those that name a server, 1,000 a call; the answer says what became of each.
 
         Their skill assignments and open suggestions go with them, and the next search no longer finds them.
         """
         if body.server is None:
-            return DeleteResponse.of(delete.of_ids(body.ids or [], caller))
-        outcomes, more = delete.of_server(body.server, body.type, caller)
+            return DeleteResponse.of(delete.of_ids(body.ids or [], caller, dry_run=dry_run))
+        outcomes, more = delete.of_server(body.server, body.type, caller, dry_run=dry_run)
         return DeleteResponse.of(outcomes, more=more)
 
 
@@ -112,18 +113,17 @@ def _add_routes_of_one(
         """Return an item with its schemas and skills."""
         return _shown(catalogue.get(item_id, caller), response)
 
-    @router.put("/{item_id}", summary="Write an item over", responses=VERSIONED | NOT_FOUND | STALE)
+    @router.put("/{item_id}", summary="Replace an item", responses=VERSIONED | NOT_FOUND | STALE)
     def put_tool(item_id: ItemId, body: ItemBody, caller: AsWriter, response: Response, expected: IfMatch) -> ItemOut:
-        """Write an item over whole; its server, type and name stay. What it says already changes nothing."""
+        """Replace an item; its server, type and name stay. What is stored already changes nothing."""
         return _shown(sync.one(item_id, body, caller, expected), response)
 
-    @router.patch("/{item_id}", summary="Switch an item", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
+    @router.patch("/{item_id}", summary="Switch an item off or on", responses=VERSIONED | NOT_FOUND | CONFLICT | STALE)
     def patch_tool(
         item_id: ItemId, body: ItemPatch, caller: AsWriter, response: Response, expected: IfMatch
     ) -> ItemOut:
         """Switch an item off or on: one that is off is in lists, with its skills, and in no search."""
-        is_active = body.is_active if body.model_fields_set else None
-        return _shown(switch(item_id, caller, is_active=is_active, expected=expected), response)
+        return _shown(switch(item_id, caller, is_active=body.is_active, expected=expected), response)
 
     @router.delete("/{item_id}", status_code=204, summary="Delete an item", responses=NOT_FOUND | STALE)
     def delete_tool(item_id: ItemId, caller: AsWriter, expected: IfMatch) -> None:

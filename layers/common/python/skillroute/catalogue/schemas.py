@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
-from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json, validated
-from skillroute.core.known_fields import KnownFields, names_of
+from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.json_input import examined_json, together, validated
+from skillroute.core.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
 
 MAX_BYTES = 256 * 1024
 """Bytes of an item as JSON."""
@@ -30,7 +30,9 @@ class ItemInput(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    type: ItemType = Field("tool", description="tool, prompt or resource.")
+    type: ItemType = Field(
+        "tool", validation_alias=AliasChoices("type", "item_type"), description="tool, prompt or resource."
+    )
     name: Name = Field(description="The item's name, unique for its server and type.")
     description: Annotated[str, StringConstraints(max_length=50_000)] | None = None
     input_schema: dict[str, Any] | None = Field(
@@ -68,22 +70,20 @@ class ItemInput(BaseModel):
         )
 
 
-ITEM_FIELDS = KnownFields(
-    taken=names_of(ItemInput),
-    shown=frozenset(
-        [
-            "id",
-            "org_id",
-            "is_active",
-            "is_switched_off",
-            "is_embedded",
-            "skill_ids",
-            "primary_skill_id",
-            "content_hash",
-            "created_at",
-            "updated_at",
-        ]
-    ),
+ITEM_FIELDS = KnownFields.of(
+    ItemInput,
+    [
+        "id",
+        "org_id",
+        "is_active",
+        "is_switched_off",
+        "is_embedded",
+        "skill_ids",
+        "primary_skill_id",
+        "content_hash",
+        "created_at",
+        "updated_at",
+    ],
 )
 """Of an item."""
 
@@ -98,8 +98,44 @@ def read_item(raw: object) -> ItemContent:
     """
     if not isinstance(raw, Mapping):
         raise InvalidInput("item", "must be an object")
-    raw = ITEM_FIELDS.without_shown(raw)
-    size = check_json(raw)
-    if size > MAX_BYTES:
-        raise InvalidInput("item", f"is {size} bytes as JSON; at most {MAX_BYTES} are allowed")
-    return validated(ItemInput, raw, whole="item").content()
+    named, problems = ITEM_FIELDS.with_one_name(ITEM_FIELDS.without_shown(raw))
+    _, unfit = examined_json(named, most_bytes=MAX_BYTES)
+    return together([*problems, *unfit], lambda: validated(ItemInput, named, whole="item").content())
+
+
+SWITCHES = {"is_active": True, "is_switched_off": False}
+"""Fields that say whether an item is switched on, and what they say of a new one: no `PUT` changes them (ADR 53)."""
+
+UNCHANGEABLE_FIELD = "unchangeable_field"
+"""The type of a warning about one."""
+
+
+def switch_problems(raw: Mapping[str, Any], stored: Mapping[str, bool], place: str = "") -> list[FieldProblem]:
+    """Return where an item says otherwise than is stored whether it is switched on."""
+    message = "is not changed here: PATCH /api/v1/tools/{item_id} switches an item off and on"
+    return [
+        FieldProblem(f"{place}{name}", message, UNCHANGEABLE_FIELD)
+        for name, value in stored.items()
+        if isinstance(raw.get(name), bool) and raw[name] is not value
+    ]
+
+
+def lost_problems(raw: Mapping[str, Any], place: str = "") -> list[FieldProblem]:
+    """Return the fields that nobody knows and that are lost, as `metadata` has them with another value."""
+    metadata = raw.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return []
+    message = "is in metadata too, with another value, which counts: give one of them"
+    unknown = ITEM_FIELDS.unknown(raw)
+    return [
+        FieldProblem(f"{place}{name}", message, UNKNOWN_FIELD)
+        for name in unknown
+        if name in metadata and metadata[name] != raw[name]
+    ]
+
+
+def item_warnings(raw: object, place: str = "") -> list[FieldProblem]:
+    """Return what is questionable about the names of an item's fields; see `KnownFields.warnings`."""
+    if not isinstance(raw, Mapping):
+        return []
+    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place)][:MOST_WARNINGS]

@@ -10,7 +10,14 @@ from skillroute.catalogue.access import locked_item, own_item, visible_item
 from skillroute.catalogue.model import Item, ItemKey
 from skillroute.catalogue.repository import ItemRepository, ItemRow, ItemState, Written
 from skillroute.catalogue.rows import EmbeddedItems, IncomingItem, ItemWriter, States
-from skillroute.catalogue.schemas import ITEM_FIELDS, read_item
+from skillroute.catalogue.schemas import (
+    ITEM_FIELDS,
+    SWITCHES,
+    item_warnings,
+    lost_problems,
+    read_item,
+    switch_problems,
+)
 from skillroute.catalogue.servers import ServersOfItems
 from skillroute.core.bulk_write import BulkWrite
 from skillroute.core.caller import Caller
@@ -18,6 +25,7 @@ from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded, JobOptions
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.json_input import MOST_PROBLEMS
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
@@ -81,12 +89,18 @@ class SyncTools(BulkWrite):
         VersionConflict
             It is not the version that is expected.
         """
-        key = self._database.read(lambda session: own_item(session, item_id, caller)).content.key
+        item = self._database.read(lambda session: own_item(session, item_id, caller))
+        key = item.content.key
         named = {"server": key.server or None, "type": key.type, "name": key.name, **raw}
         for field, of in zip(ItemKey._fields, read_item(named).key, strict=True):
             if of != getattr(key, field):
-                raise InvalidInput(field, f"is that of another item than {item_id}, whose {field} stays as it is")
+                raise InvalidInput(
+                    field, f"must stay {getattr(key, field) or None}: the {field} of an item cannot change"
+                )
         ITEM_FIELDS.refuse_misspelt(raw)
+        switches = {name: getattr(item, name) for name in SWITCHES}
+        if problems := [*switch_problems(raw, switches), *lost_problems(raw)]:
+            raise InvalidInput.of(problems[:MOST_PROBLEMS])
         one: OneWrite[Item] = OneWrite(item_id, expected)
         [outcome] = self._carry_out(ItemsWriting(self._writer, self._servers, caller, one), [named]).outcomes
         if outcome.status == "failed" or one.written is None:
@@ -134,13 +148,17 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
         self.caller = caller
         self._one = one
         self._states: States = {}
+        self._switches: dict[int, Mapping[str, object]] = {}
         self._embedded = EmbeddedItems((), {})
 
     def warnings(self, raw: object) -> Sequence[FieldProblem]:
-        return ITEM_FIELDS.warnings(raw)
+        return item_warnings(raw)
 
     def read(self, index: int, raw: object) -> PlacedItem:
-        return PlacedItem(index, IncomingItem.of(read_item(raw)))
+        item = PlacedItem(index, IncomingItem.of(read_item(raw)))
+        if isinstance(raw, Mapping) and not SWITCHES.keys().isdisjoint(raw):
+            self._switches[index] = {name: raw[name] for name in SWITCHES if name in raw}
+        return item
 
     def named(self, thing: PlacedItem) -> dict[str, object]:
         return {"key": thing.key}
@@ -155,7 +173,7 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
         if self._one is not None:
             return None  # that it is the expected version shows in the transaction only
         state = self._states.get(thing.key)
-        return _outcome(thing, state, None) if thing.item.is_unchanged(state) else None
+        return self._outcome(thing, state, None) if thing.item.is_unchanged(state) else None
 
     def store(self, session: Session, some: Sequence[PlacedItem]) -> ItemsDone:
         org_id, rows, keys = self.caller.org_id, self._rows(some), [thing.key for thing in some]
@@ -171,7 +189,7 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
         unknown = [key for key in keys if key not in written and key not in self._states]
         # Somebody else wrote the same at the same moment: the ids are theirs.
         states = {**self._states, **(ItemRepository(session).states(org_id, unknown) if unknown else {})}
-        outcomes = {thing.index: _outcome(thing, states.get(thing.key), written.get(thing.key)) for thing in some}
+        outcomes = {thing.index: self._outcome(thing, states.get(thing.key), written.get(thing.key)) for thing in some}
         return ItemsDone(outcomes=outcomes, rows=rows, written=written, servers=servers)
 
     def attempt(self, session: Session, some: Sequence[PlacedItem]) -> object:
@@ -190,9 +208,13 @@ class ItemsWriting(Writing[PlacedItem, ItemsDone, ItemOutcome]):
     def _rows(self, some: Sequence[PlacedItem]) -> list[ItemRow]:
         return replace(self._embedded, items=[thing.item for thing in some]).rows(self._states)
 
-
-def _outcome(thing: PlacedItem, state: ItemState | None, written: Written | None) -> ItemOutcome:
-    status, stored = thing.item.status(state, written), written or state
-    if stored is None:
-        return ItemOutcome(thing.index, status, key=thing.key)
-    return ItemOutcome(thing.index, status, id=stored.id, is_refused=stored.is_refused, key=thing.key)
+    def _outcome(self, thing: PlacedItem, state: ItemState | None, written: Written | None) -> ItemOutcome:
+        status, stored = thing.item.status(state, written), written or state
+        stored_switches = SWITCHES if state is None else {name: getattr(state, name) for name in SWITCHES}
+        given = self._switches.get(thing.index)
+        warnings = () if given is None else switch_problems(given, stored_switches)
+        if stored is None:
+            return ItemOutcome(thing.index, status, key=thing.key, warnings=warnings)
+        return ItemOutcome(
+            thing.index, status, id=stored.id, is_refused=stored.is_refused, key=thing.key, warnings=warnings
+        )

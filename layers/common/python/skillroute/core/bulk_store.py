@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from skillroute.core.errors import StatementRejected
 from skillroute.core.observability import logger
@@ -45,17 +44,8 @@ def store(
 
 def _stored(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT], keep: bool) -> DoneT:
     """Store rows in one transaction, which is taken back unless they are to be kept; return what was done."""
-    if keep:
-        return database.transact(lambda session: writing.store(session, rows))
-    tried: list[DoneT] = []
-
-    def attempt(session: Session) -> None:
-        tried.append(writing.store(session, rows))
-        raise _TakenBack
-
-    with suppress(_TakenBack):
-        database.transact(attempt)
-    return tried[-1]
+    run = database.transact if keep else database.taken_back
+    return run(lambda session: writing.store(session, rows))
 
 
 def _refused(database: Database, writing: Writing[InT, DoneT, OutT], rows: Sequence[InT]) -> dict[int, str]:

@@ -114,7 +114,7 @@ def _with_refusals(outcomes: Mapping[int, OutT], refused: Container[str]) -> dic
 
 
 def _with_warnings(outcome: OutT, warnings: Sequence[FieldProblem]) -> OutT:
-    return replace(outcome, warnings=tuple(warnings)) if warnings else outcome
+    return replace(outcome, warnings=(*outcome.warnings, *warnings)) if warnings else outcome
 
 
 def _read_all(writing: Writing[InT, DoneT, OutT], things: Sequence[object]) -> tuple[list[InT], dict[int, OutT]]:

@@ -64,11 +64,11 @@ class Cursor:
                 value = datetime.fromisoformat(moment)
                 value = value if value.tzinfo is None else value.astimezone(UTC)
         except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
-            raise InvalidCursor("is none that a list has made") from None
+            raise InvalidCursor("is not a cursor of this list") from None
         if of != sort:
             raise InvalidCursor("is of another order: sort must stay the same from page to page")
         if not (_is_of(ids, id_) and _is_of(_kind_of(sort), value)):
-            raise InvalidCursor("is none that a list has made")
+            raise InvalidCursor("is not a cursor of this list")
         return cls(sort, id_, value)
 
 

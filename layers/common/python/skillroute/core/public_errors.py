@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillroute.core.encodable import encodable
 from skillroute.core.error_codes import ErrorCode
-from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+from skillroute.core.errors import DependencyUnavailable, InvalidInput, SkillrouteError
 
 _LONGEST = 2000
 
@@ -24,4 +24,7 @@ def public_sentence(error: SkillrouteError) -> str:
         return error.public_message
     if error.code is ErrorCode.INTERNAL_ERROR:
         return "Internal Server Error"
-    return encodable(str(error)[:_LONGEST])
+    sentence = str(error)
+    if isinstance(error, InvalidInput):
+        sentence = "; ".join(f"{problem.field}: {problem.message}" for problem in error.problems)
+    return encodable(sentence[:_LONGEST])

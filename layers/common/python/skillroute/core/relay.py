@@ -48,7 +48,8 @@ class RelayReport:
     published, pruned : int
         Messages sent; changes of items that are gone, forgotten.
     index_lag : int or None
-        Changes that an index server has not seen; None for embedded replicas, which look for themselves.
+        Changes that an index server has not seen, or documents that PostgreSQL has no point of yet; None for embedded
+        replicas, which look for themselves.
     failed : list of str
         Steps that did not succeed; the next run tries them again.
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from skillroute.core.caller import Caller
+from skillroute.core.documents.index.port import IndexKind
 from skillroute.core.errors import IndexNotReady
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.timing import Stopwatch
@@ -30,6 +31,7 @@ class SearchRun:
     watch: Stopwatch = field(default_factory=Stopwatch)
     search_mode: SearchMode = "semantic"
     degraded: list[Degradation] = field(default_factory=list)
+    index: IndexKind | None = None
 
     def degrade(self, what: Degradation, error: Exception) -> None:
         """Note that a part failed and the search goes on without it."""

@@ -29,7 +29,7 @@ class ManagedSecret:
     arn : str
         Of the secret; its region is where it is asked for.
     key : str or None
-        Of a JSON object, the value to return. A text that is no JSON object is returned whole.
+        Of a JSON object, the value to return. A text that is not a JSON object is returned whole.
     endpoint_url : str or None
         None takes that of the region.
     clock : callable

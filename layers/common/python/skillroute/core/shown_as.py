@@ -13,8 +13,8 @@ class ShownAs:
     Parameters
     ----------
     model : type of BaseModel
-    title : str
-        What the document calls it.
+    title : str, optional
+        What the document calls it. Without one it is the model's own component, which may have others within it.
     of_path : bool
         Whether it is the one that the path names: what names it may be left out.
 
@@ -28,14 +28,19 @@ class ShownAs:
     'Place'
     """
 
-    def __init__(self, model: type[BaseModel], title: str, *, of_path: bool = False) -> None:
+    def __init__(self, model: type[BaseModel], title: str | None = None, *, of_path: bool = False) -> None:
         self._model = model
         self._title = title
         self._of_path = of_path
 
-    def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, _schema: Any, handler: Any) -> dict[str, Any]:
+        if self._title is None:
+            own: dict[str, Any] = handler(self._model.__pydantic_core_schema__)
+            return own
         shown = {**self._model.model_json_schema(), "title": self._title}
         if self._of_path:
             del shown["required"]
+            for field in shown["properties"].values():
+                field.pop("default", None)  # what is left out of its name is that of the path
             shown["description"] = f"{shown['description'].partition(chr(10))[0]} What names it may be left out."
         return shown

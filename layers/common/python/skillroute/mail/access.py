@@ -88,7 +88,7 @@ class WriterRights:
         if self.allowed is None:
             return
         if self.agent is None:
-            raise InvalidInput(_WHO[kind], "the token names no agent: without one, or scope admin, it writes no mail")
+            raise InvalidInput(_WHO[kind], "cannot be written: the token names no agent and lacks scope admin")
         # An agent of no project that nobody has described is nobody's yet: a message has named it.
         if state is not None and not self.sees(state.project_ids) and not self._is_open(state):
             raise InvalidInput("name" if kind == "agent" else "key", "is taken")
@@ -97,7 +97,7 @@ class WriterRights:
         if isinstance(content, MailAgent) and self.is_other(content.name):
             for field in ("description", "contact"):
                 if getattr(content, field):
-                    raise InvalidInput(field, "is the agent's own to write")
+                    raise InvalidInput(field, "can only be written by the agent itself")
 
     def _is_open(self, state: MailState) -> bool:
         agent = state.agent
@@ -107,7 +107,7 @@ class WriterRights:
 
     def _check_message(self, message: Message, state: MailState | None) -> None:
         if state is not None and state.sender_key != self.agent:
-            raise InvalidInput("key", "is the key of another agent's message, which only its sender changes")
+            raise InvalidInput("key", "is the key of another agent's message, which only its sender can change")
         if self.is_other(message.sender):
             raise InvalidInput("from", "must be the agent that the token names")
 

@@ -15,7 +15,7 @@ from skillroute.core.embedding.views import Refusal
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres.database import Session
 from skillroute.mail.documents import MailDocument
-from skillroute.mail.text import SearchText, indexed_text, search_vector
+from skillroute.mail.text import SearchText, indexed_text, search_vector, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class MailDocuments:
         self._documents.put(
             [DocumentText(str(document.id), indexed_text(document.text), vector) for document, vector in documents],
             model,
+            to_terms=terms_of,
         )
 
     def count(self) -> int:
@@ -82,7 +83,8 @@ class MailDocuments:
         """Store what documents are found by, where their hash is still this one."""
         rows = [{"id": id_, "old_hash": old_hash, **_searched(text)} for id_, text, old_hash in texts]
         written = {row[0] for row in self._run("set_mail_words", rows=json.dumps(rows))}
-        self._documents.put([DocumentText(str(id_), indexed_text(text)) for id_, text, _ in texts if id_ in written])
+        documents = [DocumentText(str(id_), indexed_text(text)) for id_, text, _ in texts if id_ in written]
+        self._documents.put(documents, to_terms=terms_of)
 
 
 def _searched(text: SearchText) -> dict[str, str]:

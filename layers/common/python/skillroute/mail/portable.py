@@ -65,16 +65,19 @@ class PortableMail:
         kind = _KINDS[self._kind]
         return [ExportedRow(row[0], kind.line(row)) for row in session.run(kind.read, **params)]
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> MailReport:
-        return self._restore(self._kind, lines, caller)
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> MailReport:
+        return self._restore(self._kind, lines, caller, dry_run=dry_run)
 
 
 class RestoreMail(SyncMail):
     """Writes mail of lines, with who had acknowledged it."""
 
-    def __call__(self, kind: MailKind, things: Sequence[object], caller: Caller) -> MailReport:
+    def __call__(
+        self, kind: MailKind, things: Sequence[object], caller: Caller, *, dry_run: bool = False
+    ) -> MailReport:
         """Write lines of one kind, as many as a bulk write takes; see `BulkWrite`."""
-        return self._carry_out(_Restoring(kind, self._database, self._embedder, caller, self._now_ts()), things)
+        restoring = _Restoring(kind, self._database, self._embedder, caller, self._now_ts())
+        return self._carry_out(restoring, things, dry_run=dry_run)
 
 
 class _Restoring(MailWriting):
@@ -119,12 +122,12 @@ def _acknowledged(raw: object, message: Message) -> dict[str, datetime]:
     if raw is None:
         return {}
     if not isinstance(raw, Mapping):
-        raise InvalidInput(_ACKNOWLEDGED, "must be an object: the names of recipients, and when each took note")
+        raise InvalidInput(_ACKNOWLEDGED, "must be an object of recipients and the times at which they acknowledged")
     recipients = {agent_key(name) for _, name in message.recipients}
     found = {}
     for name in raw:
         if agent_key(name) not in recipients:
-            raise InvalidInput(f"{_ACKNOWLEDGED}.{name[:64]}", "is no recipient of the message")
+            raise InvalidInput(f"{_ACKNOWLEDGED}.{name[:64]}", "is not a recipient of the message")
         try:
             at = moment(raw, name)
         except InvalidInput as error:

@@ -153,7 +153,7 @@ class Mail:
             _own(session, "message", message_id, caller)
             WriterRights.of(session, caller).check_acknowledge(agent)
             if not MailRepository(session).acknowledge(message_id, agent_key(agent)):
-                raise InvalidInput("agent", "the message was not sent to this agent")
+                raise InvalidInput("agent", "is not a recipient of the message")
             [message], _ = MailRepository(session).messages(MessageFilter(), caller.org_id, None, id_=message_id)
             return message
 

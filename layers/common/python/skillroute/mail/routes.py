@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
+from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, ERRORS, NOT_FOUND
 from skillroute.core.http.paging import PAGE_DOC, Page
-from skillroute.core.http.versions import MANY_AT_ONCE
 from skillroute.core.text_fields import Text
 from skillroute.mail.answers import (
     AcknowledgeRequest,
@@ -36,6 +36,21 @@ ProjectFilter = Annotated[int | None, Query(ge=1, le=_MAX_ID, description="The i
 KeyFilter = Annotated[Text | None, Query(max_length=128, description="The writer's own id.")]
 NameFilter = Annotated[Text | None, Query(max_length=256, description="The name of an agent, in any case.")]
 ThreadFilter = Annotated[Text | None, Query(max_length=256)]
+
+
+_NOUNS: Mapping[MailKind, str] = {
+    "project": "a project",
+    "product": "a product",
+    "agent": "a mail agent",
+    "message": "a message",
+}
+_DELETING: Mapping[MailKind, str] = {
+    "project": "Delete a project that no message is in. Without scope admin only its only member may.",
+    "product": "Delete a product. Its projects stay, with their messages. Without scope admin it stays, with the "
+    "projects that the caller may not look at, if it has any.",
+    "agent": "Delete a mail agent that no message refers to. Without scope admin only the token's own.",
+    "message": "Delete a message, with who has acknowledged it. Without scope admin only its sender may.",
+}
 
 
 def mail_routers(sync: SyncMail, mail: Mail, access: Access) -> list[APIRouter]:
@@ -61,14 +76,14 @@ def _project_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("project")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 projects", dependencies=[MANY_AT_ONCE])
-    def put_mail_projects(body: PutProjectsBody, caller: Caller = writer) -> PutMailResponse:
+    @router.put("", summary="Create or change up to 100 projects")
+    def put_mail_projects(body: PutProjectsBody, caller: Caller = writer, dry_run: DryRun = False) -> PutMailResponse:
         """Write projects; each is judged on its own, and the answer says what became of it.
 
         A project is the same one when organisation and key are. Unchanged ones are left alone. Anyone who makes one,
         and is no operator, belongs to it from then on.
         """
-        return PutMailResponse.of(sync("project", body.projects, caller))
+        return PutMailResponse.of(sync("project", body.projects, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[MailProjectOut], summary="List projects", responses=PAGE_DOC)
     def list_mail_projects(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
@@ -84,13 +99,13 @@ def _product_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("product")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 products", dependencies=[MANY_AT_ONCE])
-    def put_mail_products(body: PutProductsBody, caller: Caller = writer) -> PutMailResponse:
+    @router.put("", summary="Create or change up to 100 products")
+    def put_mail_products(body: PutProductsBody, caller: Caller = writer, dry_run: DryRun = False) -> PutMailResponse:
         """Write products with the keys of their projects, of the organisation or global; each is judged on its own.
 
         A product is the same one when organisation and key are. The projects given become its projects.
         """
-        return PutMailResponse.of(sync("product", body.products, caller))
+        return PutMailResponse.of(sync("product", body.products, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[MailProductOut], summary="List products", responses=PAGE_DOC)
     def list_mail_products(page: Page, key: KeyFilter = None, caller: Caller = reader) -> Response:
@@ -106,15 +121,15 @@ def _agent_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     router = _router("agent")
     writer, reader = _callers(access)
 
-    @router.put("", summary="Create or change up to 100 mail agents", dependencies=[MANY_AT_ONCE])
-    def put_mail_agents(body: PutMailAgentsBody, caller: Caller = writer) -> PutMailResponse:
+    @router.put("", summary="Create or change up to 100 mail agents")
+    def put_mail_agents(body: PutMailAgentsBody, caller: Caller = writer, dry_run: DryRun = False) -> PutMailResponse:
         """Write agents with the keys of their projects, of the organisation or global; each is judged on its own.
 
         Names that differ in case only are one agent; the last spelling is shown everywhere. The projects given become
         its projects. Without scope admin only the token's own agent is written so: another one is brought into the
         projects given, stays in all others, and takes no description or contact.
         """
-        return PutMailResponse.of(sync("agent", body.agents, caller))
+        return PutMailResponse.of(sync("agent", body.agents, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[MailAgentOut], summary="List mail agents", responses=PAGE_DOC)
     def list_mail_agents(
@@ -136,15 +151,15 @@ def _message_router(sync: SyncMail, mail: Mail, access: Access) -> APIRouter:
     writer, reader = _callers(access)
     one = _id_of("message")
 
-    @router.put("", summary="Create or change up to 500 messages", dependencies=[MANY_AT_ONCE])
-    def put_mail_messages(body: PutMessagesBody, caller: Caller = writer) -> PutMailResponse:
+    @router.put("", summary="Create or change up to 500 messages")
+    def put_mail_messages(body: PutMessagesBody, caller: Caller = writer, dry_run: DryRun = False) -> PutMailResponse:
         """Write messages into projects of the organisation that the caller may see; each is judged on its own.
 
         A message is the same one when organisation and key are: writing it twice changes nothing. Agents that are not
         known yet are made. Without scope admin a message is from the agent that the token names, and changed by its
         sender only. Secrets are stored with the message, and never searched or embedded.
         """
-        return PutMailResponse.of(sync("message", body.messages, caller))
+        return PutMailResponse.of(sync("message", body.messages, caller, dry_run=dry_run))
 
     @router.get("", response_model=list[MessageOut], summary="List messages", responses=PAGE_DOC)
     def list_mail_messages(
@@ -195,23 +210,23 @@ def _add_one(
 ) -> None:
     """Add the routes of one thing of a kind, which are alike for all kinds."""
     writer, reader = _callers(access)
-    one = _id_of(kind)
+    one, noun = _id_of(kind), _NOUNS[kind]
     path = f"/{{{kind}_id}}"
 
-    @router.get(path, response_model=answer, summary=f"Get a {kind}", responses=NOT_FOUND, name=f"get_mail_{kind}")
+    @router.get(path, response_model=answer, summary=f"Get {noun}", responses=NOT_FOUND, name=f"get_mail_{kind}")
     def get_one(id_: int = one, caller: Caller = reader) -> BaseModel:
         """Return one that the caller may look at."""
         return of(mail.get(kind, id_, caller))
 
     @router.delete(
-        path, status_code=204, summary=f"Delete a {kind}", responses=NOT_FOUND | CONFLICT, name=f"delete_mail_{kind}"
+        path,
+        status_code=204,
+        summary=f"Delete {noun}",
+        description=_DELETING[kind],
+        responses=NOT_FOUND | CONFLICT if kind in {"project", "agent"} else NOT_FOUND,
+        name=f"delete_mail_{kind}",
     )
     def delete_one(id_: int = one, caller: Caller = writer) -> None:
-        """Delete one of the organisation. What messages refer to stays until they are deleted.
-
-        Without scope admin a message is its sender's to delete, an agent its own, a project its only member's. Of a
-        product the projects stay that the caller may not look at.
-        """
         mail.delete(kind, id_, caller)
 
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.core.errors import InvalidInput
-from skillroute.core.json_input import check_json, validated
-from skillroute.core.known_fields import KnownFields, names_of
+from skillroute.core.json_input import examined_json, together, validated
+from skillroute.core.known_fields import KnownFields
 from skillroute.core.sentences import spelt
 from skillroute.mail.model import (
     MAX_TS,
@@ -206,7 +206,7 @@ _SHOWN = [
     "acknowledged",
 ]
 MAIL_FIELDS: Mapping[MailKind, KnownFields] = {
-    kind: KnownFields(names_of(model), frozenset(_SHOWN), keeps_others=False) for kind, model in INPUTS.items()
+    kind: KnownFields.of(model, _SHOWN, keeps_others=False) for kind, model in INPUTS.items()
 }
 
 
@@ -227,10 +227,15 @@ def read_mail(kind: MailKind, raw: object, *, now_ts: int) -> MailGiven:
         raise InvalidInput(kind, "must be an object")
     if len(raw) > _MAX_FIELDS:  # each unknown one would be an error of its own
         raise InvalidInput(kind, f"has {len(raw)} fields; none takes more than {_MAX_FIELDS}")
-    check_json(raw, whole=kind)
-    given: Any = validated(INPUTS[kind], raw, whole=kind)
-    found: MailGiven = given.given(now_ts)
-    return found
+    named, problems = MAIL_FIELDS[kind].with_one_name(raw)
+    _, unfit = examined_json(named, whole=kind)
+
+    def read() -> MailGiven:
+        given: Any = validated(INPUTS[kind], named, whole=kind)
+        found: MailGiven = given.given(now_ts)
+        return found
+
+    return together([*problems, *unfit], read)
 
 
 def _distinct(keys: Sequence[str] | None) -> tuple[str, ...]:
@@ -244,4 +249,4 @@ def _refuse_twice(roles: Mapping[RecipientRole, Sequence[str]]) -> None:
             place = f"{role}.{number}"
             first = places.setdefault(agent_key(name), place)
             if first != place:
-                raise InvalidInput(place, f"the same agent as {first}; each gets a message once")
+                raise InvalidInput(place, f"is the same agent as {first}: name each recipient once")

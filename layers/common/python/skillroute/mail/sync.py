@@ -58,9 +58,12 @@ class SyncMail(BulkWrite):
         super().__init__(database, message_embedder(embedder), **options)
         self._now_ts = now_ts
 
-    def __call__(self, kind: MailKind, things: Sequence[object], caller: Caller) -> MailReport:
+    def __call__(
+        self, kind: MailKind, things: Sequence[object], caller: Caller, *, dry_run: bool = False
+    ) -> MailReport:
         """Create or change projects, products, agents or messages of the caller's organisation; see `BulkWrite`."""
-        return self._carry_out(MailWriting(kind, self._database, self._embedder, caller, self._now_ts()), things)
+        writing = MailWriting(kind, self._database, self._embedder, caller, self._now_ts())
+        return self._carry_out(writing, things, dry_run=dry_run)
 
 
 class MailWriting(Writing[IncomingMail, MailWritten, MailOutcome]):

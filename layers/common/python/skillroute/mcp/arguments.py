@@ -65,7 +65,7 @@ def _problem(found: Any, schema: Json) -> str:
     if found["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name[:64], properties, n=1)
         meant = f" (did you mean {near[0]}?)" if near else ""
-        return f"{quoted(name)} is no argument{meant}; allowed are {', '.join(properties)}"
+        return f"{quoted(name)} is not an argument{meant}; allowed are {', '.join(properties)}"
     if found["type"] == "missing":
         return f"{name} is required: {properties[name].get('description', 'give a value')}"
     allowed = properties.get(name, {})

@@ -121,7 +121,7 @@ def _checked(given: Any, arguments: list[Json]) -> dict[str, str]:
     required = {argument["name"] for argument in arguments if argument["required"]}
     unknown, missing = given.keys() - known, required - given.keys()
     if unknown:
-        raise RpcError(INVALID_PARAMS, f"{quoted(min(unknown))} is no argument of this prompt")
+        raise RpcError(INVALID_PARAMS, f"{quoted(min(unknown))} is not an argument of this prompt")
     if missing:
         raise RpcError(INVALID_PARAMS, f"the argument {quoted(min(missing))} is required")
     return dict(given)

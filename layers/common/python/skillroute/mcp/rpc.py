@@ -80,7 +80,7 @@ def read_body(body: bytes) -> Any:
     except TooManyValues as error:
         raise RpcError(INVALID_REQUEST, f"the body {error}") from None
     except json.JSONDecodeError as error:
-        reason = f"the body is no JSON: {error.msg} at character {error.pos}"
+        reason = f"the body is not JSON: {error.msg} at character {error.pos}"
     except UnreadableJson as error:
         reason = str(error)
     raise RpcError(PARSE_ERROR, reason)

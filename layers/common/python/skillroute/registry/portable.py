@@ -42,5 +42,5 @@ class PortableEntities:
             for nth, path, is_enabled, document in session.run("exported_entities", kind=self._kind, **where.params)
         ]
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> RegistryReport:
-        return self._sync(self._kind, lines, caller)
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> RegistryReport:
+        return self._sync(self._kind, lines, caller, dry_run=dry_run)

@@ -60,7 +60,7 @@ def _refuse_nests(document: Mapping[str, Any], within: str) -> None:
     while isinstance(inner.get(within), Mapping):
         inner, depth = inner[within], depth + 1
         if depth > _MOST_NESTED:
-            raise InvalidInput(within, f"holds another {within} more than {_MOST_NESTED} times over")
+            raise InvalidInput(within, f"is nested in itself more than {_MOST_NESTED} times")
 
 
 def _shown(content: EntityContent) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from skillroute.core.http.body import BulkJsonRoute
 from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, State, StateQuery, listing_of
-from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, tell_version
 from skillroute.core.listing import Cursor, Listed
 from skillroute.core.text_fields import Text
 from skillroute.registry.answers import (
@@ -50,7 +50,7 @@ def _add_routes_of_servers(router: APIRouter, sync: SyncRegistry, registry: Regi
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.put("", summary="Create or change up to 100 servers", dependencies=[MANY_AT_ONCE])
+    @router.put("", summary="Create or change up to 100 servers")
     def put_servers(body: UpsertServersBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertServersResponse:
         """Write servers with their tools; each is judged on its own, whole, and the answer says what became of it.
 
@@ -90,11 +90,11 @@ def _add_routes_of_a_server(router: APIRouter, sync: SyncRegistry, registry: Reg
         """Return a server, enabled or not. Its tools are in `/api/v1/tools`, by `tools_server`."""
         return shown(registry.get("server", server_id, caller), response)
 
-    @router.put("/{server_id}", summary="Write a server over", responses=VERSIONED | NOT_FOUND | STALE)
+    @router.put("/{server_id}", summary="Replace a server", responses=VERSIONED | NOT_FOUND | STALE)
     def put_server(
         server_id: ServerId, body: ServerBody, caller: AsWriter, response: Response, expected: IfMatch
     ) -> ServerOut:
-        """Write a server over; its path stays, and without `tools` its tools do.
+        """Replace a server; its path stays, and without `tools` its tools do.
 
         What it says already changes nothing.
         """
@@ -139,7 +139,7 @@ def _add_routes_of_agents(router: APIRouter, sync: SyncRegistry, registry: Regis
     AsWriter = Annotated[Caller, Depends(access.require(Scope.CATALOG))]  # noqa: N806 (a type)
     AsReader = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
-    @router.put("", summary="Create or change up to 100 agents", dependencies=[MANY_AT_ONCE])
+    @router.put("", summary="Create or change up to 100 agents")
     def put_agents(body: UpsertAgentsBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertAgentsResponse:
         """Write agents by their cards; each is judged on its own, and the answer says what became of it.
 
@@ -175,11 +175,11 @@ def _add_routes_of_an_agent(router: APIRouter, sync: SyncRegistry, registry: Reg
         """Return an agent with its card, enabled or not."""
         return shown(registry.get("agent", agent_id, caller), response)
 
-    @router.put("/{agent_id}", summary="Write an agent over", responses=VERSIONED | NOT_FOUND | STALE)
+    @router.put("/{agent_id}", summary="Replace an agent", responses=VERSIONED | NOT_FOUND | STALE)
     def put_agent(
         agent_id: AgentId, body: AgentBody, caller: AsWriter, response: Response, expected: IfMatch
     ) -> AgentOut:
-        """Write an agent over by its card; its path stays. What it says already changes nothing."""
+        """Replace an agent by its card; its path stays. What is stored already changes nothing."""
         return shown(sync.one("agent", agent_id, body, caller, expected), response)
 
     @router.delete("/{agent_id}", status_code=204, summary="Delete an agent", responses=NOT_FOUND | STALE)

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from skillroute.catalogue.model import ItemContent, ItemKey
-from skillroute.catalogue.schemas import ITEM_FIELDS, MAX_BYTES, read_item
+from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.json_input import MOST_PROBLEMS, check_json, validated
-from skillroute.core.known_fields import MOST_WARNINGS, KnownFields, names_of
+from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
+from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.registry.read_back import Parsed, read_back
 from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names
@@ -59,10 +59,15 @@ def read_server(raw: object) -> EntityGiven:
     InvalidInput
         Something is wrong with it; `field` is relative to the server, such as ``tools.3.name``.
     """
-    outer = _checked_object(raw, "server")
+    outer, problems = _examined(raw, "server")
     inner = _wrapped(outer)
     if inner is None:
-        return _server(outer, outer)
+        return together(problems, lambda: _server(outer, outer))
+    return together(problems, lambda: _listed_server(outer, inner))
+
+
+def _listed_server(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> EntityGiven:
+    """Read a server within what a registry lists."""
     ours = {key: outer[key] for key in ("path", "tags", "is_enabled", "tools") if key in outer}
     at_top = {"server", *ours}
     try:
@@ -98,7 +103,11 @@ def read_agent(raw: object) -> EntityGiven:
 
     Raises `InvalidInput`; `field` is relative to the agent, such as ``skills.0.name``.
     """
-    card = _checked_object(raw, "agent")
+    card, problems = _examined(raw, "agent")
+    return together(problems, lambda: _agent(card))
+
+
+def _agent(card: Mapping[str, Any]) -> EntityGiven:
     try:
         given = validated(AgentInput, card, whole="agent")
     except InvalidInput as error:
@@ -124,7 +133,9 @@ def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
     for place, tool in enumerate(tools if isinstance(tools, list) else ()):
         if len(found) >= MOST_WARNINGS:
             break
-        found += ITEM_FIELDS.warnings(tool, f"tools.{place}.")
+        found += item_warnings(tool, f"tools.{place}.")
+        if isinstance(tool, Mapping):  # which of its tools are off, a server does not say
+            found += switch_problems(tool, SWITCHES, f"tools.{place}.")
     return found[:MOST_WARNINGS]
 
 
@@ -143,8 +154,8 @@ def _as_written(field: str, card: Mapping[str, Any]) -> str:
     return f"{name}.{names[int(place)][:_SHOWN]}" if isinstance(names, list) else field
 
 
-def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
-    """Return what can be stored of it; tools are checked one by one, each with a limit of its own."""
+def _examined(raw: object, kind: EntityKind) -> tuple[Mapping[str, Any], list[FieldProblem]]:
+    """Return what is read of it, and what cannot be stored; tools are read one by one, each with a limit of its own."""
     if not isinstance(raw, Mapping):
         raise InvalidInput(kind, "must be an object")
     within, fields, parsed = _READ_BACK[kind]
@@ -154,10 +165,8 @@ def _checked_object(raw: object, kind: EntityKind) -> Mapping[str, Any]:
         without_tools, inner = _without(raw, "tools"), _wrapped(raw)
         if inner is not None:
             without_tools = {**without_tools, "server": _without(inner, "tools")}
-    size = check_json(without_tools, whole=kind)
-    if size > MAX_BYTES:
-        raise InvalidInput(kind, f"is {size} bytes as JSON without its tools; at most {MAX_BYTES} are allowed")
-    return raw
+    _, problems = examined_json(without_tools, whole=kind, most_bytes=MAX_BYTES)
+    return raw, problems
 
 
 def _path(given: EntityInput) -> str:
@@ -165,14 +174,17 @@ def _path(given: EntityInput) -> str:
     if given.path is None:
         made = _BESIDE_SLASHES.sub(_one_slash, _NOT_IN_PATHS.sub("-", given.name.lower())).strip("-./")
         if not made:
-            raise InvalidInput("path", "cannot be made of the name; give one")
+            raise InvalidInput("path", "is missing, and cannot be derived from the name: give one")
         path = f"/{made}"
         if len(path) > MAX_PATH:  # cut, it might be another one's
-            raise InvalidInput("path", f"made of the name is {len(path)} characters, of {MAX_PATH}; give a shorter one")
+            raise InvalidInput(
+                "path",
+                f"derived from the name has {len(path)} characters, at most {MAX_PATH} are allowed: give a shorter one",
+            )
     else:
         path = f"/{given.path.removeprefix('/').rstrip('/')}"
         if path == "/" or "//" in path:
-            raise InvalidInput("path", "must name something between its slashes")
+            raise InvalidInput("path", "must not have empty segments")
     if any(character.isspace() or not character.isprintable() or character in "?#" for character in path):
         raise InvalidInput("path", "blanks, control characters, ? and # are not allowed")
     if len(path) > MAX_PATH:
@@ -231,14 +243,8 @@ def _tool(raw: object, server: EntityContent) -> ItemContent:
 
 
 _SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
-_SERVER_FIELDS = KnownFields(
-    taken=names_of(ServerInput),
-    shown=frozenset([*_SHOWN_OF_BOTH, "tool_count", "tools_server"]),
-)
-_AGENT_FIELDS = KnownFields(
-    taken=names_of(AgentInput),
-    shown=frozenset(_SHOWN_OF_BOTH),
-)
+_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server"])
+_AGENT_FIELDS = KnownFields.of(AgentInput, _SHOWN_OF_BOTH)
 _READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
     "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),
     "agent": ("agent_card", _AGENT_FIELDS, lambda card: read_agent(card).content),

@@ -77,11 +77,14 @@ class SyncRegistry(BulkWrite):
         path = self._database.read(lambda session: own_entity(session, kind, entity_id, caller)).content.path
         if _READ[kind](raw).content.path != path:
             if "path" in raw:
-                raise InvalidInput("path", f"must be {path}, which stays that of {kind} {entity_id}, or be left out")
+                raise InvalidInput("path", f"must be {path}, as the path of a {kind} cannot change, or be left out")
             raw = {**raw, "path": path}
         refuse_misspelt(kind, raw)
         if expected is not None and kind == "server" and raw.get("tools") is not None:
-            raise InvalidInput("tools", "have versions of their own: with If-Match write them by their ids")
+            raise InvalidInput(
+                "tools",
+                "have versions of their own: leave them out of a request with If-Match, and write them by their ids",
+            )
         one: OneWrite[Entity] = OneWrite(entity_id, expected)
         [outcome] = self._carry_out(_Entities(kind, self._database, self._embedder, caller, one), [raw]).outcomes
         if outcome.status == "failed" or one.written is None:
@@ -144,7 +147,9 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
     def admit(self, thing: _Incoming) -> None:
         before, own = self._tool_count, len(thing.tools)
         if before + own > MAX_TOOLS_OF_CALL:
-            raise InvalidInput("tools", f"{before} tools before its {own}; at most {MAX_TOOLS_OF_CALL} in one call")
+            raise InvalidInput(
+                "tools", f"has {own} tools, and those before it {before}: at most {MAX_TOOLS_OF_CALL} in one call"
+            )
         self._tool_count += own
 
     def named(self, thing: _Incoming) -> dict[str, object]:

@@ -112,6 +112,7 @@ def response(run: ToolSearchRun, request: SearchRequest, found: Found, shown: En
     metadata = SearchMetadata(
         strategy_used=request.strategy,
         search_mode=run.search_mode,
+        index=run.index,
         skill_ids_used=[skill.match.id for skill in found.skills] or None,
         fallback_reason=run.fallback_reason,
         degraded=run.degraded,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.core import outage
 from skillroute.core.error_codes import ErrorCode
@@ -14,10 +14,10 @@ from skillroute.core.http.docs import FieldProblem
 from skillroute.core.http.errors import STATUS_OF, first_problems, problem
 from skillroute.core.json_input import validated
 from skillroute.core.public_errors import public_sentence
+from skillroute.core.shown_as import ShownAs
 from skillroute.search.batch import MOST_SEARCHES, Answered, BatchResult, NotReached
-from skillroute.search.explained import DetailedSearchResponse, LimitedSearchResponse
-from skillroute.search.mcp_format import McpSearchResponse
-from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.mcp_format import AnySearchResponse
+from skillroute.search.model import SearchRequest
 
 _LACKED = {
     "time": "the call had no time left for it: send it again, with fewer others",
@@ -25,7 +25,7 @@ _LACKED = {
 }
 
 # Each search is checked on its own later, so that one that is wrong does not refuse the rest.
-_AnySearch = Annotated[Any, WithJsonSchema({**SearchRequest.model_json_schema(), "title": "Search"})]
+_AnySearch = Annotated[Any, ShownAs(SearchRequest)]
 
 
 class BatchRequest(BaseModel):
@@ -47,7 +47,7 @@ class SearchError(BaseModel):
 class BatchSearchResult(BaseModel):
     """The result of one search: its answer or its error, and null for the other."""
 
-    answer: SearchResponse | DetailedSearchResponse | LimitedSearchResponse | McpSearchResponse | None
+    answer: AnySearchResponse | None
     error: SearchError | None
 
 
@@ -82,26 +82,25 @@ def _read(search: object) -> SearchRequest | SkillrouteError:
 
 def to_json(results: Sequence[BatchResult], metadata: BatchMetadata) -> bytes:
     """Return the answer as JSON, of what is JSON already."""
-    shown = b",".join(_result(number, result) for number, result in enumerate(results))
+    shown = b",".join(map(_result, results))
     return b'{"results":[' + shown + b'],"metadata":' + metadata.model_dump_json().encode() + b"}"
 
 
-def _result(number: int, result: BatchResult) -> bytes:
+def _result(result: BatchResult) -> bytes:
     if isinstance(result, Answered):
         return b'{"answer":' + result.body + b',"error":null}'
-    return b'{"answer":null,"error":' + _error(number, result).model_dump_json().encode() + b"}"
+    return b'{"answer":null,"error":' + _error(result).model_dump_json().encode() + b"}"
 
 
-def _error(number: int, result: NotReached | SkillrouteError) -> SearchError:
+def _error(result: NotReached | SkillrouteError) -> SearchError:
     if isinstance(result, NotReached):
         code = ErrorCode.NOT_BEGUN
         return SearchError(status=code.status, code=code.value, detail=_LACKED[result.lacked])
     status = next((status for type_, status in STATUS_OF if isinstance(result, type_)), 500)
     detail: Any = public_sentence(result)
     if isinstance(result, InvalidInput):
-        place: list[str | int] = ["body", "searches", number]
         problems = [
-            problem([*place, *filter(None, one.field.split("."))], one.message, one.type) for one in result.problems
+            problem(["body", *filter(None, one.field.split("."))], one.message, one.type) for one in result.problems
         ]
         detail = first_problems(problems)
     elif isinstance(result, DependencyUnavailable):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from skillroute.core.answer_size import size_of
 from skillroute.search.explained import (
     DetailedSearchResponse,
     DetailedTool,
     Duplicate,
+    LimitedDetailedSearchResponse,
     LimitedSearchResponse,
     ToolExplanation,
 )
@@ -16,9 +18,13 @@ from skillroute.search.found import Found, Hit
 from skillroute.search.model import SearchRequest, SearchResponse
 
 
-def asks_for_details(request: SearchRequest) -> bool:
+def asks_for_more(request: SearchRequest) -> bool:
     """Tell whether an answer has any of them."""
-    return request.explain or request.collapse_duplicates or request.server is not None
+    return _asks_for_details(request) or request.server is not None
+
+
+def _asks_for_details(request: SearchRequest) -> bool:
+    return request.explain or request.collapse_duplicates
 
 
 def size_beside(found: Found) -> int:
@@ -29,8 +35,11 @@ def size_beside(found: Found) -> int:
     return size_of([duplicates, explained, of_all, list(found.unknown_servers)])
 
 
-def detailed(answer: SearchResponse, request: SearchRequest, found: Found) -> DetailedSearchResponse:
-    """Return an answer with the details that were asked for; what was not is null."""
+def with_more(answer: SearchResponse, request: SearchRequest, found: Found) -> SearchResponse:
+    """Return an answer with what was asked for beside it; of the details of hits either both or neither are there."""
+    limits: dict[str, Any] = {} if request.server is None else {"unknown_servers": list(found.unknown_servers)}
+    if not _asks_for_details(request):
+        return LimitedSearchResponse.model_construct(**dict(answer), **limits)
     explained: Iterable[ToolExplanation | None] = found.explained or [None] * len(found.hits)
     tools = [
         DetailedTool.model_construct(
@@ -40,10 +49,9 @@ def detailed(answer: SearchResponse, request: SearchRequest, found: Found) -> De
         )
         for tool, explanation, hit in zip(answer.tools, explained, found.hits, strict=True)
     ]
-    fields = dict(answer) | {"tools": tools, "explain": found.explanation}
-    if request.server is None:
-        return DetailedSearchResponse.model_construct(**fields)
-    return LimitedSearchResponse.model_construct(**fields, unknown_servers=list(found.unknown_servers))
+    fields = dict(answer) | {"tools": tools, "explain": found.explanation} | limits
+    kind = LimitedDetailedSearchResponse if limits else DetailedSearchResponse
+    return kind.model_construct(**fields)
 
 
 def _duplicate(hit: Hit) -> Duplicate:

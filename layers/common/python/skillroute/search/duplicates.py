@@ -12,7 +12,7 @@ from typing import Any
 
 from skillroute.catalogue.text import name_words
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.found import Hit, tool_hits, with_payloads, with_skills_and_servers
 from skillroute.search.model import SearchRequest
@@ -59,7 +59,7 @@ def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
     return bool(one) and len(one & other) >= ALIKE * len(one | other)
 
 
-def hits_of(index: VectorIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
+def hits_of(index: SearchedIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
     """Look up the candidates that a page shows, with their near-duplicates where the request asks for that."""
     if not request.collapse_duplicates:
         return tool_hits(index, candidates[: request.limit], caller)

@@ -9,7 +9,7 @@ from skillroute.catalogue.text import split_name
 from skillroute.search.confidence import FEATURES, Confidence, Curve, Standing, features
 from skillroute.search.explained import (
     ConfidenceExplanation,
-    Part,
+    SearchPart,
     ToolExplanation,
     parts,
 )
@@ -60,7 +60,7 @@ def explain_confidence(confidence: Confidence, standing: Standing, no_match_belo
     )
 
 
-def _parts_of(curve: Curve, standing: Standing) -> dict[str, Part]:
+def _parts_of(curve: Curve, standing: Standing) -> dict[str, SearchPart]:
     return parts(FEATURES, curve.weights, features(standing)) | {
-        "intercept": Part(value=1.0, weight=curve.intercept, contribution=curve.intercept)
+        "intercept": SearchPart(value=1.0, weight=curve.intercept, contribution=curve.intercept)
     }

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from skillroute.search.model import EnrichedTool, SearchResponse, ToolMatch
 
 
-class Part(BaseModel):
+class SearchPart(BaseModel):
     """One feature's part of a sum."""
 
     model_config = ConfigDict(frozen=True)
@@ -19,10 +19,10 @@ class Part(BaseModel):
     contribution: float = Field(description="value * weight.")
 
 
-def parts(names: Iterable[str], weights: Iterable[float], values: Iterable[float]) -> dict[str, Part]:
+def parts(names: Iterable[str], weights: Iterable[float], values: Iterable[float]) -> dict[str, SearchPart]:
     """Return the parts of a weighted sum by the names of its features."""
     return {
-        name: Part(value=value, weight=weight, contribution=value * weight)
+        name: SearchPart(value=value, weight=weight, contribution=value * weight)
         for name, weight, value in zip(names, weights, values, strict=True)
     }
 
@@ -48,7 +48,7 @@ class ToolExplanation(BaseModel):
         None, description="Its cosine to the clause that it suits most, less the highest to that clause."
     )
     leads_clause: bool | None = Field(None, description="It has the highest BM25 of a clause.")
-    features: dict[str, Part] | None = Field(None, description="Hybrid: what learned fusion looks at.")
+    features: dict[str, SearchPart] | None = Field(None, description="Hybrid: what learned fusion looks at.")
     sum: float | None = Field(None, description="Of the contributions of all features.")
     rivals: float | None = Field(
         None, description="The logarithm of the sum of all candidates' exponentials of their sums."
@@ -110,8 +110,8 @@ class ConfidenceExplanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    first: dict[str, Part] = Field(description="That the first result serves the request.")
-    first_five: dict[str, Part] = Field(description="That one of the first five does.")
+    first: dict[str, SearchPart] = Field(description="That the first result serves the request.")
+    first_five: dict[str, SearchPart] = Field(description="That one of the first five does.")
     no_match_below: float = Field(description="The threshold of `confidence_first_five`.")
 
 
@@ -158,9 +158,13 @@ class DetailedSearchResponse(SearchResponse):
     explain: SearchExplanation | None = Field(None, description="With `explain`; else null.")
 
 
-class LimitedSearchResponse(DetailedSearchResponse):
+class LimitedSearchResponse(SearchResponse):
     """The answer of `POST /api/v1/search` that is limited to some servers."""
 
     unknown_servers: list[str] = Field(
         description="Those of `server` that have no active item that the caller sees: nothing of theirs can be found."
     )
+
+
+class LimitedDetailedSearchResponse(DetailedSearchResponse, LimitedSearchResponse):
+    """The answer of `POST /api/v1/search` that is limited to some servers and has details."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.explained import SearchExplanation, ToolExplanation
 from skillroute.search.model import SkillMatch
@@ -57,18 +57,18 @@ class Found:
     unknown_servers: Sequence[str] = ()
 
 
-def with_payloads(index: VectorIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:
+def with_payloads(index: SearchedIndex, collection: Collection, candidates: Sequence[Candidate]) -> list[Hit]:
     """Look up what the index knows of candidates; those deleted a moment ago are left out."""
     payloads = index.payloads(collection, [candidate.key for candidate in candidates])
     return [Hit(candidate, payloads[candidate.key]) for candidate in candidates if candidate.key in payloads]
 
 
-def tool_hits(index: VectorIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
+def tool_hits(index: SearchedIndex, candidates: Sequence[Candidate], caller: Caller) -> list[Hit]:
     """Look up what the index knows of candidates that are tools, of their skills and of their servers."""
     return with_skills_and_servers(index, with_payloads(index, Collection.TOOLS, candidates), caller)
 
 
-def with_skills_and_servers(index: VectorIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
+def with_skills_and_servers(index: SearchedIndex, hits: list[Hit], caller: Caller) -> list[Hit]:
     """Look up which skills of tools the caller sees, and what the registry says of their servers."""
     hidden = unseen(index, {key for hit in hits for key in hit.payload["skill_keys"]}, caller)
     servers = RegisteredServers(index, [hit.payload for hit in hits], caller)
@@ -89,7 +89,7 @@ def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
 
 
 def matching_skills(
-    run: ToolSearchRun, index: VectorIndex, ranking: Ranking, limit: int, threshold: float
+    run: ToolSearchRun, index: SearchedIndex, ranking: Ranking, limit: int, threshold: float
 ) -> list[MatchedSkill]:
     """Return the skills that match, with how many of their tools the caller sees; stage 1."""
     with run.watch.stage("skill_search"):

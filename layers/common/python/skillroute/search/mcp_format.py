@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from skillroute.core.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, object_of
+from skillroute.search.explained import DetailedSearchResponse, LimitedDetailedSearchResponse, LimitedSearchResponse
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch
 
 _NOT_OF_NAMES = re.compile("[^A-Za-z0-9_-]+")
@@ -48,6 +49,12 @@ class McpSearchResponse(BaseModel):
     tools: list[McpTool]
     matched_skills: list[SkillMatch]
     metadata: SearchMetadata
+
+
+AnySearchResponse = (
+    SearchResponse | DetailedSearchResponse | LimitedSearchResponse | LimitedDetailedSearchResponse | McpSearchResponse
+)
+"""What `POST /api/v1/search` answers."""
 
 
 def in_format(request: SearchRequest, answer: SearchResponse) -> SearchResponse | McpSearchResponse:

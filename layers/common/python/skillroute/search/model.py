@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
+from skillroute.core.documents.index.port import IndexKind
+from skillroute.core.known_fields import OneNameEach
 from skillroute.core.search_run import Degradation, SearchMode
 from skillroute.core.text_fields import without_nul
 from skillroute.search.server_names import ServerNames
@@ -21,32 +23,38 @@ Query = Annotated[
 ]
 Threshold = Annotated[float, Field(ge=0.0, le=1.0)]
 
+DEFAULT_SKILL_LIMIT = 3
 DEFAULT_SKILL_THRESHOLD = 0.4
 MOST_SKILLS = 10
 """That one search may match."""
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(OneNameEach):
     """A search for tools, as `POST /api/v1/search` takes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     query: Query = Field(description="What is needed, in plain words; 1 to 1000 characters after trimming.")
-    item_type: ItemType | None = Field(None, description="Only items of this type; null searches all types.")
+    item_type: ItemType | None = Field(
+        None,
+        validation_alias=AliasChoices("item_type", "type"),
+        description="Only items of this type; null searches all types.",
+    )
     limit: int = Field(5, ge=1, le=50, description="How many items to return at most.")
-    skill_limit: int = Field(
-        3,
+    skill_limit: int | None = Field(
+        None,
         ge=1,
         le=MOST_SKILLS,
-        description="How many skills to match at most; in the hybrid modes as many as `limit` where it is not given.",
+        description=f"How many skills to match at most. Null: {DEFAULT_SKILL_LIMIT}; in the hybrid modes as many as "
+        f"`limit`, from {DEFAULT_SKILL_LIMIT} to {MOST_SKILLS}.",
     )
-    skill_threshold: Threshold = Field(
-        DEFAULT_SKILL_THRESHOLD,
-        description="Least cosine similarity of a skill; in the hybrid modes only where it is given.",
+    skill_threshold: Threshold | None = Field(
+        None,
+        description=f"Least cosine similarity of a skill. Null: {DEFAULT_SKILL_THRESHOLD}; in the hybrid modes none.",
     )
-    tool_threshold: Threshold = Field(
-        DEFAULT_TOOL_THRESHOLD,
-        description="Least cosine similarity of a tool; in the hybrid modes only where it is given.",
+    tool_threshold: Threshold | None = Field(
+        None,
+        description=f"Least cosine similarity of a tool. Null: {DEFAULT_TOOL_THRESHOLD}; in the hybrid modes none.",
     )
     include_schemas: bool = Field(True, description="Load input_schema, output_schema and annotations.")
     strategy: Strategy = Field(
@@ -70,8 +78,8 @@ class SearchRequest(BaseModel):
     mode: Mode | None = Field(
         None,
         description="How to rank: by meaning (semantic), by words (lexical, BM25), or by both (hybrid), where score is "
-        "an estimate of how likely the item is right. hybrid_rerank: hybrid, whose first 20 a reranker looks at once "
-        "more. Null takes the deployment's default.",
+        "an estimate of how likely the item serves the request, or one of its needs. hybrid_rerank: hybrid, whose "
+        "first 20 a reranker looks at once more. Null takes the deployment's default.",
     )
 
     @model_validator(mode="after")
@@ -79,11 +87,11 @@ class SearchRequest(BaseModel):
         if self.format != "mcp":
             return self
         if self.item_type not in (None, "tool"):
-            raise ValueError(f"format mcp has tools only: leave item_type {self.item_type} or the format out")
+            raise ValueError(f"format mcp returns tools only: leave item_type {self.item_type} or the format out")
         if not self.include_schemas:
-            raise ValueError("format mcp has schemas: leave include_schemas or the format out")
+            raise ValueError("format mcp always has schemas: leave include_schemas or the format out")
         if self.explain:
-            raise ValueError("format mcp has no place for explanations: leave explain or the format out")
+            raise ValueError("format mcp cannot explain: leave explain or the format out")
         return self
 
     @property
@@ -151,6 +159,11 @@ class SearchMetadata(BaseModel):
 
     strategy_used: Strategy
     search_mode: SearchMode
+    index: IndexKind | None = Field(
+        None,
+        description="Which index was searched: embedded (a replica in the process), server (Qdrant) or postgres; null "
+        "where none could be.",
+    )
     skill_ids_used: list[str] | None
     fallback_reason: FallbackReason | None = Field(description="Why no skill narrowed the search; else null.")
     degraded: list[Degradation] = Field(description="What failed on the way; empty when nothing did.")
@@ -161,7 +174,9 @@ class SearchMetadata(BaseModel):
         "this is not known.",
     )
     confidence_first_five: float | None = Field(
-        None, description="How likely one of the first five results serves the request; null where `confidence` is."
+        None,
+        description="How likely one of the first five results serves the request, or one of its needs; null where "
+        "`confidence` is.",
     )
     no_match: bool = Field(
         False,
@@ -186,6 +201,15 @@ class SearchMetadata(BaseModel):
     schema_load_time_ms: float
     index_sync_time_ms: float = Field(description="Bringing the index up to date before the search.")
     total_time_ms: float
+
+
+_TIME = "_time_ms"
+_STAGES = {field.removesuffix(_TIME): field for field in SearchMetadata.model_fields if field.endswith(_TIME)}
+
+
+def stages_ms(metadata: SearchMetadata) -> dict[str, float]:
+    """Return the milliseconds of each stage by its name, and of the whole as ``total``; 0 where a stage did not run."""
+    return {stage: getattr(metadata, field) for stage, field in _STAGES.items()}
 
 
 class SearchResponse(BaseModel):

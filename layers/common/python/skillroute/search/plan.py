@@ -10,7 +10,13 @@ from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
 from skillroute.core.documents.visibility import visible_to
-from skillroute.search.model import DEFAULT_SKILL_THRESHOLD, MOST_SKILLS, Mode, SearchRequest
+from skillroute.search.model import (
+    DEFAULT_SKILL_LIMIT,
+    DEFAULT_SKILL_THRESHOLD,
+    MOST_SKILLS,
+    Mode,
+    SearchRequest,
+)
 from skillroute.search.server_names import spellings
 from skillroute.skills.model import SkillKey
 
@@ -42,9 +48,9 @@ def skill_limit(ranking: RankBy, request: SearchRequest) -> int:
 
     The best tools may be of as many skills as there are tools (docs/adr/0038).
     """
-    if not is_fused(ranking) or "skill_limit" in request.model_fields_set:
+    if request.skill_limit is not None:
         return request.skill_limit
-    return min(MOST_SKILLS, max(request.skill_limit, request.limit))
+    return min(MOST_SKILLS, max(DEFAULT_SKILL_LIMIT, request.limit)) if is_fused(ranking) else DEFAULT_SKILL_LIMIT
 
 
 def skills_where(caller: Caller) -> IndexFilter:
@@ -112,16 +118,11 @@ class SearchPlan:
 def plan(request: SearchRequest, default: RankBy) -> SearchPlan:
     """Make the plan of a request."""
     ranking = ranking_for(request.mode, default)
-
-    def threshold(name: str, default: float) -> float:
-        given = getattr(request, name) if name in request.model_fields_set else None
-        return least_cosine(ranking, given, default=default)
-
     return SearchPlan(
         ranking=ranking,
         skill_limit=skill_limit(ranking, request),
-        skill_threshold=threshold("skill_threshold", DEFAULT_SKILL_THRESHOLD),
-        tool_threshold=threshold("tool_threshold", DEFAULT_TOOL_THRESHOLD),
+        skill_threshold=least_cosine(ranking, request.skill_threshold, default=DEFAULT_SKILL_THRESHOLD),
+        tool_threshold=least_cosine(ranking, request.tool_threshold, default=DEFAULT_TOOL_THRESHOLD),
         match_skills=request.strategy != "direct",
         search_all=request.strategy != "hierarchical",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.visibility import visible_to
 
@@ -28,7 +28,7 @@ class RegisteredServers:
     tools : payloads of tools
     """
 
-    def __init__(self, index: VectorIndex, tools: Iterable[Mapping[str, Any]], caller: Caller) -> None:
+    def __init__(self, index: SearchedIndex, tools: Iterable[Mapping[str, Any]], caller: Caller) -> None:
         paths = sorted({_path(tool) for tool in tools if tool["server"]})
         self._known: dict[tuple[str, str], RegisteredServer] = {}
         if paths:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skillroute.catalogue.text import rerank_text
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import RerankerUnavailable
 from skillroute.core.logistic import log_sum_exp, logistic
@@ -70,7 +70,7 @@ class RerankStage:
     """
 
     def __init__(
-        self, run: ToolSearchRun, index: VectorIndex, reranker: Reranker, query: str, timeout_s: float
+        self, run: ToolSearchRun, index: SearchedIndex, reranker: Reranker, query: str, timeout_s: float
     ) -> None:
         self._run = run
         self._index = index

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from skillroute.catalogue.names import possible_names
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.search.confidence import Standing
@@ -94,7 +94,7 @@ def named_first(candidates: Iterable[Candidate]) -> list[Candidate]:
     return by_rank(first(candidate) if candidate.is_named else candidate for candidate in listed)
 
 
-def skills_of_tools(index: VectorIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
+def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
     """Return the keys of the skills of tools, by the tools' keys; those deleted a moment ago are left out."""
     payloads = index.payloads(Collection.TOOLS, [tool.key for tool in tools])
     return {key: payload["skill_keys"] for key, payload in payloads.items()}
@@ -105,7 +105,7 @@ class SemanticRanking:
 
     best_tool_is_bare = False
 
-    def __init__(self, index: VectorIndex, vector: Vector) -> None:
+    def __init__(self, index: SearchedIndex, vector: Vector) -> None:
         self._index = index
         self._vector = vector
 
@@ -148,7 +148,7 @@ class LexicalRanking:
 
     best_tool_is_bare = False
 
-    def __init__(self, index: VectorIndex, query: str) -> None:
+    def __init__(self, index: SearchedIndex, query: str) -> None:
         self._index = index
         self._query = query
         self._names = possible_names(query)

@@ -16,14 +16,13 @@ from skillroute.core.http.body import SafeJsonRoute
 from skillroute.core.http.docs import ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
 from skillroute.core.text_fields import Text
-from skillroute.search.explained import DetailedSearchResponse, ExplainedMatch, LimitedSearchResponse
-from skillroute.search.mcp_format import McpSearchResponse, in_format
+from skillroute.search.explained import ExplainedMatch
+from skillroute.search.mcp_format import AnySearchResponse, in_format
 from skillroute.search.model import (
     DEFAULT_SKILL_THRESHOLD,
     Mode,
     Query,
     SearchRequest,
-    SearchResponse,
     SkillMatch,
     ToolMatch,
 )
@@ -87,7 +86,7 @@ def _add_search(router: APIRouter, search: ToolSearch, access: Access) -> None:
 
     @router.post(
         "",
-        response_model=SearchResponse | DetailedSearchResponse | LimitedSearchResponse | McpSearchResponse,
+        response_model=AnySearchResponse,
         summary="Find the tools that fit a request",
         responses=SEARCHED,
     )

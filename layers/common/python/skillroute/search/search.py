@@ -16,10 +16,11 @@ from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.errors import EmbeddingUnavailable, IndexTimeout, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import Metric, count, observe_ms
+from skillroute.core.recent_searches import RecentSearches
 from skillroute.core.reranking.port import Reranker, no_reranker
 from skillroute.search import answer, plan
 from skillroute.search.clauses import clauses
-from skillroute.search.details import asks_for_details, detailed, size_beside
+from skillroute.search.details import asks_for_more, size_beside, with_more
 from skillroute.search.duplicates import hits_of
 from skillroute.search.enrich import SchemaLoader, Schemas
 from skillroute.search.explain import explain_tools
@@ -37,6 +38,7 @@ from skillroute.search.model import (
     SearchResponse,
     SkillMatch,
     ToolMatch,
+    stages_ms,
 )
 from skillroute.search.plan import SearchPlan, skills_where, tools_where, wanted_tools
 from skillroute.search.rerank import RerankStage
@@ -58,6 +60,8 @@ class ToolSearch:
         Looks, where nothing is found, for what has no vector.
     reranker : Reranker, optional
         Without one `hybrid_rerank` is served as `hybrid`.
+    recent : RecentSearches, optional
+        Remembers how whole searches went.
     default_ranking : RankBy
         For requests that name no mode.
     hybrid_skill_weight : float
@@ -83,6 +87,7 @@ class ToolSearch:
         no_match_below: float | None = None,
         reranker: Reranker | None = None,
         rerank_timeout_s: float = 2.0,
+        recent: RecentSearches | None = None,
     ) -> None:
         self._replica = replica
         self._embedder = embedder
@@ -94,6 +99,7 @@ class ToolSearch:
         self._taken = 0
         self._reranker = reranker
         self._rerank_timeout_s = rerank_timeout_s
+        self._recent = recent or RecentSearches()
 
     def over(self, replica: LendsIndex, *, taken: int) -> ToolSearch:
         """Return the same search over another index, in an answer of which that many bytes are taken already."""
@@ -107,18 +113,22 @@ class ToolSearch:
         search_plan = plan.plan(request, self._default_ranking)
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
+                run.index = index.kind
                 found = self._find(run, index, request, search_plan)
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found()
-        wants_details = asks_for_details(request)
-        beside = self._taken + (size_beside(found) if wants_details else 0)
+        wants_more = asks_for_more(request)
+        beside = self._taken + (size_beside(found) if wants_more else 0)
         described = answer.described(found.hits, beside)
         loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
-        return detailed(response, request, found) if wants_details else response
+        self._recent.note(
+            stages_ms(response.metadata), query=request.query, caller=caller, no_match=response.metadata.no_match
+        )
+        return with_more(response, request, found) if wants_more else response
 
     def skills(
         self,
@@ -135,6 +145,7 @@ class ToolSearch:
         count(Metric.SEARCH)
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
+                run.index = index.kind
                 ranking = self._ranking(run, index, query, wanted, tools_where(caller))
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
                 matched = matching_skills(run, index, ranking, limit, least)
@@ -164,6 +175,7 @@ class ToolSearch:
         count(Metric.SEARCH)
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
+                run.index = index.kind
                 keys = None if skill_ids is None else keys_of_skills(index, skill_ids, caller)
                 where = tools_where(caller, item_type, keys, servers)
                 ranking = self._ranking(run, index, query, wanted, where)

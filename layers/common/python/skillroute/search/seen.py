@@ -6,20 +6,20 @@ from collections.abc import Collection as Values
 from collections.abc import Iterable
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.plan import passes, skills_where, tools_where
 from skillroute.skills.model import SkillKey, possible_keys
 
 
-def keys_of_skills(index: VectorIndex, skill_ids: Iterable[str], caller: Caller) -> list[SkillKey]:
+def keys_of_skills(index: SearchedIndex, skill_ids: Iterable[str], caller: Caller) -> list[SkillKey]:
     """Return the keys of the active skills that the caller sees by these ids; unknown ids have none."""
     where = skills_where(caller)
     payloads = index.payloads(Collection.SKILLS, sorted(possible_keys(skill_ids, caller.org_id)))
     return [SkillKey(key) for key, skill in payloads.items() if passes(where, skill)]
 
 
-def unseen(index: VectorIndex, keys: Values[str], caller: Caller) -> frozenset[str]:
+def unseen(index: SearchedIndex, keys: Values[str], caller: Caller) -> frozenset[str]:
     """Return those of the skills of visible tools that the caller does not see.
 
     That is a global one, of a global tool, whose id the caller's organisation has given to a skill of its own.
@@ -31,6 +31,6 @@ def unseen(index: VectorIndex, keys: Values[str], caller: Caller) -> frozenset[s
     return frozenset(key for key, skill in payloads.items() if not passes(where, skill))
 
 
-def tool_count(index: VectorIndex, key: SkillKey, caller: Caller) -> int:
+def tool_count(index: SearchedIndex, key: SkillKey, caller: Caller) -> int:
     """Return how many active tools the caller sees in a skill."""
     return index.count(Collection.TOOLS, where=tools_where(caller, skill_keys=[key]))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillroute.core.caller import Caller
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.search.found import MatchedSkill
 from skillroute.search.model import SearchRequest
 from skillroute.search.plan import tools_where, wanted_tools
 
 
-def unknown_servers(index: VectorIndex, servers: Sequence[str] | None, caller: Caller) -> list[str]:
+def unknown_servers(index: SearchedIndex, servers: Sequence[str] | None, caller: Caller) -> list[str]:
     """Return which of these servers have no active item that the caller sees, whatever others have under the name."""
     return [
         name
@@ -22,7 +22,7 @@ def unknown_servers(index: VectorIndex, servers: Sequence[str] | None, caller: C
 
 
 def offering(
-    index: VectorIndex, skills: list[MatchedSkill], request: SearchRequest, caller: Caller
+    index: SearchedIndex, skills: list[MatchedSkill], request: SearchRequest, caller: Caller
 ) -> list[MatchedSkill]:
     """Return the skills that have something of the servers which a request is limited to; all where it is not."""
     if request.server is None:

@@ -6,10 +6,10 @@ SELECT id FROM mcp.tools WHERE id = ANY (:ids::bigint[]) AND org_id IS NOT DISTI
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: lock_memberships
--- A change of the tools that belong to a skill locks it to the end of the transaction, and so does its deletion: no tool
--- joins a skill that goes at the same moment. Changes share the lock of the skill; that of what belongs to the
--- organisation is exclusive, so that it never goes over the limit. Nobody waits for another organisation, nor in a
--- circle, as all ask in the same order.
+-- A change of the tools that belong to a skill locks it to the end of the transaction, and so does its deletion or
+-- switching: no tool joins a skill that goes at the same moment. Changes share the lock of the skill; that of what
+-- belongs to the organisation is exclusive, so that it never goes over the limit. Nobody waits for another
+-- organisation, nor in a circle, as all ask in the same order.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('mcp.membership:' || skill.key, 0)),
        pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.membership:' || skill.key, :org_id::text), 1))
 FROM (SELECT DISTINCT unnest(:keys::text[]) AS key ORDER BY 1) AS skill

@@ -139,7 +139,7 @@ class ChangeSkill(SkillWriter):
             except NotFound:
                 if wants_state and SkillRepository(session).is_deleted(skill_id, caller.org_id):
                     raise Conflict(
-                        f"skill {skill_id} is deleted: deleted skills become neither active nor inactive",
+                        f"skill {skill_id} is deleted: it cannot be activated or deactivated",
                         ErrorCode.SKILL_DELETED,
                     ) from None
                 raise
@@ -171,6 +171,9 @@ def _fields(skill: Skill) -> SkillFields:
 
 def _write(session: Session, change: _Change, caller: Caller) -> Skill:
     prepared = change.prepared
+    if change.is_active != change.before.is_active:
+        # A tool that joins or leaves at this moment would go on saying what the skill was before.
+        AssignmentRepository(session).lock_all_memberships(prepared.skill.key)
     changed = SkillRepository(session).change(
         prepared.skill,
         prepared.text,

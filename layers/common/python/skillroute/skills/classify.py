@@ -123,7 +123,7 @@ class ClassifyTools:
         """
         item = self._database.read(lambda session: own_item(session, tool_id, caller))
         if name is not None and name != item.content.key.name:
-            raise InvalidInput("tool_name", f"tool {tool_id} is called {item.content.key.name!r}")
+            raise InvalidInput("tool_name", f"tool {tool_id} is named {item.content.key.name!r}")
         outcome = self([tool_id], force=force)[tool_id]
         if isinstance(outcome, ClassifierUnavailable):
             raise outcome

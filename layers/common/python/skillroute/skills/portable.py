@@ -36,8 +36,8 @@ class PortableSkills:
         rows = session.run("exported_skills", org_id=where.org_id, after=where.after, limit=where.limit)
         return [ExportedRow(row[0], _line(row)) for row in rows]
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> Report[SkillOutcome]:
-        return self._restore(lines, caller)
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> Report[SkillOutcome]:
+        return self._restore(lines, caller, dry_run=dry_run)
 
 
 class RestoreSkills(SyncSkills):

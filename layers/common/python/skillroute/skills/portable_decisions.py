@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from skillroute.core.caller import Caller
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, FieldProblem
-from skillroute.core.json_input import check_json, validated
+from skillroute.core.json_input import examined_json, together, validated
 from skillroute.core.portable.model import Line, iso, shown_moment
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
@@ -19,7 +19,7 @@ from skillroute.core.queue.work import QueueName
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import AssignmentSource, SkillKey, id_in_key, possible_keys
-from skillroute.skills.portable_lines import Assigned, Decided
+from skillroute.skills.portable_lines import Assigned, Decided, decided_warnings
 from skillroute.skills.suggestion_repository import SuggestionRepository
 
 
@@ -34,8 +34,11 @@ class ItemDecisions:
         return {id_: _line(decided) for id_, decided in self._stored(session, item_ids).items()}
 
     def read(self, raw: object) -> Decided:
-        check_json(raw, whole="skills")
-        return validated(Decided, raw, whole="assigned")
+        _, problems = examined_json(raw, whole="skills")
+        return together(problems, lambda: validated(Decided, raw, whole="assigned"))
+
+    def warnings(self, raw: object) -> Iterator[FieldProblem]:
+        return decided_warnings(raw)
 
     def unknown(self, session: Session, decided: Sequence[Decided], caller: Caller) -> list[FieldProblem | None]:
         known = AssignmentRepository(session).keys_of_skills(_named(decided), caller.org_id)

@@ -1,12 +1,18 @@
-"""What lines say of the skills of items, and of suggestions: read, and checked by the rules of what is stored."""
+"""What lines say of the skills of items, and of suggestions: read, and checked by the rules of what is stored.
+
+What nobody knows is left out, with a warning: a newer Skillroute may say more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillroute.catalogue.model import ItemKey, ItemType
+from skillroute.core.errors import FieldProblem
+from skillroute.core.known_fields import KnownFields
 from skillroute.core.text_fields import SnakeCase
 from skillroute.skills.classification import MAX_CLASSIFIED_SKILLS
 from skillroute.skills.model import MAX_SKILLS_PER_TOOL, AssignmentSource
@@ -18,7 +24,7 @@ _Short = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 class Assigned(BaseModel):
     """One skill of an item, as a line has it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     skill_id: Annotated[SnakeCase, StringConstraints(max_length=64)]
     confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -41,7 +47,7 @@ class Decided(BaseModel):
         Whether the item is to be classified.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     decided_by: _Short | None = None
     decided_at: AwareDatetime | None = None
@@ -57,7 +63,7 @@ class Decided(BaseModel):
             raise ValueError("assigned: a skill is named twice")
         primary = [skill for skill in self.assigned if skill.is_primary]
         if len(primary) != min(1, len(self.assigned)):
-            raise ValueError(f"assigned: {len(primary)} skills are primary, and it must be one")
+            raise ValueError(f"assigned: {len(primary)} skills are primary; exactly one must be")
         if any(skill.confidence > primary[0].confidence for skill in self.assigned):
             raise ValueError("assigned: the primary skill must have the highest confidence")
         if sum(not skill.source.is_human for skill in self.assigned) > MAX_CLASSIFIED_SKILLS:
@@ -83,7 +89,7 @@ _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 class NamedTool(BaseModel):
     """The item that a suggestion was made for."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     server: Annotated[str, StringConstraints(max_length=256)] | None = None
     type: ItemType = "tool"
@@ -105,7 +111,7 @@ class SuggestionLine(BaseModel):
         name on two servers are deleted, nothing else tells their suggestions apart.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     suggestion: SuggestionKind
     name: _Name
@@ -126,7 +132,27 @@ class SuggestionLine(BaseModel):
     @model_validator(mode="after")
     def _is_whole(self) -> SuggestionLine:
         if (self.suggestion is SuggestionKind.DESCRIPTION) != (self.skill_id is not None):
-            raise ValueError("skill_id is of a suggestion that is a description, and of no other")
+            raise ValueError("skill_id is required for a suggestion that is a description and not allowed otherwise")
         if (self.status is SuggestionStatus.PENDING) != (self.reviewed_at is None):
-            raise ValueError("reviewed_at is of a suggestion that was decided, and of no other")
+            raise ValueError("reviewed_at is required for a suggestion that was decided and not allowed otherwise")
         return self
+
+
+_ASSIGNED, _DECIDED, _TOOL, _SUGGESTION = (
+    KnownFields.of(model, (), keeps_others=False) for model in (Assigned, Decided, NamedTool, SuggestionLine)
+)
+
+
+def decided_warnings(raw: object) -> Iterator[FieldProblem]:
+    """Yield the fields that nobody knows of what a line says of skills."""
+    yield from _DECIDED.warnings(raw)
+    assigned = raw.get("assigned") if isinstance(raw, Mapping) else None
+    for place, skill in enumerate(assigned if isinstance(assigned, list) else ()):
+        yield from _ASSIGNED.warnings(skill, f"assigned.{place}.")
+
+
+def suggestion_warnings(raw: object) -> Iterator[FieldProblem]:
+    """Yield the fields of a suggestion's line that nobody knows."""
+    yield from _SUGGESTION.warnings(raw)
+    if isinstance(raw, Mapping):
+        yield from _TOOL.warnings(raw.get("tool"), "tool.")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 from skillroute.catalogue.model import ItemKey
@@ -15,7 +16,8 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.embed import Embedded
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.json_input import check_json, validated
+from skillroute.core.json_input import examined_json, together, validated
+from skillroute.core.known_fields import MOST_WARNINGS
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.portable.model import ExportedRow, Line, Slice, iso, shown_moment
@@ -23,7 +25,7 @@ from skillroute.core.postgres.database import Database, Session
 from skillroute.core.writing import Done, Writing
 from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.model import id_in_key
-from skillroute.skills.portable_lines import SuggestionLine
+from skillroute.skills.portable_lines import SuggestionLine, suggestion_warnings
 from skillroute.skills.suggestions import SuggestionKind, SuggestionStatus
 
 MOST_LINES = 100
@@ -46,16 +48,16 @@ class PortableSuggestions:
         rows = session.run("exported_suggestions", org_id=where.org_id, after=where.after, limit=where.limit)
         return [ExportedRow(row[0], _line(row)) for row in rows]
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> Report[Outcome]:
-        return self._restore(lines, caller)
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> Report[Outcome]:
+        return self._restore(lines, caller, dry_run=dry_run)
 
 
 class RestoreSuggestions(BulkWrite):
     """Writes suggestions of lines, as they were decided."""
 
-    def __call__(self, lines: Sequence[object], caller: Caller) -> Report[Outcome]:
+    def __call__(self, lines: Sequence[object], caller: Caller, *, dry_run: bool) -> Report[Outcome]:
         """Write lines of suggestions, `MOST_LINES` at most; see `BulkWrite`."""
-        return self._carry_out(_Suggestions(self._database, caller), lines)
+        return self._carry_out(_Suggestions(self._database, caller), lines, dry_run=dry_run)
 
 
 class _Key(NamedTuple):
@@ -107,9 +109,12 @@ class _Suggestions(Writing[_Incoming, Done[Outcome], Outcome]):
         self._database = database
         self._known = _Known({}, {}, frozenset())
 
+    def warnings(self, raw: object) -> Sequence[FieldProblem]:
+        return list(islice(suggestion_warnings(raw), MOST_WARNINGS))
+
     def read(self, index: int, raw: object) -> _Incoming:
-        check_json(raw, whole="line")
-        return _Incoming(index, validated(SuggestionLine, raw, whole="line"))
+        _, problems = examined_json(raw, whole="line")
+        return _Incoming(index, together(problems, lambda: validated(SuggestionLine, raw, whole="line")))
 
     def named(self, thing: _Incoming) -> Mapping[str, object]:
         return {}
@@ -184,7 +189,7 @@ def _problem(line: SuggestionLine, known: _Known) -> FieldProblem | None:
     if tool_id is None:
         return FieldProblem("tool", f"there is no {line.tool.type} {line.tool.name} of your own: import it first")
     if line.status is SuggestionStatus.PENDING and tool_id in known.with_skills:
-        return FieldProblem("status", "must not be pending: the tool has skills, and such a tool has none that waits")
+        return FieldProblem("status", "must not be pending: the tool has skills already")
     return None
 
 

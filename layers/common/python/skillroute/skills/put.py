@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.caller import Caller
-from skillroute.core.errors import Conflict, NotFound
+from skillroute.core.error_codes import ErrorCode
+from skillroute.core.errors import Conflict, NotFound, VersionConflict
 from skillroute.core.json_input import validated
 from skillroute.core.versions import Expected, check_version
 from skillroute.skills.change import ChangeSkill
 from skillroute.skills.create import CreateSkill
 from skillroute.skills.model import NewSkill, Skill
+from skillroute.skills.read import ReadSkills
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,13 @@ class PutSkill:
     ----------
     create : CreateSkill
     change : ChangeSkill
+    read : ReadSkills
     """
 
-    def __init__(self, create: CreateSkill, change: ChangeSkill) -> None:
+    def __init__(self, create: CreateSkill, change: ChangeSkill, read: ReadSkills) -> None:
         self._create = create
         self._change = change
+        self._read = read
 
     def __call__(
         self,
@@ -43,6 +47,8 @@ class PutSkill:
         is_active: bool | None,
         caller: Caller,
         expected: Expected | None = None,
+        *,
+        only_new: bool = False,
     ) -> PutOutcome:
         """Write a skill over whole, or create it: one that was deleted starts anew, without tools.
 
@@ -54,6 +60,8 @@ class PutSkill:
             None leaves the state of a skill that is there, and makes a new one active.
         expected : Expected, optional
             The version that the caller has read: then nothing is created.
+        only_new : bool
+            Whether nothing is changed: what is there is a `VersionConflict`.
 
         Raises
         ------
@@ -73,14 +81,25 @@ class PutSkill:
             return PutOutcome(skill, is_new=False)
 
         try:
-            return changed()
+            if not only_new:
+                return changed()
         except NotFound:
             check_version(expected, None, f"skill {skill_id}")
-            new = validated(NewSkill, {**fields, "id": skill_id}, whole="body")
+        new = validated(NewSkill, {**fields, "id": skill_id}, whole="body")
         try:
             return PutOutcome(self._create(new, caller, is_active=is_active is not False), is_new=True)
         except Conflict as refused:
+            if only_new:
+                raise self._is_there(skill_id, caller) if refused.code is ErrorCode.SKILL_EXISTS else refused from None
             try:  # somebody else created it meanwhile
                 return changed()
             except NotFound:
                 raise refused from None  # for another reason
+
+    def _is_there(self, skill_id: str, caller: Caller) -> VersionConflict:
+        """Return the refusal of a skill that was only to be created."""
+        try:
+            current = self._read.get(skill_id, caller).version
+        except NotFound:  # deleted at this moment
+            current = None
+        return VersionConflict(f"skill {skill_id} is there already", current)

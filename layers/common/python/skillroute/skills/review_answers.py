@@ -8,9 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from skillroute.core.errors import InvalidInput
 from skillroute.core.http.item_errors import ItemError
 from skillroute.skills.answers import SkillOut
-from skillroute.skills.group_decisions import DecisionOutcome, ReviewAction
+from skillroute.skills.group_decisions import DecisionOutcome, GroupDecision, ReviewAction
 from skillroute.skills.model import AssignmentSource
 from skillroute.skills.suggestions import SuggestionGroup, SuggestionKind
 
@@ -81,7 +82,7 @@ class DecisionResult(BaseModel):
     """The result of one decision."""
 
     index: int = Field(description="Its place in the request, from 0.")
-    action: ReviewAction
+    action: ReviewAction | None = Field(description="Null where the decision could not be read.")
     name: str | None
     status: ReviewedStatus = Field(description="`failed` where no suggestion was decided on as asked.")
     error: ItemError | None = Field(description="Why nothing was done; where some were done, see `suggestions`.")
@@ -116,6 +117,22 @@ class DecisionResult(BaseModel):
             suggestions=sorted([*decided, *failed], key=lambda one: one.id),
         )
 
+    @classmethod
+    def unread(cls, index: int, error: InvalidInput) -> DecisionResult:
+        """Return what the API says of a decision that could not be read."""
+        return cls(
+            index=index,
+            action=None,
+            name=None,
+            status="failed",
+            error=ItemError.of(error),
+            skill=None,
+            decided=0,
+            failed=0,
+            also_resolved=0,
+            suggestions=[],
+        )
+
 
 class ReviewManyResponse(BaseModel):
     """The results of all decisions, in the order of the request; the numbers are of suggestions."""
@@ -127,9 +144,15 @@ class ReviewManyResponse(BaseModel):
     results: list[DecisionResult]
 
     @classmethod
-    def of(cls, outcomes: Sequence[DecisionOutcome]) -> ReviewManyResponse:
-        """Return what the API says of all outcomes."""
-        results = [DecisionResult.of(index, outcome) for index, outcome in enumerate(outcomes)]
+    def of(
+        cls, decisions: Sequence[GroupDecision | InvalidInput], outcomes: Sequence[DecisionOutcome]
+    ) -> ReviewManyResponse:
+        """Return what the API says of all decisions: the outcomes are of those that could be read, in order."""
+        left = iter(outcomes)
+        results = [
+            DecisionResult.unread(index, one) if isinstance(one, InvalidInput) else DecisionResult.of(index, next(left))
+            for index, one in enumerate(decisions)
+        ]
 
         def decided(status: ReviewedStatus) -> int:
             return sum(result.decided for result in results if result.status == status)

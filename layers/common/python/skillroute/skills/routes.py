@@ -12,7 +12,7 @@ from skillroute.core.http.bulk_answers import DryRun
 from skillroute.core.http.docs import CONFLICT, CREATED, ERRORS, NOT_FOUND
 from skillroute.core.http.listing import LIST_DOC, STATES, Listing, StateQuery, listing_of
 from skillroute.core.http.paging import PAGE_DOC, Page, SkillId
-from skillroute.core.http.versions import MANY_AT_ONCE, STALE, VERSIONED, IfMatch, tell_version
+from skillroute.core.http.versions import STALE, VERSIONED, IfMatch, OnlyNew, tell_version
 from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import SkillOut, SkillToolOut
@@ -55,7 +55,7 @@ def _add_routes_of_many(
         response.headers["Location"] = _place_of(skill)
         return _shown(skill, response)
 
-    @router.put("", summary="Create or change up to 100 skills", dependencies=[MANY_AT_ONCE])
+    @router.put("", summary="Create or change up to 100 skills")
     def put_skills(body: UpsertSkillsBody, caller: AsWriter, dry_run: DryRun = False) -> UpsertSkillsResponse:
         """Write skills whole, each judged on its own; the answer says what became of it. Their tools stay."""
         return UpsertSkillsResponse.of(sync(body.skills, caller, dry_run=dry_run))
@@ -91,14 +91,20 @@ def _add_routes_of_one(router: APIRouter, change: ChangeSkill, put: PutSkill, re
     @router.put(
         "/{skill_id}",
         response_model=SkillOut,
-        summary="Write a skill whole",
+        summary="Create or replace a skill",
         responses=VERSIONED | CREATED_SKILL | CONFLICT | STALE,
     )
     def put_skill(
-        skill_id: SkillId, body: SkillPut, caller: AsWriter, response: Response, expected: IfMatch
+        skill_id: SkillId,
+        body: SkillPut,
+        caller: AsWriter,
+        response: Response,
+        expected: IfMatch,
+        only_new: OnlyNew,
     ) -> SkillOut:
-        """Write a skill over whole, where its tools stay, or create it (201). What it says already changes nothing."""
-        outcome = put(skill_id, body.content(skill_id, caller.org_id), body.is_active, caller, expected)
+        """Replace a skill, whose tools stay, or create it (201). What is stored already changes nothing."""
+        fields = body.content(skill_id, caller.org_id)
+        outcome = put(skill_id, fields, body.is_active, caller, expected, only_new=only_new)
         if outcome.is_new:
             response.status_code = 201
             response.headers["Location"] = _place_of(outcome.skill)
@@ -109,7 +115,7 @@ def _add_routes_of_one(router: APIRouter, change: ChangeSkill, put: PutSkill, re
         skill_id: SkillId, body: SkillPatch, caller: AsWriter, response: Response, expected: IfMatch
     ) -> SkillOut:
         """Change the fields given. An inactive skill is gone from the next search; its assignments are kept."""
-        return _shown(change(skill_id, body.model_dump(exclude_unset=True), caller, expected=expected), response)
+        return _shown(change(skill_id, body.changes(skill_id, caller.org_id), caller, expected=expected), response)
 
     @router.delete("/{skill_id}", status_code=204, summary="Delete a skill", responses=NOT_FOUND | STALE)
     def delete_skill(skill_id: SkillId, caller: AsWriter, expected: IfMatch) -> None:

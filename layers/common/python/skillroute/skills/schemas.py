@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, mo
 
 from skillroute.core.errors import InvalidInput
 from skillroute.core.http.bulk_answers import bare_list_of
+from skillroute.core.json_input import validated
+from skillroute.core.known_fields import of_another
+from skillroute.core.shown_as import ShownAs
 from skillroute.core.text_fields import SnakeCase, Text
 from skillroute.skills.group_decisions import MAX_SUGGESTIONS, GroupDecision, ReviewAction
 from skillroute.skills.model import Assignment, IdentifiedSkill, SkillFields
@@ -30,10 +33,9 @@ class SkillCreate(IdentifiedSkill):
     """A skill to be created."""
 
 
-class SkillPut(SkillFields):
-    """A skill written over whole: what is left out is emptied. Without `is_active` its state stays."""
+class _OfPath(BaseModel):
+    """A skill that the path names, as it was read or as it is to be."""
 
-    is_active: bool | None = None
     id: str | None = Field(None, description="That of the path, or left out.")
     org_id: str | None = Field(None, description="That of the token, or left out.")
 
@@ -43,16 +45,26 @@ class SkillPut(SkillFields):
         """Leave aside what only answers have, so that what was read can be written back."""
         return _without(_SHOWN, raw)
 
-    def content(self, skill_id: str, org_id: str | None) -> dict[str, Any]:
-        """Return the fields that people write. Raises `InvalidInput` where it is another skill than the path's."""
+    def require(self, skill_id: str, org_id: str | None) -> None:
+        """Raise `InvalidInput` where it is another skill than the path's, or another organisation's."""
         if self.id not in {None, skill_id}:
-            raise InvalidInput("id", f"is not {skill_id}, the skill that the path names")
+            raise InvalidInput("id", f"must be {skill_id}, as the path says, or be left out")
         if "org_id" in self.model_fields_set and self.org_id != org_id:
-            raise InvalidInput("org_id", "is that of another skill: organisations change only their own")
+            raise InvalidInput.of([of_another(self.org_id)])
+
+
+class SkillPut(_OfPath, SkillFields):
+    """A skill written over whole: what is left out is emptied. Without `is_active` its state stays."""
+
+    is_active: bool | None = None
+
+    def content(self, skill_id: str, org_id: str | None) -> dict[str, Any]:
+        """Return the fields that people write; raises as `require` does."""
+        self.require(skill_id, org_id)
         return self.model_dump(include=set(SkillFields.model_fields))
 
 
-class SkillPatch(BaseModel):
+class SkillPatch(_OfPath):
     """The fields of a skill that are to change; `is_active` deactivates and reactivates it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -63,6 +75,11 @@ class SkillPatch(BaseModel):
     examples: list[str] | None = None
     parent_domain: str | None = None
     is_active: bool | None = None
+
+    def changes(self, skill_id: str, org_id: str | None) -> dict[str, Any]:
+        """Return the fields given; raises as `require` does."""
+        self.require(skill_id, org_id)
+        return self.model_dump(exclude_unset=True, exclude=set(_OfPath.model_fields))
 
 
 class ManualAssignment(BaseModel):
@@ -133,7 +150,7 @@ class Rejection(BaseModel):
     reason: Annotated[str, Field(max_length=1000)] | None = None
 
 
-class Merge(BaseModel):
+class MergeRequest(BaseModel):
     """The skill that a suggestion is merged into."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -146,7 +163,7 @@ class ReviewDecision(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    action: Annotated[ReviewAction, Field(strict=False)]
+    action: Annotated[ReviewAction, Field(strict=False)] = Field(description="What to do with the suggestions.")
     name: Annotated[Text, Field(min_length=1, max_length=255)] | None = Field(
         None, description="Decides on all open suggestions of the name, case, spacing and separators aside."
     )
@@ -162,12 +179,12 @@ class ReviewDecision(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> ReviewDecision:
         if (self.name is None) == (self.ids is None):
-            raise ValueError("needs either name, for all open suggestions of it, or ids")
+            raise ValueError("needs either name, for all open suggestions of that name, or ids")
         if (self.action is ReviewAction.MERGE) != (self.skill_id is not None):
-            raise ValueError("skill_id belongs to merge, which needs it")
+            raise ValueError("skill_id is required for merge and not allowed otherwise")
         for field, action in (("skill", ReviewAction.APPROVE), ("reason", ReviewAction.REJECT)):
             if getattr(self, field) is not None and self.action is not action:
-                raise ValueError(f"{field} belongs to {action.value}")
+                raise ValueError(f"{field} is allowed for {action.value} only")
         return self
 
     def decision(self) -> GroupDecision:
@@ -182,12 +199,27 @@ class ReviewDecision(BaseModel):
         )
 
 
+# Each decision is checked on its own later, so that one that is wrong does not refuse the rest.
+_AnyDecision = Annotated[Any, ShownAs(ReviewDecision)]
+
+
 class ReviewRequest(BaseModel):
     """Decisions on suggestions: ``{"decisions": [...]}`` or a bare list."""
 
     model_config = ConfigDict(extra="forbid")
 
-    decisions: list[ReviewDecision] = Field(min_length=1, max_length=MAX_DECISIONS)
+    decisions: list[_AnyDecision] = Field(min_length=1, max_length=MAX_DECISIONS)
+
+    def read(self) -> list[GroupDecision | InvalidInput]:
+        """Return each decision as the use case takes it, or what is wrong with it."""
+        return list(map(_read, self.decisions))
+
+
+def _read(raw: object) -> GroupDecision | InvalidInput:
+    try:
+        return validated(ReviewDecision, raw, whole="decision").decision()
+    except InvalidInput as error:
+        return error
 
 
 ReviewBody = Annotated[ReviewRequest, bare_list_of("decisions")]

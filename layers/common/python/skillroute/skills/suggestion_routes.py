@@ -14,10 +14,11 @@ from skillroute.core.http.paging import PAGE_DOC, Page
 from skillroute.core.listing import Cursor
 from skillroute.core.text_fields import Text
 from skillroute.skills.answers import ReviewResponse, SuggestionOut
+from skillroute.skills.group_decisions import GroupDecision
 from skillroute.skills.review import ReviewSuggestions
 from skillroute.skills.review_answers import ReviewManyResponse, SuggestionGroupOut
 from skillroute.skills.review_many import ReviewMany
-from skillroute.skills.schemas import Merge, Rejection, ReviewBody, SuggestionEdits
+from skillroute.skills.schemas import MergeRequest, Rejection, ReviewBody, SuggestionEdits
 from skillroute.skills.suggestions import SuggestionStatus
 
 SuggestionSort = Literal["id", "-id", "name", "-name", "updated_at", "-updated_at"]
@@ -61,7 +62,9 @@ def _add_routes_of_many(router: APIRouter, review: ReviewSuggestions, review_man
 
         return page.listed(list(map(SuggestionOut.of, found.rows)), cursor, found.total, found.remaining)
 
-    @router.get("/groups", response_model=list[SuggestionGroupOut], summary="List names", responses=PAGE_DOC)
+    @router.get(
+        "/groups", response_model=list[SuggestionGroupOut], summary="List suggestions by name", responses=PAGE_DOC
+    )
     def list_suggestion_groups(
         caller: AsReviewer,
         page: Page,
@@ -79,7 +82,9 @@ def _add_routes_of_many(router: APIRouter, review: ReviewSuggestions, review_man
         skill that is there; rejecting leaves them without. What is wrong with one decision or suggestion keeps no other
         from being carried out.
         """
-        return ReviewManyResponse.of(review_many([one.decision() for one in body.decisions], caller))
+        decisions = body.read()
+        outcomes = review_many([one for one in decisions if isinstance(one, GroupDecision)], caller)
+        return ReviewManyResponse.of(decisions, outcomes)
 
 
 def _add_routes_of_one(router: APIRouter, review: ReviewSuggestions, access: Access) -> None:
@@ -107,6 +112,6 @@ def _add_routes_of_one(router: APIRouter, review: ReviewSuggestions, access: Acc
         return SuggestionOut.of(review.reject(suggestion_id, body.reason if body else None, caller))
 
     @router.post("/{suggestion_id}/merge", summary="Merge a suggestion", responses=NOT_FOUND | CONFLICT)
-    def merge_suggestion(suggestion_id: SuggestionId, body: Merge, caller: AsReviewer) -> ReviewResponse:
+    def merge_suggestion(suggestion_id: SuggestionId, body: MergeRequest, caller: AsReviewer) -> ReviewResponse:
         """Assign the tool to a skill that is there."""
         return ReviewResponse.of(review.merge(suggestion_id, body.skill_id, caller))

@@ -16,12 +16,14 @@ from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, FieldProblem, Forbidden, InvalidInput
-from skillroute.core.json_input import check_json, validated
-from skillroute.core.known_fields import KnownFields, names_of
+from skillroute.core.json_input import examined_json, together, validated
+from skillroute.core.known_fields import KnownFields, of_another
+from skillroute.core.near_names import names_of
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Outcome, Report
 from skillroute.core.postgres.database import Database, Session
 from skillroute.core.writing import Done, Writing
+from skillroute.skills.assignment_repository import AssignmentRepository
 from skillroute.skills.create import PreparedSkill, indexed_text, store
 from skillroute.skills.model import IdentifiedSkill, NewSkill, Skill, SkillFields
 from skillroute.skills.repository import SkillRepository
@@ -94,14 +96,14 @@ class SkillsWriting(Writing[PlacedSkill, Done[SkillOutcome], SkillOutcome]):
     def read(self, index: int, raw: object) -> PlacedSkill:
         if not isinstance(raw, Mapping):
             raise InvalidInput("skill", "must be an object")
-        if raw.get("org_id", self.caller.org_id) != self.caller.org_id:
-            raise InvalidInput("org_id", "is that of another skill: organisations change only their own")
         given = {name: value for name, value in raw.items() if name in SKILL_FIELDS.taken}
-        check_json(given, whole="skill")
+        _, problems = examined_json(given, whole="skill")
+        if raw.get("org_id", self.caller.org_id) != self.caller.org_id:
+            problems.append(of_another(raw["org_id"]))
         is_active = given.pop("is_active", None)
         if is_active is not None and not isinstance(is_active, bool):
-            raise InvalidInput("is_active", "must be true or false")
-        identified = validated(IdentifiedSkill, given, whole="skill")
+            problems.append(FieldProblem("is_active", "must be true or false"))
+        identified = together(problems, lambda: validated(IdentifiedSkill, given, whole="skill"))
         new = NewSkill(**identified.model_dump(), org_id=self.caller.org_id)
         return PlacedSkill(index, new, is_active)
 
@@ -139,6 +141,11 @@ class SkillsWriting(Writing[PlacedSkill, Done[SkillOutcome], SkillOutcome]):
         in_order = sorted(some, key=lambda thing: thing.new.id)
         if any(thing.new.id not in self._stored for thing in in_order):
             SkillRepository(session).lock_skills_of(self.caller.org_id)  # before any skill is, as deleting does
+        for thing in in_order:
+            before = self._stored.get(thing.new.id)
+            if before is not None and thing.is_active not in {None, before.is_active}:
+                # All of them first, in the order in which assigning locks them: nobody waits in a circle.
+                AssignmentRepository(session).lock_all_memberships(thing.new.key)
         return Done({thing.index: self._written(session, thing) for thing in in_order})
 
     def _written(self, session: Session, thing: PlacedSkill) -> SkillOutcome:

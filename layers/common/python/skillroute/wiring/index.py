@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from skillroute.core.documents.index.port import VectorIndex
@@ -16,7 +16,8 @@ from skillroute.core.settings import IndexSettings
 from skillroute.wiring.secrets import make_api_key
 
 if TYPE_CHECKING:
-    from skillroute.core.documents.index.embedded import Built
+    from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
+    from skillroute.core.documents.search_words import ToTerms
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
 
@@ -24,9 +25,15 @@ if TYPE_CHECKING:
 def make_feed(pool: Pool) -> ChangeFeed:
     """Return the change feed, which knows how the words of each collection are cut."""
     from skillroute.core.documents.feed import PostgresFeed
+
+    return PostgresFeed(pool, cutters())
+
+
+def cutters() -> Mapping[Collection, ToTerms]:
+    """Return what cuts the words of collections that the index does not cut itself."""
     from skillroute.mail.text import terms_of
 
-    return PostgresFeed(pool, {Collection.MAIL: terms_of})
+    return {Collection.MAIL: terms_of}
 
 
 def make_replica(
@@ -36,30 +43,58 @@ def make_replica(
     own_model: Callable[[], EmbeddingModel | None],
     address: AddressSource,
 ) -> IndexReplica:
-    """Return the configured index: embedded in this process, or a Qdrant server."""
-    if settings.qdrant_url:
-        from skillroute.core.documents.generations import Generations
-        from skillroute.core.documents.index.qdrant import QdrantIndex
-        from skillroute.core.documents.index.shared import SharedReplica
+    """Return the configured index: in this process, on a Qdrant server, in PostgreSQL, or there until it is here."""
+    if settings.index_kind == "server":
+        return _make_shared(settings, feed, pool, own_model)
+    if settings.index_kind == "embedded":
+        return _make_embedded(settings, feed, own_model, address)
+    from skillroute.core.documents.index.postgres_replica import PostgresReplica
 
-        url = settings.qdrant_url
-        key = make_api_key(settings.qdrant_api_key, settings.qdrant_api_key_secret_arn)
+    in_postgres = PostgresReplica(pool, own_model, cutters())
+    if settings.index_kind == "postgres":
+        return in_postgres
+    from skillroute.core.documents.index.auto import AutoReplica
 
-        def open_server(model: EmbeddingModel, generation: int, to_fill: bool) -> QdrantIndex:
-            # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
-            prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-{generation}-")
-            return QdrantIndex.connect(
-                url,
-                _readable(key),
-                model.dimension,
-                settings.qdrant_timeout_s,
-                prefix=prefix,
-                ef_search=settings.vector_search_ef_search,
-                makes_collections=to_fill,
-            )
+    return AutoReplica(
+        in_postgres,
+        lambda: _make_embedded(settings, feed, own_model, address),
+        lambda most: int(pool.read(lambda c: c.run("count_documents_up_to", limit=most))[0][0]),
+        build_up_to=settings.index_replica_up_to,
+    )
 
-        return SharedReplica(feed, Generations(pool, f"qdrant:{settings.qdrant_prefix}"), open_server, own_model)
 
+def _make_shared(
+    settings: IndexSettings, feed: ChangeFeed, pool: Pool, own_model: Callable[[], EmbeddingModel | None]
+) -> IndexReplica:
+    from skillroute.core.documents.generations import Generations
+    from skillroute.core.documents.index.qdrant import QdrantIndex
+    from skillroute.core.documents.index.shared import SharedReplica
+
+    url = settings.qdrant_url or ""
+    key = make_api_key(settings.qdrant_api_key, settings.qdrant_api_key_secret_arn)
+
+    def open_server(model: EmbeddingModel, generation: int, to_fill: bool) -> QdrantIndex:
+        # Characters that Qdrant takes in a collection's name; Bedrock's model ids have colons.
+        prefix = settings.qdrant_prefix + re.sub(r"[^\w.-]", "_", f"{model.name}-{model.dimension}-{generation}-")
+        return QdrantIndex.connect(
+            url,
+            _readable(key),
+            model.dimension,
+            settings.qdrant_timeout_s,
+            prefix=prefix,
+            ef_search=settings.vector_search_ef_search,
+            makes_collections=to_fill,
+        )
+
+    return SharedReplica(feed, Generations(pool, f"qdrant:{settings.qdrant_prefix}"), open_server, own_model)
+
+
+def _make_embedded(
+    settings: IndexSettings,
+    feed: ChangeFeed,
+    own_model: Callable[[], EmbeddingModel | None],
+    address: AddressSource,
+) -> EmbeddedReplica:
     from skillroute.core.documents.index.embedded import EmbeddedReplica
     from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
 

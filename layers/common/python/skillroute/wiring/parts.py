@@ -204,6 +204,7 @@ class CoreParts:
             logins=read_logins(settings, address.database),
             statement_timeout_s=30.0,
             locks=LockLimits(total_s=15.0),
+            missing=lambda what: logger.warning("not migrated", extra={"reason": what}),
         )
 
     @cached_property
@@ -212,9 +213,9 @@ class CoreParts:
         return {"after_commit": self.after_commit, "timeout_s": self.settings.batch_timeout_s}
 
     def after_commit(self) -> None:
-        """Send the work that a commit made, and bring an index server up to date; replicas look for themselves."""
+        """Send the work that a commit made, and bring a shared index up to date; replicas look for themselves."""
         self.dispatch()
-        if not self.settings.qdrant_url:
+        if not self.settings.writers_fill_index:
             return
         try:
             self.replica.catch_up(_CATCH_UP_AFTER_COMMIT_S)
@@ -223,10 +224,10 @@ class CoreParts:
             logger.warning("index server left behind", extra={"reason": str(error)})
 
     def after_reindex(self) -> None:
-        """Send the work that a reindex made, and fill an index server: nobody else may have the new model yet."""
+        """Send the work that a reindex made, and fill a shared index: nobody else may have the new model yet."""
         self.dispatch()
-        if self.settings.qdrant_url:
-            self.replica.catch_up(_FILL_S)
+        if self.settings.writers_fill_index:
+            self.replica.catch_up(_FILL_S, check=True)
 
     def catch_up(self, within_s: float) -> int:
         """Bring an index server up to date, as far as that goes in the time; return how far behind it was."""

@@ -15,31 +15,37 @@ if TYPE_CHECKING:
     from skillroute.core.portable.export import Export
     from skillroute.core.portable.model import Portable
     from skillroute.core.portable.restore import ImportLines
+    from skillroute.core.postgres.database import Database
 
 
 class PortableParts(CatalogueParts, MailParts):
     """Lines of every kind."""
 
-    @cached_property
-    def portable_kinds(self) -> list[Portable]:
-        """In the order in which they are written: each names only what stands before it."""
+    def portable_kinds(self, database: Database) -> list[Portable]:
+        """Return the kinds of lines over a database, in the order in which they are written.
+
+        Each names only what stands before it.
+        """
         from skillroute.catalogue.portable import PortableItems, RestoreItems
         from skillroute.mail.portable import PortableMail, RestoreMail
         from skillroute.mail.sync import MAIL_KINDS
         from skillroute.registry.portable import PortableEntities
+        from skillroute.registry.servers import RegisteredServers
+        from skillroute.registry.sync import SyncRegistry
         from skillroute.skills.portable import PortableSkills, RestoreSkills
         from skillroute.skills.portable_decisions import ItemDecisions
         from skillroute.skills.portable_suggestions import PortableSuggestions, RestoreSuggestions
 
-        stored, skills = (self.database, self.document_embedder), ItemDecisions()
+        stored, skills = (database, self.document_embedder), ItemDecisions()
+        servers, registry = RegisteredServers(*stored), SyncRegistry(*stored, **self.job)
         mail = RestoreMail(*stored, **self.job)
         return [
             PortableSkills(RestoreSkills(*stored, **self.job)),
-            PortableItems(RestoreItems(*stored, self.servers, skills, **self.job), skills),
+            PortableItems(RestoreItems(*stored, servers, skills, **self.job), skills),
             PortableSuggestions(RestoreSuggestions(*stored, **self.job)),
             # Behind the tools, so that what a server is found by is derived once.
-            PortableEntities("server", self.sync_registry),
-            PortableEntities("agent", self.sync_registry),
+            PortableEntities("server", registry),
+            PortableEntities("agent", registry),
             *(PortableMail(kind, mail) for kind in MAIL_KINDS),
         ]
 
@@ -47,13 +53,13 @@ class PortableParts(CatalogueParts, MailParts):
     def export(self) -> Export:
         from skillroute.core.portable.export import Export
 
-        return Export(self.database, self.portable_kinds)
+        return Export(self.database, self.portable_kinds(self.database))
 
     @cached_property
     def import_lines(self) -> ImportLines:
         from skillroute.core.portable.restore import ImportLines
 
-        return ImportLines(self.portable_kinds)
+        return ImportLines(self.database, self.portable_kinds)
 
     def portable_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes of export and import."""

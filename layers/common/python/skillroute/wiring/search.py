@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from skillroute.core.http.auth import Access
+    from skillroute.core.recent_searches import RecentSearches
     from skillroute.search.batch import BatchSearch
     from skillroute.search.search import ToolSearch
 
 
 class ToolSearchParts(RerankParts):
     """Searching tools and skills."""
+
+    @cached_property
+    def recent_searches(self) -> RecentSearches:
+        from skillroute.core.recent_searches import RecentSearches
+
+        return RecentSearches()
 
     @cached_property
     def tool_search(self) -> ToolSearch:
@@ -36,6 +43,7 @@ class ToolSearchParts(RerankParts):
             no_match_below=settings.no_match_below,
             reranker=self.reranker,
             rerank_timeout_s=settings.rerank_timeout_s,
+            recent=self.recent_searches,
         )
 
     @cached_property

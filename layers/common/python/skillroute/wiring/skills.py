@@ -50,7 +50,7 @@ class SkillParts(CoreParts):
     def put_skill(self) -> PutSkill:
         from skillroute.skills.put import PutSkill
 
-        return PutSkill(self.create_skill, self.change_skill)
+        return PutSkill(self.create_skill, self.change_skill, self.read_skills)
 
     @cached_property
     def sync_skills(self) -> SyncSkills:

@@ -59,19 +59,20 @@ class Parts(PortableParts, McpParts):
             QueueLostTools(self.database),
             self.suggest_skills.approve_waiting,
             self.embed_missing,
-            catch_up=self.catch_up if settings.qdrant_url else None,
+            catch_up=self.catch_up if settings.writers_fill_index else None,
             again_after_s=settings.requeue_after_s,
             prune_after_s=settings.prune_after_s,
         )
 
     @cached_property
     def verify(self) -> Verify:
+        from skillroute.core.documents.check_points import check_points
         from skillroute.core.documents.verify import Verify
         from skillroute.mail.refresh import check_mail
         from skillroute.registry.refresh import check_entities
         from skillroute.skills.verify import CheckSkills
 
-        checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail)
+        checks = (CheckSkills(self.aggregate_skill), check_entities, check_mail, check_points)
         return Verify(self.database, self.feed, self.replica, checks)
 
     @property
@@ -122,6 +123,7 @@ class Parts(PortableParts, McpParts):
                 RefusedTexts(self.database).count,
                 self.access,
                 self.of(SearchSettings).default_mode,
+                self.recent_searches,
             ),
         ]
 

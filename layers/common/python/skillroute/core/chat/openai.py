@@ -78,7 +78,7 @@ class OpenAIChat:
         ClassifierUnavailable
             The endpoint failed or refused, or did not answer within `timeout_s` seconds, twice.
         ClassifierAnswerInvalid
-            The answer was cut, refused by the model, or is no JSON object.
+            The answer was cut, refused by the model, or is not a JSON object.
         """
         body = {
             "model": self._model,

@@ -29,6 +29,6 @@ class ChatModel(Protocol):
         ClassifierUnavailable
             The model failed, was throttled, or did not answer within `timeout_s` seconds, twice.
         ClassifierAnswerInvalid
-            The answer is no JSON object.
+            The answer is not a JSON object.
         """
         ...

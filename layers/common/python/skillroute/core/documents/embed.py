@@ -20,8 +20,11 @@ from skillroute.core.errors import SkillrouteError
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
 
-BATCH = 64
-"""Texts embedded and stored at a time: small enough that a killed process loses seconds of work."""
+BATCH = 128
+"""Documents embedded and stored at a time: small enough that a killed process loses seconds of work.
+
+Texts of one length go through the model together, and among more documents more texts have the same (docs/adr/0056).
+"""
 
 Rows = Callable[[Session], DocumentRepository]
 """Picks the repository whose rows are embedded."""

@@ -11,8 +11,8 @@ from skillroute.core.documents.stored_model import claim_model, require_in_use
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.database import Session
 
-_AT_ONCE = 5 * BATCH
-"""Looked up at once: that takes a look at all that waits."""
+_AT_ONCE = 3 * BATCH
+"""Looked up at once, since that takes a look at all that waits; the others wait for as many at most."""
 
 
 class EmbedMissing(EmbeddingJob):

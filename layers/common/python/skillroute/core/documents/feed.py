@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skillroute.core.documents.model import Change, Collection, FeedPage, IndexRecord, Models
-from skillroute.core.documents.repository import ToTerms, to_record
+from skillroute.core.documents.repository import to_record
+from skillroute.core.documents.search_words import ToTerms
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.pool import Pool

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from skillroute.core.documents.check_points import mend_points
 from skillroute.core.documents.embed import BATCH, EmbeddingJob, embed_rows
 from skillroute.core.documents.index_state import IndexStateRepository, renumber
 from skillroute.core.documents.model import Collection
@@ -80,6 +81,7 @@ class Reindex(EmbeddingJob):
         for refresh in self._refresh:
             refresh(self._database)
         mend_documents(self._database)
+        mend_points(self._database)
         self._database.transact(lambda session: _begin(session, model))
         number = self._embed_all(progress)
         self._derive(model)

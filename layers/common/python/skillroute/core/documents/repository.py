@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.documents.model import Collection, IndexRecord
+from skillroute.core.documents.search_words import ToTerms, store_words
 from skillroute.core.documents.texts import EmbeddingTask, IndexedText
 from skillroute.core.embedding.model import EmbeddingModel, Vector, from_bytes, to_bytes
 from skillroute.core.embedding.views import Refusal
@@ -53,7 +54,12 @@ class DocumentRepository:
         return lambda session: cls(session, collection)
 
     def put(
-        self, documents: Sequence[DocumentText], model: EmbeddingModel | None = None, *, keep_derived: bool = False
+        self,
+        documents: Sequence[DocumentText],
+        model: EmbeddingModel | None = None,
+        *,
+        keep_derived: bool = False,
+        to_terms: ToTerms | None = None,
     ) -> dict[str, PutDocument]:
         """Write the texts of rows that are there, and return what became of them, by key.
 
@@ -67,6 +73,8 @@ class DocumentRepository:
             That of their vectors and refusals; None when none has either.
         keep_derived : bool
             Whether a document is found by its former vector until there is one of the new text.
+        to_terms : callable, optional
+            Cuts the words of a collection that the index does not cut itself.
         """
         if not documents:
             return {}
@@ -78,6 +86,10 @@ class DocumentRepository:
             dimension=model.dimension if model else None,
             keep_derived=keep_derived,
         )
+        waiting = self._run(
+            "points_without_words", collection=self._collection, keys=[document.key for document in documents]
+        )
+        store_words(self._run, self._collection, waiting, to_terms)
         return {key: PutDocument(*became) for key, *became in rows}
 
     def hashes(self, keys: Sequence[str]) -> dict[str, str]:
@@ -154,10 +166,6 @@ class DocumentRepository:
 
     def _in(self, model: EmbeddingModel) -> dict[str, Any]:
         return {"collection": self._collection, "model": model.name, "dimension": model.dimension}
-
-
-ToTerms = Callable[[str], Mapping[str, float]]
-"""Cuts and weighs the words of a lexical text; for collections whose words the index does not cut itself."""
 
 
 def to_record(row: list[Any], to_terms: ToTerms | None) -> IndexRecord:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.core.documents.checks import MOST_FINDINGS, CheckRepository, Finding
-from skillroute.core.documents.index.port import LentIndex, VectorIndex
+from skillroute.core.documents.index.port import LentIndex, SearchedIndex
 from skillroute.core.documents.model import HEAD, Collection, IndexFilter, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed, IndexReplica
 from skillroute.core.documents.upkeep import stale_documents
@@ -148,7 +148,7 @@ class Verify:
         return findings, len(keys)
 
 
-def _vector_difference(index: VectorIndex, collection: Collection, record: IndexRecord) -> str | None:
+def _vector_difference(index: SearchedIndex, collection: Collection, record: IndexRecord) -> str | None:
     """Search with a record's own vector: it must be found, among others that say the same."""
     if record.vector is None:
         return None

@@ -67,7 +67,7 @@ def embed_or_refuse(
 ) -> tuple[list[Vector | Refusal], EmbeddingUnavailable | None]:
     """Return the vector of each thing, in order, or why the model refuses it.
 
-    What is refused together is asked for half by half: one bad text among 64 costs 14 calls, once. Things are decided
+    What is refused together is asked for half by half: one bad thing among 128 costs 16 calls, once. Things are decided
     from the first to the last, so that one call after the other comes to an end even where each runs out of time.
 
     Parameters

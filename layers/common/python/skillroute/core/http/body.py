@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastapi import HTTPException, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from skillroute.core.http.auth import Guard
@@ -15,6 +16,7 @@ from skillroute.core.http.body_limit import MAX_BODY_BYTES
 from skillroute.core.http.errors import problem
 from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
 from skillroute.core.http.query_names import QueryNames, query_names_of
+from skillroute.core.http.versions import IF_MATCH, IF_NONE_MATCH, expected_of, is_only_new, refuse_conditions
 
 MAX_FIELDS = 1000
 """Fields of a body's outermost object: each that is unknown is named in the answer."""
@@ -81,7 +83,7 @@ def _refusal(message: str, kind: str = "value_error", position: int | None = Non
 
 
 def _reason(error: json.JSONDecodeError) -> str:
-    return f"is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+    return f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
 
 
 class SafeJsonRoute(APIRoute):
@@ -89,7 +91,7 @@ class SafeJsonRoute(APIRoute):
 
     FastAPI reads and parses the body before it asks any dependency: strangers could make it parse megabytes, and would
     get 422 where they should get 401. Query parameters that the route does not have are 422 (`QueryNames`); a body that
-    is not said to be JSON is 415.
+    is not said to be JSON is 415; conditions (`If-Match`) on a route that writes and compares no versions are 422.
     """
 
     limits: ClassVar[BodyLimits] = ONE
@@ -100,10 +102,12 @@ class SafeJsonRoute(APIRoute):
         handler = super().get_route_handler()
         guards = [dependency.call for dependency in self.dependant.dependencies if isinstance(dependency.call, Guard)]
         query = QueryNames(query_names_of(self.dependant))
+        conditions = _foreign_conditions(self.dependant) if _WRITING & (self.methods or set()) else ()
 
         async def safe(request: Request) -> Response:
             for guard in guards:
                 await guard(request)
+            refuse_conditions(request.headers, conditions)
             scope = request.scope
             if scope["query_string"]:
                 scope = {**scope, "query_string": query.settle(request.query_params)}
@@ -118,6 +122,21 @@ class SafeJsonRoute(APIRoute):
             return response
 
         return safe
+
+
+_WRITING = {"PUT", "POST", "PATCH", "DELETE"}
+_CONDITIONS = {IF_MATCH: expected_of, IF_NONE_MATCH: is_only_new}
+
+
+def _foreign_conditions(dependant: Dependant) -> tuple[str, ...]:
+    """Return the headers with conditions that a route does not look at."""
+    asked: set[Any] = set()
+    left = [dependant]
+    while left:
+        one = left.pop()
+        asked.add(one.call)
+        left += one.dependencies
+    return tuple(header for header, call in _CONDITIONS.items() if call not in asked)
 
 
 def _is_json(request: Request) -> bool:

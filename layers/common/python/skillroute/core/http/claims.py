@@ -112,7 +112,7 @@ class TokenRules:
                 raise InvalidToken(f"the token lacks the claim {self.org_claim!r}")
             return None
         if not isinstance(value, str) or not _ORG.fullmatch(value) or value.lower() in _NO_NAME:
-            raise InvalidToken(f"the claim {self.org_claim!r} is no organisation's id")
+            raise InvalidToken(f"the claim {self.org_claim!r} is not the id of an organisation")
         return value
 
     def _agent(self, claims: Mapping[str, Any]) -> str | None:
@@ -120,7 +120,7 @@ class TokenRules:
         if value is None:
             return None
         if not isinstance(value, str) or value.strip().lower() in _NO_NAME or _NO_AGENT.fullmatch(value):
-            raise InvalidToken(f"the claim {self.agent_claim!r} is no agent's name")
+            raise InvalidToken(f"the claim {self.agent_claim!r} is not the name of an agent")
         name = value.strip()
         return name if 0 < len(name) <= _AGENT_CHARS else None
 
@@ -144,7 +144,7 @@ def _seconds(claims: Mapping[str, Any], name: str) -> float | None:
     except OverflowError:  # an integer of hundreds of digits
         seconds = math.nan
     if not math.isfinite(seconds):
-        raise InvalidToken(f"the claim {name!r} is no time")
+        raise InvalidToken(f"the claim {name!r} is not a time")
     return seconds
 
 

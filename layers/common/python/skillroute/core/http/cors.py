@@ -33,7 +33,7 @@ def origins_of(listed: str) -> tuple[str, ...]:
     for name in names:
         if not _ORIGIN.fullmatch(name):
             raise ValueError(
-                f"{name[:200]!r} is no origin: give each as https://host or https://host:port, no * or path"
+                f"{name[:200]!r} is not an origin: give each as https://host or https://host:port, no * or path"
             )
     return tuple(dict.fromkeys(name.lower() for name in names))
 
@@ -47,18 +47,21 @@ def let_pages_ask(app: Starlette, origins: Sequence[str]) -> None:
     """
     if not origins:
         return
-    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - few deployments have pages
+    from skillroute.core.http.preflight import Preflights  # noqa: PLC0415 - few deployments have pages
+    from skillroute.core.http.request_id import RequestIds  # noqa: PLC0415
 
     build = app.build_middleware_stack
 
     def with_cors() -> ASGIApp:
-        return CORSMiddleware(
-            build(),
-            allow_origins=list(origins),
-            allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["*"],
-            max_age=MAX_AGE_S,
+        return RequestIds(
+            Preflights(
+                build(),
+                allow_origins=list(origins),
+                allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+                allow_headers=["*"],
+                expose_headers=["*"],
+                max_age=MAX_AGE_S,
+            )
         )
 
     app.build_middleware_stack = with_cors  # type: ignore[method-assign]

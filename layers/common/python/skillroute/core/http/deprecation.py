@@ -75,7 +75,7 @@ def deprecated(*, since: date, sunset: date, instead: str) -> dict[str, Any]:
     if (sunset - since).days < LEAST_NOTICE_DAYS:
         raise ValueError(f"sunset: {sunset} is less than {LEAST_NOTICE_DAYS} days after {since}: choose a later day")
     if not instead.startswith("/"):
-        raise ValueError(f"instead: {instead} is no path: it begins with a slash")
+        raise ValueError(f"instead: {instead} is not a path: it begins with a slash")
     stated = {"since": since.isoformat(), "sunset": sunset.isoformat(), "instead": instead}
     return {"deprecated": True, "openapi_extra": {_KEY: stated}}
 

@@ -62,6 +62,10 @@ _CHALLENGE = {"WWW-Authenticate": {"description": "How to be let in (RFC 6750)."
 
 IDENTITY: dict[int | str, dict[str, Any]] = {401: _refused("Nobody vouches for the caller.") | {"headers": _CHALLENGE}}
 
+UNKNOWN_PARAMETER: dict[int | str, dict[str, Any]] = {
+    422: _refused("A parameter is not known; each is named.", InvalidRequest)
+}
+
 ERRORS: dict[int | str, dict[str, Any]] = IDENTITY | {
     400: _refused("The request cannot be read."),
     403: _refused("The token lacks a scope, or the item is not the caller's to change."),

@@ -8,6 +8,7 @@ answer stand in the log.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, cast
 
 from starlette.applications import Starlette
@@ -54,6 +55,11 @@ _CODE_OF: Mapping[int, ErrorCode] = {
 }
 """Codes of what is refused before any use case is asked."""
 
+_SENTENCE_OF: Mapping[int, str] = {
+    404: "there is no such path",
+    405: "the path has no such method: the header Allow names those that it has",
+}
+
 _NO_JSON = "json_invalid"
 """The type of the problem of a body that is no JSON."""
 
@@ -92,7 +98,10 @@ def add_error_handlers(
             own = ", ".join(sorted(headers.get("Allow", "").split(", ")))
             headers["Allow"] = methods.allow(request.url.path) or own
         code = _CODE_OF.get(refusal.status_code, ErrorCode.BAD_REQUEST)
-        return answer_error(request, refusal.status_code, refusal.detail, code, headers=headers)
+        # Starlette's own refusals say no more than the name of their status.
+        is_bare = refusal.detail == HTTPStatus(refusal.status_code).phrase
+        detail = _SENTENCE_OF.get(refusal.status_code, refusal.detail) if is_bare else refusal.detail
+        return answer_error(request, refusal.status_code, detail, code, headers=headers)
 
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(SkillrouteError, _skillroute_error)

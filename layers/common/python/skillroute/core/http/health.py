@@ -23,8 +23,10 @@ from skillroute.core.errors import (
     SkillrouteError,
 )
 from skillroute.core.http.auth import Access
-from skillroute.core.http.docs import IDENTITY
+from skillroute.core.http.body import SafeJsonRoute
+from skillroute.core.http.docs import IDENTITY, UNKNOWN_PARAMETER
 from skillroute.core.observability import counts, logger
+from skillroute.core.recent_searches import FoundNothing, RecentSearches, StageTimes
 from skillroute.core.search_run import SearchMode
 
 
@@ -57,6 +59,14 @@ class HealthBase(BaseModel):
         "them. Null when PostgreSQL cannot be asked."
     )
     counts: dict[str, float] | None = Field(description="What this process has counted since it started.")
+    latency: dict[str, StageTimes] | None = Field(
+        description="How long the stages of the last 500 tool searches of this process took, and `total`, in "
+        "milliseconds. Stages that did not run are left out."
+    )
+    found_nothing: list[FoundNothing] | None = Field(
+        description="The last 50 requests to this process that nothing seemed to fit (`no_match`), the last one first; "
+        "without those of members of an organisation."
+    )
 
 
 _COUNT_OF = {f"index_{counted.field}": collection for collection, counted in COUNTED_AS.items()}
@@ -66,24 +76,37 @@ _COUNTS: dict[str, Any] = {
 }
 Health = create_model("Health", __base__=HealthBase, __doc__="How the service stands.", **_COUNTS)
 _BEHIND = "it lacks changes that are committed"
-_NUMBERS = ("index_lag", "index_rebuilding", "embedding_refused", "counts", *_COUNT_OF)
+_OF_OPERATORS = (
+    "index_lag",
+    "index_rebuilding",
+    "embedding_refused",
+    "counts",
+    "latency",
+    "found_nothing",
+    *_COUNT_OF,
+)
 
 
 def health_router(
-    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], access: Access, default_mode: SearchMode
+    replica: IndexReplica,
+    embedder: QueryEmbedder,
+    refused: Callable[[], int],
+    access: Access,
+    default_mode: SearchMode,
+    recent: RecentSearches,
 ) -> APIRouter:
     """Return the two routes. They show versions and outages, so any identity will do, and none will not.
 
     Numbers are of all organisations: they are for the operator of the deployment, as one more or less would show what
     another organisation writes (decision 30).
     """
-    router = APIRouter(tags=["operations"], responses=IDENTITY)
-    report = health_report(replica, embedder, refused, default_mode)
+    router = APIRouter(tags=["operations"], route_class=SafeJsonRoute, responses=IDENTITY | UNKNOWN_PARAMETER)
+    report = health_report(replica, embedder, refused, default_mode, recent)
     anyone = Depends(access.anyone())
 
     def report_to(caller: Caller) -> HealthBase:
         found = report()
-        return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_NUMBERS))
+        return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_OF_OPERATORS))
 
     @router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
     def get_health(caller: Caller = anyone) -> HealthBase:
@@ -115,7 +138,11 @@ def _model_problem(embedder: QueryEmbedder, model: EmbeddingModel) -> str | None
 
 
 def health_report(
-    replica: IndexReplica, embedder: QueryEmbedder, refused: Callable[[], int], default_mode: SearchMode
+    replica: IndexReplica,
+    embedder: QueryEmbedder,
+    refused: Callable[[], int],
+    default_mode: SearchMode,
+    recent: RecentSearches,
 ) -> Callable[[], HealthBase]:
     """Return a function that asks all parts how they stand.
 
@@ -168,6 +195,8 @@ def health_report(
             index_rebuilding=index.rebuilding if index else False,
             embedding_refused=count_refused() if database_problem is None else None,
             counts=counts(),
+            latency=recent.latency(),
+            found_nothing=recent.found_nothing(),
             **contents,
         )
 

@@ -44,7 +44,7 @@ def admin_roles(arns: str) -> frozenset[Role]:
         found = _ROLE.fullmatch(arn)
         if found is None:
             raise ConfigurationError(
-                f"SKILLROUTE_IAM_ADMINS: {arn!r} is no role's ARN (arn:aws:iam::ACCOUNT:role/NAME)"
+                f"SKILLROUTE_IAM_ADMINS: {arn!r} is not the ARN of a role (arn:aws:iam::ACCOUNT:role/NAME)"
             )
         roles.append(Role(**found.groupdict()))
     return frozenset(roles)

@@ -28,7 +28,7 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d{1,9})?)([Zz]
 def _moment(value: object) -> object:
     found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError("must be a time as RFC 3339 has it, with its zone, as 2026-01-31T12:00:00Z")
+        raise ValueError("must be a time in RFC 3339 format with its zone, such as 2026-01-31T12:00:00Z")
     day, time, zone = found.groups()
     return f"{day}T{time}{zone.replace(' ', '+').upper()}"  # + is a space in a query
 

@@ -10,6 +10,8 @@ from starlette.routing import BaseRoute, Route
 class PathMethods:
     """Looks up which methods a path has.
 
+    A path that a route has to the letter is no id of another one: ``/skills/suggestions`` is no skill.
+
     Parameters
     ----------
     routes : sequence of BaseRoute
@@ -17,9 +19,12 @@ class PathMethods:
     """
 
     def __init__(self, routes: Sequence[BaseRoute]) -> None:
-        self._routes = [(route.path_regex, route.methods or set()) for route in routes if isinstance(route, Route)]
+        self._routes = [
+            (route.path, route.path_regex, route.methods or set()) for route in routes if isinstance(route, Route)
+        ]
 
     def allow(self, path: str) -> str:
         """Return the header `Allow` for a path, HEAD included where GET is; empty where nothing has the path."""
-        found = {method for pattern, methods in self._routes if pattern.match(path) for method in methods}
+        own = [methods for its, _, methods in self._routes if its == path]
+        found = set().union(*(own or (methods for _, pattern, methods in self._routes if pattern.match(path))))
         return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))

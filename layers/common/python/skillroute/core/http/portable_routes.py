@@ -7,11 +7,11 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.errors import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
-from skillroute.core.http.bulk_answers import Result, UpsertCounts, bare_list_of
+from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare_list_of
 from skillroute.core.http.docs import ERRORS
-from skillroute.core.http.versions import MANY_AT_ONCE
 from skillroute.core.portable.cursor import LONGEST
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
@@ -20,7 +20,7 @@ from skillroute.core.text_fields import Text
 _NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
 _KINDS = "skill, tool, suggestion, server, agent, project, product, mail_agent and message"
 _LINE: dict[str, Any] = {
-    "title": "Line",
+    "title": "ExportLine",
     "type": "object",
     "description": "A line as `GET /api/v1/export` answers it.",
     "properties": {"kind": {"type": "string", "description": f"One of {_KINDS}; of the last line, page or end."}},
@@ -89,12 +89,17 @@ def portable_router(export: Export, restore: ImportLines, access: Access) -> API
     ) -> Response:
         """Return a page of the rows that are the caller's own, in a form that `POST /api/v1/import` takes."""
         kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
+        if kind is not None and not kinds:
+            raise InvalidInput("kind", f"must name kinds, of {_KINDS}, or be left out")
         lines = export(kinds, after, caller, limit=limit)
         return Response(b"".join(line + b"\n" for line in lines), media_type=_NDJSON)
 
-    @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export", dependencies=[MANY_AT_ONCE])
-    def import_lines(body: ImportBody, caller: AsAdmin) -> ImportResponse:
-        """Write lines as the caller's own; each is judged on its own, and what is there already is left alone."""
-        return ImportResponse.of(restore(body.lines, caller))
+    @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export")
+    def import_lines(body: ImportBody, caller: AsAdmin, dry_run: DryRun = False) -> ImportResponse:
+        """Write lines as the caller's own; each is judged on its own, and what is there already is left alone.
+
+        A dry run knows what is stored and the lines of its own call: what they name must be among these.
+        """
+        return ImportResponse.of(restore(body.lines, caller, dry_run=dry_run))
 
     return router

@@ -11,10 +11,7 @@ from fastapi.dependencies.models import Dependant
 from starlette.datastructures import QueryParams
 
 from skillroute.core.http.errors import problem
-
-_SAME = (("type", "item_type"), ("skill_id", "skill_ids"), ("from", "sender"), ("is_active", "is_enabled"))
-SYNONYMS = {name: other for pair in _SAME for name, other in (pair, pair[::-1])}
-"""Parameters that mean the same, by each of their names: routes know one of both, and take the other for it."""
+from skillroute.core.synonyms import SYNONYMS
 
 
 def query_names_of(dependant: Dependant) -> set[str]:
@@ -49,7 +46,7 @@ class QueryNames:
             if not name.lower().startswith(_SIGNATURE)
         ]
         problems = [
-            problem(["query", name], f"is no parameter of this route; {self._allowed()}", "extra_forbidden")
+            problem(["query", name], f"is not a parameter of this route; {self._allowed()}", "extra_forbidden")
             for name in dict(named)
             if name not in self._names
         ]

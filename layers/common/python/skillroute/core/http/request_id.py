@@ -25,14 +25,14 @@ class RequestIds:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or _KEY in scope:  # around all of an app, and within it
             await self._app(scope, receive, send)
             return
         request_id = scope[_KEY] = _gateways(scope) or uuid.uuid4().hex
         header = (REQUEST_ID_HEADER.lower().encode("ascii"), request_id.encode("ascii"))
 
         async def with_id(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] == "http.response.start" and header not in message.get("headers", ()):
                 message = {**message, "headers": [*message.get("headers", ()), header]}
             await send(message)
 

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.http.errors import answer_error, first_problems, problem
+from skillroute.core.json_input import MOST_PROBLEMS, said_of
 from skillroute.core.sentences import sentence_of
 
 
@@ -19,6 +20,12 @@ def add_validation_errors(app: FastAPI) -> None:
 
 
 def _validation_error(request: Request, error: Exception) -> JSONResponse:
-    problems = cast(RequestValidationError, error).errors()
-    detail = [problem(found["loc"], sentence_of(found), found["type"]) for found in problems]
+    body = getattr(request.scope.get("route"), "body_field", None)
+    kind = None if body is None else body.field_info.annotation
+    detail = []
+    for number, found in enumerate(cast(RequestValidationError, error).errors()):
+        place = found["loc"]
+        # Which field was meant is looked for as often as people read on.
+        said = said_of(found, kind, place[1:]) if number < MOST_PROBLEMS else sentence_of(found)
+        detail.append(problem(place, said, found["type"]))
     return answer_error(request, 422, first_problems(detail), ErrorCode.INVALID_REQUEST)

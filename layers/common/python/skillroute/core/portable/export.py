@@ -88,7 +88,7 @@ class Export:
 
     def _start(self, kinds: Sequence[str], after: str | None) -> Cursor:
         if unknown := [kind for kind in kinds if kind not in self._kinds]:
-            raise InvalidInput("kind", f"{unknown[0][:64]!r} is none of {', '.join(self._kinds)}")
+            raise InvalidInput("kind", f"{unknown[0][:64]!r} is not one of {', '.join(self._kinds)}")
         if after is None:
             return Cursor({kind: "" for kind in self._kinds if kind in kinds or not kinds})
         cursor = Cursor.parse(after)

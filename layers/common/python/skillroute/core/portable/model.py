@@ -75,10 +75,11 @@ class Portable(Protocol):
         """Return rows in the order of their keys; those that were made first come first."""
         ...
 
-    def write(self, lines: Sequence[Line], caller: Caller) -> Report[Any]:
+    def write(self, lines: Sequence[Line], caller: Caller, *, dry_run: bool) -> Report[Any]:
         """Write lines as the caller's own, in one transaction, and return what became of each.
 
-        A line that is stored as it is already changes nothing, so that lines may be sent again.
+        A line that is stored as it is already changes nothing, so that lines may be sent again. With `dry_run` the
+        transaction is taken back (`Database.taken_back`).
         """
         ...
 
@@ -91,7 +92,7 @@ def moment(line: Line, field: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        raise InvalidInput(field, "must be a time as RFC 3339 writes it, such as 2026-11-23T20:00:00Z") from None
+        raise InvalidInput(field, "must be a time in RFC 3339 format, such as 2026-11-23T20:00:00Z") from None
     if found.tzinfo is None:
         raise InvalidInput(field, "must be a time with its zone, such as 2026-11-23T20:00:00Z")
     return found

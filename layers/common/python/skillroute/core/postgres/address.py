@@ -144,7 +144,7 @@ class SecretAddress:
         except ValueError:
             parsed = None
         if not isinstance(parsed, dict):
-            raise DatabaseUnavailable("the database's secret is no JSON object")
+            raise DatabaseUnavailable("the database's secret is not a JSON object")
         authorities = _authorities(parsed)
         if parsed.get("url"):
             return replace(self._parsed(str(parsed["url"])), authorities=authorities)

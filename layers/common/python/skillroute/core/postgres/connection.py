@@ -141,6 +141,19 @@ class Connection:
             yield
 
     @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what was done in this block of a transaction when it raises; the transaction goes on."""
+        self.script("SAVEPOINT attempt")
+        try:
+            yield
+        except BaseException:
+            self._plans = None  # what was set since is undone
+            if not self.broken:
+                self.script("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt")
+            raise
+        self.script("RELEASE SAVEPOINT attempt")
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let every statement of the block see the moment of the first one; none of them may write."""
         with self.answering_within(self._connect_timeout_s):

@@ -51,21 +51,21 @@ def _unescaped(quoted: str) -> str:
     return quoted.replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
 
 
-def array(elements: Sequence[str | int | None]) -> str:
-    r"""Write an array of texts or integers, each text quoted: pg8000 sends ``null`` bare, and it arrives as NULL.
+def array(elements: Sequence[str | float | None]) -> str:
+    r"""Write an array of texts or numbers, each text quoted: pg8000 sends ``null`` bare, and it arrives as NULL.
 
     Examples
     --------
-    >>> print(array(["null", 'a "b"', None]), array([1, 2]), array([]))
-    {"null","a \"b\"",NULL} {1,2} {}
+    >>> print(array(["null", 'a "b"', None]), array([1, 0.5]), array([]))
+    {"null","a \"b\"",NULL} {1,0.5} {}
     """
     return f"{{{','.join(map(_element, elements))}}}"
 
 
-def _element(element: str | int | None) -> str:
+def _element(element: str | float | None) -> str:
     if element is None:
         return "NULL"
-    if isinstance(element, int):
+    if isinstance(element, int | float):
         return str(element)
     escaped = element.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -13,6 +14,10 @@ class Session(Protocol):
 
     def run(self, name: str, /, **params: object) -> list[list[Any]]:
         """Run a statement of the .sql files by its name and return its rows."""
+        ...
+
+    def savepoint(self) -> AbstractContextManager[None]:
+        """Undo what was done in a block of a transaction when the block raises; the transaction goes on."""
         ...
 
 
@@ -36,3 +41,38 @@ class Database(Protocol):
             It is not known whether the changes are stored.
         """
         ...
+
+    def taken_back(self, work: Callable[[Session], T]) -> T:
+        """Run `work` as `transact` does, and take back what it did: it is only tried."""
+        ...
+
+
+class WithinTransaction:
+    """A database within a transaction that is open: each unit of work sees what those before it wrote.
+
+    What is tried is kept until the transaction ends, which is to take all of it back.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """Run `work`."""
+        return work(self._session)
+
+    def snapshot(self, work: Callable[[Session], T]) -> T:
+        """Run `work`: it sees what was written so far."""
+        return work(self._session)
+
+    def transact(self, work: Callable[[Session], T]) -> T:
+        """Run `work`, and undo what it did when it raises."""
+        with self._session.savepoint():
+            return work(self._session)
+
+    def taken_back(self, work: Callable[[Session], T]) -> T:
+        """Run `work` as `transact` does: what it did is seen by what is tried after it."""
+        return self.transact(work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from skillroute.core.errors import SkillrouteError, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.lock_watch import LockWatch
+from skillroute.core.postgres.refusals import NotPermitted
 from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
 from skillroute.core.retry import Retry, TransientFailure
 
@@ -21,6 +23,12 @@ T = TypeVar("T")
 # Any constant does; it keeps two processes that start together from migrating side by side.
 _LOCK = 0x736B696C6C
 _LOCK_NOT_AVAILABLE = "55P03"
+
+_OPTIONAL = {"vector": "search inside PostgreSQL"}
+"""Folders of migrations that need an extension of this name, and what there is not without it (docs/adr/0061)."""
+
+_LEAST = {"vector": (0, 8)}
+"""The least versions: 0.8 brought scans that go on until enough pass a filter."""
 
 
 class MigrationError(SkillrouteError):
@@ -53,11 +61,19 @@ def migrate(
     logins: Sequence[Login] = (),
     statement_timeout_s: float = 600.0,
     locks: LockLimits = LockLimits(),
+    missing: Callable[[str], object] = lambda _: None,
 ) -> list[str]:
     """Bring a database, given by its URL or address, up to date; return the migrations that were applied.
 
     The address's user owns the schema from then on. The roles that only read, and that read and write, are made beside
     it, with their rights, and the logins that are given (docs/adr/0031).
+
+    Migrations that need an extension are applied by the first run that finds it on the server and may create it.
+
+    Parameters
+    ----------
+    missing : callable
+        Called with a sentence for each extension that is not there: what cannot be done, and what to do about it.
 
     Raises
     ------
@@ -76,7 +92,7 @@ def migrate(
         connection.script(f"SET lock_timeout = {max(1, round(locks.attempt_s * 1000))}")
         pid = int(connection.script("SELECT pg_backend_pid()")[0][0])
         with LockWatch(address, pid, every_s=locks.attempt_s / 4) as watch:
-            return _migrated(connection, _Patience(watch, locks), logins)
+            return _migrated(connection, _Patience(watch, locks), logins, missing)
     finally:
         connection.close()  # and with it the lock
 
@@ -117,16 +133,21 @@ class _Patience:
 
 
 def _migrations() -> list[tuple[str, str, str]]:
-    """Return (name, sql, sha256), sorted by name: 0001_catalogue, 0002_..."""
+    """Return (name, sql, sha256) in the order in which they are applied: 0001_catalogue, 0002_..., vector/0001_..."""
+    root = files("skillroute.core.postgres").joinpath("migrations")
     found = []
-    for file in files("skillroute.core.postgres").joinpath("migrations").iterdir():
-        if file.name.endswith(".sql"):
-            sql = file.read_text(encoding="utf-8")
-            found.append((file.name.removesuffix(".sql"), sql, hashlib.sha256(sql.encode()).hexdigest()))
-    return sorted(found)
+    for folder in ("", *_OPTIONAL):
+        for file in sorted(root.joinpath(folder).iterdir(), key=lambda file: file.name):
+            if file.name.endswith(".sql"):
+                sql = file.read_text(encoding="utf-8")
+                name = "/".join(filter(None, [folder, file.name.removesuffix(".sql")]))
+                found.append((name, sql, hashlib.sha256(sql.encode()).hexdigest()))
+    return found
 
 
-def _migrated(connection: Connection, patiently: _Patience, logins: Sequence[Login]) -> list[str]:
+def _migrated(
+    connection: Connection, patiently: _Patience, logins: Sequence[Login], missing: Callable[[str], object]
+) -> list[str]:
     """Apply the missing migrations, one process at a time, and return their names."""
     patiently(
         "the lock against concurrent migrations: this one",
@@ -139,12 +160,57 @@ def _migrated(connection: Connection, patiently: _Patience, logins: Sequence[Log
             connection.script(sql)
             connection.run("record_migration", name=name, sha256=digest)
 
+    applied = []
     for name, sql, digest in fresh:
-        patiently(f"migration {name}", lambda: apply(name, sql, digest))  # noqa: B023 (called at once)
+        extension = _extension_of(name)
+        if extension and (reason := _lacks(connection, extension)):
+            missing(reason)
+            continue
+        try:
+            patiently(f"migration {name}", lambda: apply(name, sql, digest))  # noqa: B023 (called at once)
+        except NotPermitted as error:
+            if extension is None:
+                raise
+            missing(f"{_without(extension)}: {error}. Let an administrator run `CREATE EXTENSION {extension}`, {_THEN}")
+            continue
+        applied.append(name)
     patiently("granting the roles their rights", lambda: grant_rights(connection))
     for login in logins:
         make_login(connection, login)
-    return [name for name, _, _ in fresh]
+    return applied
+
+
+def _extension_of(migration: str) -> str | None:
+    """Return the extension that a migration needs; None for one that is always applied."""
+    folder, _, rest = migration.rpartition("/")
+    return folder if rest and folder else None
+
+
+_THEN = "then `skillroute migrate` and `skillroute reindex`"
+
+
+def _without(extension: str) -> str:
+    return f"without the extension {extension} there is no {_OPTIONAL[extension]}"
+
+
+def _lacks(connection: Connection, extension: str) -> str | None:
+    """Return what to say where the server does not have an extension, or too old a one; None where it has."""
+    version = _version(connection, extension)
+    if version is None:
+        return f"{_without(extension)}, and the server does not have it: install it there (pgvector), {_THEN}"
+    least = _LEAST[extension]
+    if tuple(int(part) for part in re.findall(r"\d+", version)[: len(least)]) < least:
+        wanted = ".".join(map(str, least))
+        return (
+            f"{_without(extension)} of version {wanted} or later, and this one is {version}: let an administrator "
+            f"bring a later one and run `ALTER EXTENSION {extension} UPDATE`, {_THEN}"
+        )
+    return None
+
+
+def _version(connection: Connection, extension: str) -> str | None:
+    version: str | None = connection.run("extension_version", extension=extension)[0][0]
+    return version
 
 
 def _applied(connection: Connection) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from skillroute.core.cooldown import Cooldown
@@ -29,6 +29,10 @@ _REST_S = 1.0
 # A connection that was idle for this long is checked before it is used: a round trip (0.1 ms on loopback), where a lost
 # connection costs the whole wait for a statement. Requests that follow each other closely skip it.
 _IDLE_S = 2.0
+
+
+class _TakenBack(Exception):
+    """Rolls back what was only tried."""
 
 
 def _is_collision(error: SkillrouteError) -> bool:
@@ -106,6 +110,18 @@ class Pool:
             The changes are not stored.
         """
         return _COLLISIONS.run(lambda: self._transaction(work), again=_is_collision)
+
+    def taken_back(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` as `transact` does, and take back what it did: it is only tried."""
+        tried: list[T] = []
+
+        def attempt(connection: Connection) -> None:
+            tried.append(work(connection))
+            raise _TakenBack
+
+        with suppress(_TakenBack):
+            self.transact(attempt)
+        return tried[-1]
 
     def close(self) -> None:
         """Close the idle connections."""

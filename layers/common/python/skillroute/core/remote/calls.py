@@ -42,7 +42,8 @@ def fan_out(function: Callable[[A], T], arguments: Sequence[A], *, workers: int,
     """Call `function` with each argument on a few threads, and return the results in order.
 
     The deadline holds for the caller whatever the calls do: one that is stuck in a socket is left behind on its thread,
-    where its own timeout ends it.
+    where its own timeout ends it. After an error the deadline is abandoned, so that calls under way stop; after
+    success it serves for what comes next.
 
     Raises
     ------
@@ -62,6 +63,8 @@ def fan_out(function: Callable[[A], T], arguments: Sequence[A], *, workers: int,
         if pending:
             raise deadline.passed()
         return [future.result() for future in futures]
-    finally:
+    except BaseException:
         deadline.abandon()
+        raise
+    finally:
         pool.shutdown(wait=False, cancel_futures=True)

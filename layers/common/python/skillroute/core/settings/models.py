@@ -47,7 +47,7 @@ class EmbeddingSettings(Settings):
         names = packaged_models()
         if names and self.embedding_model not in names:
             raise ValueError(
-                f"SKILLROUTE_EMBEDDING_MODEL={self.embedding_model} is no packaged model: give one of "
+                f"SKILLROUTE_EMBEDDING_MODEL={self.embedding_model} is not a packaged model: give one of "
                 f"{', '.join(names)}, or the folder of another in SKILLROUTE_MODEL_DIR"
             )
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.query import QueryEmbedder
@@ -19,7 +19,7 @@ from skillroute.mail.search.budget import LEXICAL_ONLY_MS, NO_RERANK_MS
 from skillroute.mail.search.cursor import CursorEngine
 from skillroute.mail.search.fuse import Ranked, RawScores
 from skillroute.mail.search.lexical import FullText, IndexWords, LexicalEngine, Words
-from skillroute.mail.search.model import MailFilter, Method, ShadowComparison
+from skillroute.mail.search.model import RRF_K, MailFilter, Method, ShadowComparison
 from skillroute.mail.search.outcome import Stage
 from skillroute.mail.search.page import Page, Ranking
 from skillroute.mail.search.plan import Plan
@@ -124,7 +124,7 @@ class Engines:
         return Served(engine.method, plan, found, denied), words
 
     def _with_vector(
-        self, run: MessageRun, plan: Plan, index: VectorIndex, words: IndexWords, vector: Vector
+        self, run: MessageRun, plan: Plan, index: SearchedIndex, words: IndexWords, vector: Vector
     ) -> Served:
         halves: dict[Stage, Half] = {"vector": lambda where: nearest(index, vector, where)}
         if plan.mode != "semantic":
@@ -148,12 +148,12 @@ class Engines:
         return Served("text_match", plan, self._page(run, ranked, plan.engine), self._denied(run, halves))
 
     def _fused(
-        self, run: MessageRun, index: VectorIndex, words: IndexWords, near: RawScores, lexical: RawScores | None
+        self, run: MessageRun, index: SearchedIndex, words: IndexWords, near: RawScores, lexical: RawScores | None
     ) -> Ranked:
         if lexical is None:
             return fuse.semantic(near)
         if run.request.fused_by == "rrf":
-            return fuse.by_ranks(lexical, near, run.request.rrf_k)
+            return fuse.by_ranks(lexical, near, run.request.rrf_k or RRF_K)
         ranked = fuse.by_coverage(lexical, near, words.most, pool=message_search.POOL)
         return threads.lifted(ranked, threads.threads_in(index)) if may_differ_by_thread(run.scope.searched) else ranked
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.lexical_engines import LexicalEngineName
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.errors import StatementRejected
@@ -52,7 +52,7 @@ class IndexWords:
     name: LexicalEngineName = "bm25"
     method: Method = "text_match"
 
-    def __init__(self, index: VectorIndex, terms: Mapping[str, float]) -> None:
+    def __init__(self, index: SearchedIndex, terms: Mapping[str, float]) -> None:
         self._index = index
         self._terms = terms
 

@@ -31,6 +31,9 @@ MAX_LIMIT = 1000
 POOL = 1000
 """How many of the best the scores are normalised over, and how many are fused: neither limit nor cursor change it."""
 
+RRF_K = 60
+"""The constant of reciprocal rank fusion, where none is given."""
+
 SNIPPET = 280
 """Characters of a body that a result shows."""
 
@@ -132,7 +135,9 @@ class MessageSearchRequest(_Model):
         f"{SEARCH_BYTES} bytes; `next_cursor` goes on behind them.",
     )
     rerank_top_k: Annotated[int, _clamped(10, 1000)] = Field(100, description="10 to 1000; clamped.")
-    rrf_k: Annotated[int, _clamped(1, 1000)] = Field(60, description="1 to 1000; clamped. Of fusion rrf.")
+    rrf_k: Annotated[int, _clamped(1, 1000)] | None = Field(
+        None, description=f"1 to 1000; clamped. Of fusion rrf, which it asks for; null: {RRF_K}."
+    )
     fusion: Fusion | None = Field(
         None,
         description="How the hybrid modes fuse their halves. coverage: cosine, and how much of the query's words is "
@@ -158,7 +163,7 @@ class MessageSearchRequest(_Model):
     @property
     def fused_by(self) -> Fusion:
         """How the hybrid modes fuse: who gives `rrf_k` asks for what it is about."""
-        return self.fusion or ("rrf" if "rrf_k" in self.model_fields_set else "coverage")
+        return self.fusion or ("coverage" if self.rrf_k is None else "rrf")
 
 
 def _at_most(text: str, most: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.mail.search.fuse import Ranked, rounded
 from skillroute.mail.search.model import MailFilter
@@ -49,7 +49,7 @@ def may_differ_by_thread(where: MailFilter) -> bool:
     return where.kind == "message" and where.thread_id is None
 
 
-def threads_in(index: VectorIndex) -> ThreadsOf:
+def threads_in(index: SearchedIndex) -> ThreadsOf:
     """Return what looks threads up in the index; a thread is one of a project. Raises `IndexUnavailable`."""
 
     def threads_of(ids: Sequence[int]) -> dict[int, str]:

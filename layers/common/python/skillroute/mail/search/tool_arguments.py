@@ -81,7 +81,7 @@ class Argument:
         first, *others = parsed
         for other in others:
             if self.compared(parsed[other]) != self.compared(parsed[first]):
-                raise InvalidInput(first, f"says something else than {other}, which is the same: give one of the two")
+                raise InvalidInput(first, f"is another name of {other}, and has another value: give one of them")
         return parsed[first]
 
     def _parsed(self, name: str, value: object) -> Any:
@@ -134,7 +134,7 @@ class Tool:
         near = difflib.get_close_matches(name[: values.MAX_NAME].lower(), known, n=1)
         meant = f" (did you mean {near[0]}?)" if near else ""
         allowed = ", ".join(argument.name for argument in self.arguments)
-        return f"is no argument of {self.name}{meant}; allowed are {allowed}"
+        return f"is not an argument of {self.name}{meant}; allowed are {allowed}"
 
 
 def _text(description: str, **more: object) -> dict[str, Any]:

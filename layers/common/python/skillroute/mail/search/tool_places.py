@@ -57,4 +57,4 @@ def _own_first(found: Sequence[StoredProject], caller: Caller) -> StoredProject:
 def _unknown(field: str, what: str, keys: Sequence[str], total: int) -> InvalidInput:
     more = f" and {total - len(keys)} more" if total > len(keys) else ""
     allowed = f"allowed are {', '.join(dict.fromkeys(keys))}{more}" if keys else "there is none"
-    return InvalidInput(field, f"is no {what} that you may see; {allowed}")
+    return InvalidInput(field, f"is not the key of a {what} that you may see; {allowed}")

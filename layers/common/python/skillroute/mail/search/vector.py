@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.mail.search import model as message_search
 from skillroute.mail.search.facets import index_filter
@@ -12,7 +12,7 @@ from skillroute.mail.search.fuse import RawScores
 from skillroute.mail.search.model import MailFilter
 
 
-def nearest(index: VectorIndex, vector: Sequence[float], where: MailFilter) -> RawScores:
+def nearest(index: SearchedIndex, vector: Sequence[float], where: MailFilter) -> RawScores:
     """Return the pool of the nearest by cosine, ties by id; they are what a semantic search finds.
 
     Raises `IndexUnavailable`.

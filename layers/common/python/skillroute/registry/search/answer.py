@@ -250,6 +250,7 @@ def _metadata(run: SearchRun, plan: RegistryPlan, found: Found, shown: Fitted) -
         keywords=list(plan.query.keywords),
         tags=list(plan.query.tags),
         fusion=plan.fusion,
+        index=run.index,
         degraded=cast(list[RegistryDegradation], run.degraded),  # nothing else can fail here
         schemas_omitted=shown.schemas_omitted,
         cards_omitted=shown.cards_omitted,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
 from skillroute.core.postgres.database import Database
@@ -100,7 +100,7 @@ class HybridSearch:
     Every method raises `IndexUnavailable` when the index fails and `DatabaseUnavailable` when PostgreSQL does.
     """
 
-    def __init__(self, plan: RegistryPlan, database: Database, index: VectorIndex, vector: Vector) -> None:
+    def __init__(self, plan: RegistryPlan, database: Database, index: SearchedIndex, vector: Vector) -> None:
         self._plan = plan
         self._database = database
         self._index = index

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.catalogue.model import JsonObject
+from skillroute.core.documents.index.port import IndexKind
 from skillroute.core.text_fields import without_nul
 from skillroute.registry.model import EntityKind
 from skillroute.registry.text import Place
@@ -95,8 +96,10 @@ class RegistrySearchRequest(BaseModel):
         "coverage: similarity, of a server that of its best tool as well, plus how much of the query the keywords "
         "cover. Null takes the deployment's default, which is coverage unless it was changed.",
     )
-    mode: RegistryMode = Field(
-        "hybrid", description="hybrid_rerank: hybrid, of which a reranker looks at the first of each type once more."
+    mode: RegistryMode | None = Field(
+        None,
+        description="hybrid, which null means too. hybrid_rerank: hybrid, of which a reranker looks at the first of "
+        "each type once more.",
     )
     explain: bool = Field(False, description="Show how every candidate was scored.")
 
@@ -204,6 +207,11 @@ class RegistrySearchMetadata(BaseModel):
     keywords: list[str] = Field(description="What was looked for as words.")
     tags: list[str] = Field(description="What everything in the answer is tagged with.")
     fusion: Fusion
+    index: IndexKind | None = Field(
+        None,
+        description="Which index was searched: embedded (a replica in the process), server (Qdrant) or postgres; null "
+        "where none could be.",
+    )
     degraded: list[RegistryDegradation] = Field(description="What failed on the way; empty when nothing did.")
     schemas_omitted: list[int] = Field(
         description="`db_id` of tools whose schemas the answer had no room for, in rank order. `GET "

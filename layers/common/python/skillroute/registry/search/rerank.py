@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from skillroute.catalogue.text import rerank_text
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable, RerankerUnavailable
 from skillroute.core.postgres.database import Database
@@ -47,7 +47,7 @@ class RegistryRerank:
         self._reranker = reranker
         self._timeout_s = timeout_s
 
-    def __call__(self, run: SearchRun, plan: RegistryPlan, found: Found, index: VectorIndex) -> Found:
+    def __call__(self, run: SearchRun, plan: RegistryPlan, found: Found, index: SearchedIndex) -> Found:
         """Return what was found in the order that both make together; as it is, and noted, where that cannot be done.
 
         Raises
@@ -80,7 +80,7 @@ class RegistryRerank:
         return {type_: [one for one in ranked[:RERANKED] if not one.is_named] for type_, ranked in heads.items()}
 
     def _scored(
-        self, reranker: Reranker, plan: RegistryPlan, heads: Head, index: VectorIndex
+        self, reranker: Reranker, plan: RegistryPlan, heads: Head, index: SearchedIndex
     ) -> dict[EntityType, list[Scored]]:
         """Score the first of each type again, all in one call of the reranker. Raises `RerankerUnavailable`."""
         timeout_s = rerank_within_s(self._timeout_s)
@@ -102,7 +102,7 @@ class RegistryRerank:
             ]
         return made
 
-    def _texts(self, listed: Sequence[Scored], index: VectorIndex) -> list[str]:
+    def _texts(self, listed: Sequence[Scored], index: SearchedIndex) -> list[str]:
         """Return what the reranker reads of each: of a tool what a tool search has it read, of others their text."""
         entities = [one.id for one in listed if one.type != "tool"]
         texts = self._database.read(lambda session: RegistrySearchRepository(session).texts(entities))

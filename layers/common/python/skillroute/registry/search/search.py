@@ -105,6 +105,7 @@ class RegistrySearch:
         with self._beside(lambda: self._keyword_search(run, search_plan)) as by_words:
             try:
                 with IndexLease(self._replica, run.watch, run.stale) as index:
+                    run.index = index.kind
                     return self._hybrid(run, search_plan, index, by_words)
             except EmbeddingUnavailable as error:
                 run.degrade("embedding_unavailable", error)

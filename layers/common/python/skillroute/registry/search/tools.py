@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.visibility import visible_to
 from skillroute.core.embedding.model import Vector, dot
@@ -29,7 +29,7 @@ class GradedTool:
     is_match: bool
 
 
-def cosines(index: VectorIndex, vector: Vector, plan: RegistryPlan, servers: Sequence[Scored]) -> dict[int, float]:
+def cosines(index: SearchedIndex, vector: Vector, plan: RegistryPlan, servers: Sequence[Scored]) -> dict[int, float]:
     """Return the cosines of all tools that are called these servers', best first. Raises `IndexUnavailable`.
 
     Two organisations may call a server alike, so there can be some of others' among them: their ids decide.

@@ -74,7 +74,7 @@ class LlmClassifier:
         ClassifierUnavailable
             The model failed, was throttled, or did not answer within `timeout_s` seconds, twice.
         ClassifierAnswerInvalid
-            The answer is no JSON object with a list of assignments.
+            The answer is not a JSON object with a list of assignments.
         """
         offered = offer(tool, skills, max_tokens=self._max_prompt_tokens)
         answer = self._chat.answer(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from skillroute.core.clock import Clock
-from skillroute.core.cooldown import Cooldown
+from skillroute.core.documents.index.building import Building
 from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
@@ -23,8 +23,6 @@ from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
-
-_REBUILD_AGAIN_AFTER_S = 30.0
 
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
 """Makes an empty index for vectors of a model."""
@@ -105,8 +103,7 @@ class EmbeddedReplica:
         self._current: _Generation | None = None
         self._polled_at = float("-inf")
         self._failed: tuple[float, SkillrouteError] | None = None
-        self._rebuild: threading.Thread | None = None
-        self._rebuild_failed = Cooldown(_REBUILD_AGAIN_AFTER_S, clock)
+        self._building = Building(clock)
         self._closed = False
 
     @property
@@ -132,7 +129,7 @@ class EmbeddedReplica:
             return IndexStatus(
                 kind="embedded",
                 ready=generation is not None,
-                rebuilding=self._rebuilding(),
+                rebuilding=self._building.is_under_way,
                 lag=self.lag(),
                 counts=counts(generation.index) if generation else {},
                 model=str(generation.model if generation else current) if current else None,
@@ -145,11 +142,35 @@ class EmbeddedReplica:
     def catch_up(self, within_s: float, *, check: bool = False) -> None:
         """Do nothing: every search does."""
 
+    def build_ahead(self, is_wanted: Callable[[], bool], before_step: Callable[[], None]) -> None:
+        """Build the first index in a thread of its own, unless that is under way or has just failed. Never waits.
+
+        Parameters
+        ----------
+        is_wanted : callable
+            Asked in that thread, before anything is built.
+        before_step : callable
+            Called before every few records.
+        """
+
+        def build(model: EmbeddingModel) -> Built:
+            return self._build(model, before_step)
+
+        def first() -> None:
+            if is_wanted():
+                model = model_to_search(self._feed.poll(HEAD).models, self._own_model())
+                self._put_in_place(self._built(model, build), model)
+
+        if not self.is_ready and self._lock.acquire(blocking=False):
+            try:
+                if not self._closed:
+                    self._building.begin(first)
+            finally:
+                self._lock.release()
+
     def wait_for_rebuild(self) -> None:
         """Return when no new index is being built."""
-        rebuild = self._rebuild
-        if rebuild is not None:
-            rebuild.join()
+        self._building.wait()
 
     def close(self) -> None:
         with self._lock:
@@ -225,11 +246,11 @@ class EmbeddedReplica:
         rebuild.completed(built.index)
         return built
 
-    def _build(self, model: EmbeddingModel) -> Built:
+    def _build(self, model: EmbeddingModel, before_step: Callable[[], None] = lambda: None) -> Built:
         page = self._feed.poll(HEAD)
         index = self._make_index(model)
         try:
-            load_everything(self._feed, index, model)
+            load_everything(self._feed, index, model, before_step)
         except SkillrouteError:
             index.close()
             raise
@@ -265,29 +286,19 @@ class EmbeddedReplica:
         generation.position = page.position
         generation.changes_since_optimised += len(page.changes)
 
-    def _rebuilding(self) -> bool:
-        return self._rebuild is not None and self._rebuild.is_alive()
-
     def _rebuild_beside(self, model: EmbeddingModel) -> None:
-        if self._rebuilding() or self._rebuild_failed.failure() is not None:
-            return
         current = self._current
         large = current is not None and not current.given_up and _size(current.index) >= self._optimise_above
         optimise = self._make_optimised if large else None
-        self._rebuild = threading.Thread(
-            target=self._rebuild_and_swap, args=(model, optimise), name="index-rebuild", daemon=True
-        )
-        self._rebuild.start()
 
-    def _rebuild_and_swap(self, model: EmbeddingModel, optimise: Build | None) -> None:
-        try:
-            built = self._built(model, optimise or self._build)
-            with self._lock:
-                if self._closed:
-                    built.index.close()
-                else:
-                    self._swap(built, model, optimised=optimise is not None)
-        except SkillrouteError as error:
-            # The old index goes on answering, and a later search starts another attempt.
-            self._rebuild_failed.failed(str(error))
-            logger.warning("index rebuild failed", extra={"reason": str(error)})
+        def rebuild() -> None:
+            self._put_in_place(self._built(model, optimise or self._build), model, optimised=optimise is not None)
+
+        self._building.begin(rebuild)
+
+    def _put_in_place(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> None:
+        with self._lock:
+            if self._closed:
+                built.index.close()
+            else:
+                self._swap(built, model, optimised=optimised)

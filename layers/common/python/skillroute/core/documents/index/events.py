@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from skillroute.core.clock import Clock
-from skillroute.core.documents.index.port import VectorIndex, counts
+from skillroute.core.documents.index.port import SearchedIndex, counts
 from skillroute.core.documents.lexical_engines import WIRE_NAMES
 from skillroute.core.documents.model import Models
 from skillroute.core.documents.replica_port import ChangeFeed
@@ -29,7 +29,7 @@ class Rebuild:
         self._clock = clock
         self._started = clock()
 
-    def completed(self, index: VectorIndex) -> None:
+    def completed(self, index: SearchedIndex) -> None:
         """Report that the index is full. One that failed never is: its builder logs why."""
         tell_rebuilt(index, round((self._clock() - self._started) * 1000))
 
@@ -39,7 +39,7 @@ def tell_rebuild(feed: ChangeFeed) -> None:
     event("index.rebuild.start", Metric.INDEX_REBUILD_START, doc_count=feed.count(), engine=ENGINE)
 
 
-def tell_rebuilt(index: VectorIndex, duration_ms: int) -> None:
+def tell_rebuilt(index: SearchedIndex, duration_ms: int) -> None:
     """Tell that an index is full."""
     event(
         "index.rebuild.complete",

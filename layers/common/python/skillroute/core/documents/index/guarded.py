@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from skillroute.core.documents.index.port import VectorIndex
+from skillroute.core.documents.index.port import IndexKind, VectorIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexTimeout, IndexUnavailable
@@ -29,13 +29,15 @@ class GuardedIndex:
     inner : VectorIndex
     model : EmbeddingModel
         That of its vectors.
+    kind : IndexKind
     broken : IndexUnavailable or None
         The failure after which the engine is not trusted any more.
     """
 
-    def __init__(self, inner: VectorIndex, model: EmbeddingModel) -> None:
+    def __init__(self, inner: VectorIndex, model: EmbeddingModel, *, kind: IndexKind = "embedded") -> None:
         self.inner = inner
         self.model = model
+        self.kind = kind
         self.broken: IndexUnavailable | None = None
         self._failures: Counter[tuple[_Work, Collection]] = Counter()
 

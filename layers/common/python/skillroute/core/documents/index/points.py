@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillroute.core.documents.index import schema
 from skillroute.core.documents.index.bm25 import Bm25Encoder, terms_vector
@@ -31,6 +31,7 @@ _MARGIN = 2e-6  # more than rounding and float32 together can move a score
 _SMALLEST_PAGE, _LARGEST_PAGE = 100, 1000
 
 Scored = tuple[PointId, float]
+Id = TypeVar("Id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class PointIndex(ABC):
             return []
         query = list(vector)
         above = None if threshold is None else threshold - _MARGIN
-        found = _with_ties(lambda count: self._nearest(collection, query, conditions, count, above), limit)
+        found = with_ties(lambda count: self._nearest(collection, query, conditions, count, above), limit)
         if threshold is not None:
             floor = round(threshold, _DECIMALS)
             found = [(point, score) for point, score in found if score >= floor]
@@ -108,7 +109,7 @@ class PointIndex(ABC):
                 return together[place]
             return self._nearest(collection, queries[place], conditions, count, None)
 
-        found = (_with_ties(partial(fetch, place), limit) for place in range(len(queries)))
+        found = (with_ties(partial(fetch, place), limit) for place in range(len(queries)))
         return [self._hits(collection, scored, limit) for scored in found]
 
     def search_text(self, collection: Collection, text: str, *, where: IndexFilter, limit: int) -> list[IndexHit]:
@@ -134,7 +135,7 @@ class PointIndex(ABC):
     ) -> list[IndexHit]:
         # Of the first thousand by a word or two dozens tie at the cut, of a hundred a few: a tenth more holds them
         # nearly always.
-        found = _with_ties(
+        found = with_ties(
             lambda count: self._nearest(collection, query, conditions, count, None), limit, spare=limit // 10
         )
         return self._hits(collection, found, limit)
@@ -228,7 +229,12 @@ class PointIndex(ABC):
         """Return how many points pass."""
 
 
-def _with_ties(fetch: Callable[[int], list[Scored]], limit: int, *, spare: int = 0) -> list[Scored]:
+def rounded(score: float) -> float:
+    """Return a score at the precision that all engines have."""
+    return round(score, _DECIMALS)
+
+
+def with_ties(fetch: Callable[[int], list[tuple[Id, float]]], limit: int, *, spare: int = 0) -> list[tuple[Id, float]]:
     """Fetch the best `limit` points and all that tie with the last of them, scores rounded.
 
     `spare` is how many more to ask for at once, where a tie at the cut is to be expected.
@@ -240,5 +246,5 @@ def _with_ties(fetch: Callable[[int], list[Scored]], limit: int, *, spare: int =
             return [(point, round(score, _DECIMALS)) for point, score in found]
         last = round(found[limit - 1][1], _DECIMALS)
         if round(found[-1][1], _DECIMALS) < last:
-            return [(point, rounded) for point, score in found if (rounded := round(score, _DECIMALS)) >= last]
+            return [(point, near) for point, score in found if (near := round(score, _DECIMALS)) >= last]
         count *= 4

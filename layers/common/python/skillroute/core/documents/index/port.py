@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit, IndexRecord
 from skillroute.core.embedding.model import EmbeddingModel
 
+IndexKind = Literal["embedded", "server", "postgres"]
+"""The indexes behind the port: a replica in the process, a Qdrant server, PostgreSQL itself."""
 
-class VectorIndex(Protocol):
-    """Collections of records, searched by vector or by words. Safe to call from several threads.
+
+class SearchedIndex(Protocol):
+    """Collections of records that are searched by vector or by words. Safe to call from several threads.
 
     Every method raises `IndexUnavailable` when the engine fails and `IndexTimeout` when it is too slow.
     """
-
-    def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
-        """Write records, replacing those of the same key whole."""
-        ...
-
-    def delete(self, collection: Collection, keys: Sequence[str]) -> None:
-        """Remove records. Unknown keys are no error."""
-        ...
 
     def search(
         self,
@@ -71,7 +66,19 @@ class VectorIndex(Protocol):
         ...
 
 
-class LentIndex(VectorIndex, Protocol):
+class VectorIndex(SearchedIndex, Protocol):
+    """One that records are written to: all but PostgreSQL, whose rows are the index."""
+
+    def upsert(self, collection: Collection, records: Sequence[IndexRecord]) -> None:
+        """Write records, replacing those of the same key whole."""
+        ...
+
+    def delete(self, collection: Collection, keys: Sequence[str]) -> None:
+        """Remove records. Unknown keys are no error."""
+        ...
+
+
+class LentIndex(SearchedIndex, Protocol):
     """An index that a replica lends to a search."""
 
     @property
@@ -79,7 +86,12 @@ class LentIndex(VectorIndex, Protocol):
         """The model of its vectors."""
         ...
 
+    @property
+    def kind(self) -> IndexKind:
+        """Which index it is, as answers say."""
+        ...
 
-def counts(index: VectorIndex) -> dict[Collection, int]:
-    """Return how many records each collection of an index has. Raises as the methods of `VectorIndex` do."""
+
+def counts(index: SearchedIndex) -> dict[Collection, int]:
+    """Return how many records each collection of an index has. Raises as the methods of `SearchedIndex` do."""
     return {collection: index.count(collection) for collection in Collection}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from skillroute.core.documents.index.port import VectorIndex
 from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
+
+_STEP = 100
+"""Records that are written to an index at once: in 5 ms, for which other threads wait."""
 
 
 def apply_changes(
@@ -26,8 +29,12 @@ def apply_changes(
             index.delete(collection, sorted(gone))
 
 
-def load_everything(feed: ChangeFeed, index: VectorIndex, model: EmbeddingModel) -> None:
-    """Fill an empty index, with vectors of a model."""
+def load_everything(
+    feed: ChangeFeed, index: VectorIndex, model: EmbeddingModel, before_step: Callable[[], None] = lambda: None
+) -> None:
+    """Fill an empty index, with vectors of a model; `before_step` is called before every few records."""
     for collection in Collection:
         for records in feed.load_all(collection, model):
-            index.upsert(collection, records)
+            for start in range(0, len(records), _STEP):
+                before_step()
+                index.upsert(collection, records[start : start + _STEP])

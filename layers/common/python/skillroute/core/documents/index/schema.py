@@ -135,13 +135,13 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     """
     if where is None:
         return []
-    keywords = [(name, [value for value in values if _encodable(value)]) for name, values in where.any_of.items()]
+    keywords = [(name, [value for value in values if encodable(value)]) for name, values in where.any_of.items()]
     keywords += [
-        (name, [value] if _encodable(value) else []) for name, values in where.all_of.items() for value in values
+        (name, [value] if encodable(value) else []) for name, values in where.all_of.items() for value in values
     ]
     if not all(values for _, values in keywords) or (where.keys is not None and not where.keys):
         return None
-    refused = [(name, [value for value in values if _encodable(value)]) for name, values in where.none_of.items()]
+    refused = [(name, [value for value in values if encodable(value)]) for name, values in where.none_of.items()]
     return [
         *keywords,
         *where.between.items(),
@@ -150,7 +150,8 @@ def conditions(where: IndexFilter | None) -> Conditions | None:
     ]
 
 
-def _encodable(value: str) -> bool:
+def encodable(value: str) -> bool:
+    """Tell whether a text is valid Unicode; one that is not equals nothing that is stored."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

@@ -99,7 +99,7 @@ class SharedReplica:
         if not served.is_current:
             tell_stale()
             on_stale()
-        yield GuardedIndex(self._open(served.model, served.number), served.model)
+        yield GuardedIndex(self._open(served.model, served.number), served.model, kind="server")
 
     def status(self) -> IndexStatus:
         served = self._served()

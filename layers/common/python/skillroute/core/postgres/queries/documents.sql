@@ -144,16 +144,26 @@ LIMIT :limit::int
 -- name: count_documents
 SELECT count(*) FROM mcp.documents WHERE is_searchable
 
+-- name: count_documents_up_to
+SELECT count(*) FROM (SELECT FROM mcp.documents WHERE is_searchable LIMIT :limit::int) AS d
+
 -- name: document_vector
 SELECT embedding FROM mcp.document_vectors
 WHERE collection = :collection AND key = :key AND (model, dimension) = (:model::text, :dimension::int)
 
 -- name: derive_vector
--- Null: found by its own texts.
-UPDATE mcp.document_vectors SET derived = nullif(decode(:vector::text, 'hex'), embedding)
-WHERE collection = :collection AND key = :key AND (model, dimension) = (:model::text, :dimension::int)
-  AND coalesce(derived, embedding) IS DISTINCT FROM coalesce(decode(:vector::text, 'hex'), embedding)
-RETURNING key
+-- Null: found by its own texts. The document is locked, as by everybody who writes vectors, so that what its triggers read
+-- beside the vector is what they write.
+WITH locked AS MATERIALIZED (
+    SELECT d.collection, d.key FROM mcp.documents d
+    WHERE d.collection = :collection AND d.key = :key
+    FOR NO KEY UPDATE
+)
+UPDATE mcp.document_vectors v SET derived = nullif(decode(:vector::text, 'hex'), v.embedding)
+FROM locked
+WHERE (v.collection, v.key) = (locked.collection, locked.key) AND (v.model, v.dimension) = (:model::text, :dimension::int)
+  AND coalesce(v.derived, v.embedding) IS DISTINCT FROM coalesce(decode(:vector::text, 'hex'), v.embedding)
+RETURNING v.key
 
 -- name: document_keys
 SELECT key FROM mcp.documents WHERE collection = :collection AND key > :after ORDER BY key LIMIT :limit::int

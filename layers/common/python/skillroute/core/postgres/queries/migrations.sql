@@ -16,3 +16,7 @@ SELECT
 FROM (SELECT DISTINCT unnest(pg_blocking_pids(:pid::int)) AS pid) AS blocker
 LEFT JOIN pg_stat_activity AS session ON session.pid = blocker.pid
 ORDER BY blocker.pid
+
+-- name: extension_version
+-- The version that is installed in the database, else the one that would be; null when there is none.
+SELECT (SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = :extension::text)

@@ -11,4 +11,8 @@ BEGIN
     EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA mcp TO %I', writer);
     -- What was migrated is the owner's to say.
     EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON mcp.migrations FROM %I', writer);
+    -- Who writes vectors may have their lists built, which is the owner's to do.
+    IF to_regprocedure('mcp.build_search_lists(text,integer,bigint)') IS NOT NULL THEN
+        EXECUTE format('GRANT EXECUTE ON FUNCTION mcp.build_search_lists TO %I', writer);
+    END IF;
 END $$
