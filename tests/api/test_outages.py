@@ -78,7 +78,7 @@ def test_a_secret_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("secret", "logged"),
     [
-        ("planted", "no JSON object"),
+        ("planted", "not a JSON object"),
         (json.dumps({"password": "planted"}), "lacks username"),
         (json.dumps({"url": "mysql://planted@host/db"}), "no usable URL"),
         (json.dumps({"username": "planted", "port": "planted"}), "port that is no number"),

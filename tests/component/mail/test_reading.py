@@ -225,7 +225,7 @@ def test_whoever_got_a_message_acknowledges_it_once(office: Office) -> None:
 @pytest.mark.parametrize("name", ["BlueLake", "Nobody"])
 def test_nobody_else_does(office: Office, name: str) -> None:
     id_ = office.message()
-    with pytest.raises(InvalidInput, match="was not sent") as refused:
+    with pytest.raises(InvalidInput, match="is not a recipient of the message") as refused:
         office.system.parts.mail.acknowledge(id_, name, LAPTOP)
     assert refused.value.field == "agent"
     assert office.get(id_).acknowledged == {}

@@ -180,12 +180,12 @@ class TestPlaces:
         mailbox.project("borealis")
         mailbox.project("atlas")
         assert self.refused(tools, project_key="atlantis") == (
-            "project_key: is no project that you may see; allowed are atlas, borealis"
+            "project_key: is not the key of a project that you may see; allowed are atlas, borealis"
         )
 
     def test_without_any_it_says_so(self, tools: Tools) -> None:
-        assert self.refused(tools) == "project_key: is no project that you may see; there is none"
-        assert self.refused(tools, "search_product") == "product_key: is no product that you may see; there is none"
+        assert self.refused(tools) == "project_key: is not the key of a project that you may see; there is none"
+        assert self.refused(tools, "search_product") == "product_key: is not the key of a product that you may see; there is none"
 
     def test_of_many_twenty_are_named(self, mailbox: Mailbox, tools: Tools) -> None:
         for number in range(25):
@@ -197,14 +197,14 @@ class TestPlaces:
     def test_an_unknown_product_names_those_that_there_are(self, mailbox: Mailbox, tools: Tools) -> None:
         mailbox.product("suite")
         assert self.refused(tools, "search_product", product_key="sweet") == (
-            "product_key: is no product that you may see; allowed are suite"
+            "product_key: is not the key of a product that you may see; allowed are suite"
         )
 
     def test_a_project_that_is_not_the_products_is_unknown(self, mailbox: Mailbox, tools: Tools) -> None:
         mailbox.product("suite", mailbox.project("atlas"))
         mailbox.project("borealis")
         said = [self.refused(tools, "search_product", project=key) for key in ("borealis", "nowhere")]
-        assert said == ["project: is no project of suite that you may see; allowed are atlas"] * 2
+        assert said == ["project: is not the key of a project of suite that you may see; allowed are atlas"] * 2
 
     def test_unknown_and_forbidden_are_alike(self, mailbox: Mailbox, tools: Tools) -> None:
         # GIVEN two projects and two products, of which BlueLake sees one each
@@ -217,9 +217,9 @@ class TestPlaces:
         lake = agent("BlueLake")
         # THEN what it may not see is what there is not
         asked = {
-            "project_key": ("search", "atlas", "is no project that you may see; allowed are atlas"),
-            "product_key": ("search_product", "suite", "is no product that you may see; allowed are suite"),
-            "project": ("search_product", "atlas", "is no project of suite that you may see; allowed are atlas"),
+            "project_key": ("search", "atlas", "is not the key of a project that you may see; allowed are atlas"),
+            "product_key": ("search_product", "suite", "is not the key of a product that you may see; allowed are suite"),
+            "project": ("search_product", "atlas", "is not the key of a project of suite that you may see; allowed are atlas"),
         }
         for field, (tool, _, said) in asked.items():
             for key in ("hidden", "secret", "nowhere"):
@@ -230,7 +230,7 @@ class TestPlaces:
     def test_whoever_speaks_for_no_agent_sees_no_project(self, mailbox: Mailbox, tools: Tools) -> None:
         mailbox.project("atlas")
         nobody = Caller(scopes=frozenset({Scope.SEARCH}))
-        assert self.refused(tools, caller=nobody) == "project_key: is no project that you may see; there is none"
+        assert self.refused(tools, caller=nobody) == "project_key: is not the key of a project that you may see; there is none"
 
     @pytest.mark.parametrize("first", [None, "acme"])
     def test_the_own_organisations_goes_before_the_global_one(

@@ -286,7 +286,7 @@ def test_a_server_beyond_the_tools_of_one_call_fails_and_smaller_ones_still_fit(
     failed = report.outcomes[1]
     assert (failed.field, failed.reason, failed.path) == (
         "tools",
-        "2 tools before its 2; at most 3 in one call",
+        "has 2 tools, and those before it 2: at most 3 in one call",
         "/b",
     )
     assert shelf.paths() == ["/a", "/c", "/d"]

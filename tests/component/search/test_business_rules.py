@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from skillroute.core.documents.model import Collection
 from skillroute.search.model import SearchRequest
+from skillroute.search.plan import plan
 
 from tests.builders import QUERY, System
 from tests.doubles import LogRecords, at, once
@@ -531,13 +532,19 @@ def test_br_009_every_score_lies_within_0_and_1(system: System, strategy: str, m
 
 
 def test_br_001_the_default_request_is_that_of_the_contract() -> None:
-    assert SearchRequest(query=QUERY).model_dump() == {
+    request = SearchRequest(query=QUERY)
+
+    planned = plan(request, "semantic")
+
+    assert (planned.skill_limit, planned.skill_threshold, planned.tool_threshold) == (3, 0.4, 0.3)
+    assert request.model_dump() == {
         "query": QUERY,
         "item_type": None,
         "limit": 5,
-        "skill_limit": 3,
-        "skill_threshold": 0.4,
-        "tool_threshold": 0.3,
+        # Null is the mode's own: in `semantic` the contract's, above.
+        "skill_limit": None,
+        "skill_threshold": None,
+        "tool_threshold": None,
         "include_schemas": True,
         "strategy": "hierarchical",
         "mode": None,

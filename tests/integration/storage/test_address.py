@@ -87,8 +87,8 @@ def test_a_secret_says_where_and_how(document: Any, given: dict[str, Any], expec
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        ("postgresql://u:planted@h/d", "no JSON object"),
-        (["planted"], "no JSON object"),
+        ("postgresql://u:planted@h/d", "not a JSON object"),
+        (["planted"], "not a JSON object"),
         ({"password": "planted"}, "lacks username and host"),
         ({"username": "u", "password": "planted"}, "lacks host"),
         ({"username": "u", "host": "h", "password": "planted", "port": "planted"}, "port that is no number"),

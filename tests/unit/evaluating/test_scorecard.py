@@ -253,7 +253,7 @@ class TestGate:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            ([], "no report"),
+            ([], "is not a report"),
             ({"requests": 3}, "measures"),
             ({"requests": 3, "measures": {"recall@5": None}}, "measured no request"),
         ],
