@@ -16,6 +16,10 @@ MAX_VALUES = 2_000_000
 MAX_DEPTH = 200
 """Levels of a document as it is written: the parser calls itself for each, and dies of too many."""
 
+# More levels than that opened in one line, with nothing between: a parser reads so far ahead there that it may give up
+# by a limit of its own, or die, before it says anything. A text of so many brackets is refused as well.
+_OPENED_AT_ONCE = re.compile(rf"(?:[\[{{][ \t]*|[-?][ \t]+){{{MAX_DEPTH + 1}}}")
+
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -56,6 +60,11 @@ def load_yaml(data: bytes | str, name: str, *, first_line: int = 1) -> Any:
         With the line and the column.
     """
     place = _Place(name, first_line)
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+    if opened := _OPENED_AT_ONCE.search(text):
+        line_start = text.rfind("\n", 0, opened.start()) + 1
+        mark = yaml.Mark(name, opened.start(), text.count("\n", 0, line_start), opened.start() - line_start, None, 0)
+        raise Unreadable(place.of(mark), f"is nested deeper than {MAX_DEPTH} levels")
     try:
         _require_shallow(data, place)
         node = yaml.compose(data, Loader=_JsonLoader)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from skillroute_local.importing import yaml_text
 from skillroute_local.importing.model import Unreadable
@@ -46,8 +48,10 @@ def test_values_are_those_of_json(text: str, value: object) -> None:
         ("a: !!int 0x1F", "f:1:4: is of a type that JSON does not have: !!int"),
         ("[a]: 1", "f:1:1: must be a text: it is a key"),
         ("a: {<<: 1}", "f:1:9: must be a mapping: << merges it into another one"),
-        ("a:\n " + "[" * 300, "f:2:201: is nested deeper than 200 levels"),
-        ("- " * 300, "f:1:401: is nested deeper than 200 levels"),
+        ("a:\n " + "[" * 300, "f:2:2: is nested deeper than 200 levels"),
+        ("- " * 300, "f:1:1: is nested deeper than 200 levels"),
+        ("[\n" * 300, "f:201:1: is nested deeper than 200 levels"),
+        ("\n".join(" " * n + "-" for n in range(300)), "f:201:201: is nested deeper than 200 levels"),
         ("a: 1\n---\nb: 2", "f:2:1: is not YAML: but found another document"),
     ],
 )
@@ -58,11 +62,20 @@ def test_what_is_none_is_refused_with_its_line(text: str, problem: str) -> None:
     assert str(raised.value).startswith(problem)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000])
-def test_levels_that_a_parser_has_no_stack_for_are_refused(text: str) -> None:
-    # libyaml from 0.2.6 on counts brackets itself, and says so first: 1,000 are the most.
-    with pytest.raises(Unreadable, match=r"f:1:\d+: is (nested deeper than 200|not YAML: exceeded maximum nesting)"):
-        load_yaml(text, "f")
+@pytest.mark.parametrize("level", ["[", "{", "[{", "[ {\t", "- ", "?  ", "{a: ", "[\n", "{a:\n"])
+@pytest.mark.parametrize("encode", [str, str.encode])
+def test_levels_that_a_parser_has_no_stack_for_are_refused_by_the_limit_of_this_program(
+    level: str, encode: Callable[[str], str | bytes]
+) -> None:
+    with pytest.raises(Unreadable, match=r"^f:\d+:\d+: is nested deeper than 200 levels$"):
+        load_yaml(encode(f"é: 1\nb: {level * 100_000}" if level[0] in "[{" else level * 100_000), "f")
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200 + "]" * 200, "- " * 199 + "- a", "a: |\n  " + "- " * 150 + "\n  " + "- " * 150]
+)
+def test_as_many_levels_as_are_allowed_are_read(text: str) -> None:
+    assert load_yaml(text, "f")
 
 
 @pytest.mark.parametrize("level", ["<<: [{}]", "k: [{}]", "? k\n  : [{}]"])
