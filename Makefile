@@ -17,17 +17,24 @@ export SAM SAM_CLI_TELEMETRY
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# What is installed comes from the lock files, the same on every machine, and from this checkout. Without dependencies:
+# a lock names them all.
+PIP := -m pip install -q --disable-pip-version-check
+LOCKED = $(PIP) --no-deps --only-binary :all: --require-hashes -r
+OURS = $(PIP) --no-deps --no-build-isolation -e clients/python -e .
+
 # Installing again is needed only when the dependencies change.
-$(VENV)/.run: pyproject.toml clients/python/pyproject.toml
+$(VENV)/.run: pyproject.toml clients/python/pyproject.toml locks/run.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed; set PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing what running needs into $(VENV)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[local]'
+	@$(BIN)/python $(LOCKED) locks/run.lock
+	@$(BIN)/python $(OURS)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml clients/python/pyproject.toml $(VENV)/.run
+$(VENV)/.dev: $(VENV)/.run locks/dev.lock
 	@echo "installing what testing needs into $(VENV)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[dev]'
+	@$(BIN)/python $(LOCKED) locks/dev.lock
 	@touch $@
 
 .PHONY: setup
@@ -53,10 +60,24 @@ test: $(VENV)/.dev ## Run the tests: no Docker, no network, no account
 test-all: $(VENV)/.dev ## Run the tests at length: more examples, more kills, outages and races (hours)
 	@SKILLROUTE_SOAK=1 HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
-.venv-sam/bin/sam:
+# The ranges of pyproject.toml are for those who install the packages: these two say whether they still hold.
+.PHONY: test-newest
+test-newest: ## Run the tests with the newest packages that pyproject.toml allows, in an environment of their own
+	@rm -rf .venv-newest && $(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python $(PIP) -e clients/python -e '.[dev]'
+	@$(subst $(BIN),.venv-newest/bin,$(PYTEST))
+
+.PHONY: test-oldest
+test-oldest: $(VENV)/.dev ## Run the tests with the oldest packages that pyproject.toml allows, in an environment of their own
+	@rm -rf .venv-oldest && $(PYTHON) -m venv .venv-oldest
+	@$(BIN)/python -m uv pip install -q --python .venv-oldest/bin/python --resolution lowest-direct -e clients/python -e '.[dev]'
+	@$(subst $(BIN),.venv-oldest/bin,$(PYTEST))
+
+.venv-sam/bin/sam: locks/sam.lock
 	@echo "installing the SAM CLI into .venv-sam"
-	@$(PYTHON) -m venv .venv-sam
-	@.venv-sam/bin/python -m pip install -q --disable-pip-version-check 'aws-sam-cli>=1.170,<2'
+	@test -x .venv-sam/bin/python || $(PYTHON) -m venv .venv-sam
+	@.venv-sam/bin/python $(LOCKED) locks/sam.lock
+	@touch $@
 
 .PHONY: build
 build: $(filter .venv-sam/bin/sam,$(SAM:$(CURDIR)/%=%)) ## Build functions and layers into .aws-sam (ARCHITECTURE: arm64 or x86_64)
@@ -80,16 +101,20 @@ test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam loc
 	@$(MAKE) --no-print-directory $(BUILT)
 	@$(BIN)/python -m pytest tests/sam -m sam -vv -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-mcp-1
-test-mcp-1: $(VENV)/.dev ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
+.venv-mcp-1/.installed: locks/mcp-1.lock
 	@test -x .venv-mcp-1/bin/python || $(PYTHON) -m venv .venv-mcp-1
-	@.venv-mcp-1/bin/python -m pip install -q --disable-pip-version-check 'mcp>=1.30,<2'
+	@.venv-mcp-1/bin/python $(LOCKED) locks/mcp-1.lock
+	@touch $@
+
+.PHONY: test-mcp-1
+test-mcp-1: $(VENV)/.dev .venv-mcp-1/.installed ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
 	@SKILLROUTE_MCP_1_PYTHON=$(abspath .venv-mcp-1/bin/python) $(BIN)/python -m pytest tests/e2e/test_mcp.py -k last_client
 
-.venv-adapters/.installed: clients/python/pyproject.toml
+.venv-adapters/.installed: clients/python/pyproject.toml locks/adapters.lock
 	@echo "installing the frameworks of the client's adapters into .venv-adapters"
 	@test -x .venv-adapters/bin/python || $(PYTHON) -m venv .venv-adapters
-	@.venv-adapters/bin/python -m pip install -q --disable-pip-version-check -e 'clients/python[adapters-test]'
+	@.venv-adapters/bin/python $(LOCKED) locks/adapters.lock
+	@.venv-adapters/bin/python $(PIP) --no-deps --no-build-isolation -e clients/python
 	@touch $@
 
 .PHONY: test-adapters
@@ -98,15 +123,19 @@ test-adapters: $(VENV)/.dev .venv-adapters/.installed ## Test the client's adapt
 	@SKILLROUTE_ADAPTERS_PYTHON=$(abspath .venv-adapters/bin/python) $(BIN)/python -m pytest tests/e2e/test_adapters.py
 
 # Browsers' tests: the browser is the system's, its driver and axe-core are fetched into places of their own.
-$(VENV)/.console: pyproject.toml $(VENV)/.dev
+$(VENV)/.console: $(VENV)/.dev locks/console.lock
 	@echo "installing what drives the browser into $(VENV)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e clients/python -e '.[console-test]'
+	@$(BIN)/python $(LOCKED) locks/console.lock
 	@touch $@
 
-AXE := $(RESULTS)/axe/node_modules/axe-core/axe.min.js
-$(AXE):
-	@command -v npm >/dev/null || { echo "NOT TESTED with axe-core: npm is not there (Debian: apt-get install npm)" >&2; exit 0; }; \
-	  mkdir -p $(RESULTS)/axe && npm install --no-save --silent --prefix $(RESULTS)/axe axe-core@4
+NPM := $(RESULTS)/npm
+NPM_TOOLS := $(NPM)/node_modules/.bin
+AXE := $(NPM)/node_modules/axe-core/axe.min.js
+$(NPM)/.installed: locks/npm/package.json locks/npm/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is not there: install Node 20 or later with it (Debian: apt-get install npm)" >&2; exit 2; }
+	@mkdir -p $(NPM) && cp locks/npm/package.json locks/npm/package-lock.json $(NPM)
+	@npm ci --prefix $(NPM) --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 .PHONY: chromium
 # Installed only where that is nobody's but this system's matter: as root, on Debian. Elsewhere what is missing is said.
@@ -117,7 +146,8 @@ chromium:
 	  || { echo "there is no Chromium: install it (Debian: apt-get install chromium), or name one in SKILLROUTE_CHROMIUM"; exit 2; }
 
 .PHONY: test-console
-test-console: $(VENV)/.console chromium $(AXE) ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core
+test-console: $(VENV)/.console chromium ## Test the console in a real browser: needs Chromium (SKILLROUTE_CHROMIUM), and npm for axe-core
+	@$(MAKE) --no-print-directory $(NPM)/.installed || echo "NOT TESTED with axe-core, which npm installs" >&2
 	@SKILLROUTE_AXE=$(abspath $(AXE)) $(BIN)/python -m pytest tests/console -m console -n 2 --dist loadfile
 
 .PHONY: pictures
@@ -135,16 +165,11 @@ check: $(VENV)/.dev ## Lint, format, types and the template
 openapi: $(VENV)/.dev ## Write docs/openapi.json from the code
 	@$(BIN)/python -m tests.openapi
 
-# Redocly asks for no more than Node 20; the packages are npm's, kept in its cache.
-REDOCLY ?= npx --yes @redocly/cli@2
-OPENAPI_TYPESCRIPT ?= npx --yes openapi-typescript@7
 .PHONY: openapi-lint
-openapi-lint: ## Let Redocly's linter, openapi-typescript and TypeScript read docs/openapi.json: needs Node and the network
-	@command -v node >/dev/null || { echo "make openapi-lint needs Node 20 or later: install nodejs and npm"; exit 2; }
-	@mkdir -p $(RESULTS)
-	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint docs/openapi.json --config tests/redocly.yaml
-	@$(OPENAPI_TYPESCRIPT) docs/openapi.json --output $(RESULTS)/openapi.ts
-	@npx --yes -p typescript@5 tsc --noEmit --strict $(RESULTS)/openapi.ts
+openapi-lint: $(NPM)/.installed ## Let Redocly's linter, openapi-typescript and TypeScript read docs/openapi.json: needs Node and the network
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NPM_TOOLS)/redocly lint docs/openapi.json --config tests/redocly.yaml
+	@$(NPM_TOOLS)/openapi-typescript docs/openapi.json --output $(RESULTS)/openapi.ts
+	@$(NPM_TOOLS)/tsc --noEmit --strict $(RESULTS)/openapi.ts
 
 .PHONY: format
 format: $(VENV)/.dev ## Put the code into its format
@@ -152,8 +177,8 @@ format: $(VENV)/.dev ## Put the code into its format
 	@$(BIN)/ruff format .
 
 .PHONY: lock
-lock: $(VENV)/.dev ## Pin what runs on Lambda (UPGRADE=1 takes the newest versions that pyproject.toml allows)
-	@$(BIN)/python layers/lock.py $(if $(UPGRADE),--upgrade)
+lock: $(VENV)/.dev ## Pin all that is installed here and on Lambda (UPGRADE=1 takes the newest versions that are allowed)
+	@$(BIN)/python locks/lock.py $(if $(UPGRADE),--upgrade)
 
 .PHONY: layer-size
 layer-size: $(VENV)/.dev $(BUILT) ## Run the functions with the layers that make build built, and weigh them
@@ -193,10 +218,10 @@ bench: $(VENV)/.dev bench-retrieval ## Measure everything and write docs/benchma
 	@$(BIN)/python benchmarks/report.py $(RESULTS) --output docs/benchmarks.md
 
 # In an environment of its own: what is compared with is no dependency of anything here.
-$(RESULTS)/peers/.installed: benchmarks/peers/requirements.txt
+$(RESULTS)/peers/.installed: locks/peers.lock
 	@echo "installing what is compared with into $(RESULTS)/peers"
-	@$(PYTHON) -m venv $(RESULTS)/peers
-	@$(RESULTS)/peers/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@test -x $(RESULTS)/peers/bin/python || $(PYTHON) -m venv $(RESULTS)/peers
+	@$(RESULTS)/peers/bin/python $(LOCKED) $<
 	@touch $@
 
 .PHONY: bench-retrieval

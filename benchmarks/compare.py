@@ -136,7 +136,7 @@ def differences_of(judged: JudgedSet, measured: Json, seed: int) -> list[Json]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the judged sets")
-    parser.add_argument("--peers", type=Path, required=True, help="environment with peers/requirements.txt")
+    parser.add_argument("--peers", type=Path, required=True, help="environment with locks/peers.lock")
     parser.add_argument("--sets", type=words, default=SETS)
     parser.add_argument("--encoders", type=words, default=list(ENCODERS), help="the first is the default's")
     parser.add_argument("--limit-queries", type=int, default=300, help="so many of each set, by chance; 0: all")

@@ -1,11 +1,12 @@
-"""Resolve what runs on Lambda, and write each layer's pins with their hashes: `make lock`.
+"""Resolve what runs on Lambda, and write each layer's pins with their hashes: `make lock`, by way of locks/lock.py.
 
     python layers/lock.py                 # keeps every version that pyproject.toml still allows
     python layers/lock.py --upgrade       # takes the newest that it allows
 
-requirements.lock is the whole closure, for Python 3.13 on Linux, as uv resolves it. packages.toml says which layer each
-package goes to. A pin's hashes are those of the wheels that the layers' builds take, one for each processor, or one for
-both. Addresses are left out: each builder takes the wheels from its own index, and gets the same bytes.
+requirements.lock is the whole closure, for Python 3.13 on Linux, as uv resolves it: of what locks/dev.lock has too, the
+version that is tested. packages.toml says which layer each package goes to. A pin's hashes are those of the wheels that
+the layers' builds take, one for each processor, or one for both. Addresses are left out: each builder takes the wheels
+from its own index, and gets the same bytes.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ def resolve(machine: str, *options: str) -> None:
     extras = [argument for extra in ("inference", "qdrant", "openai") for argument in ("--extra", extra)]
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "pyproject.toml", *extras]
     platform = ["--python-version", "3.13", "--python-platform", f"{machine}-manylinux_2_34"]
+    tested = ["--constraint", "locks/dev.lock"]
     unwritten = ["--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make lock"]
-    subprocess.run([*command, *platform, *unwritten, *options], cwd=LAYERS.parent, check=True)
+    subprocess.run([*command, *platform, *tested, *unwritten, *options], cwd=LAYERS.parent, check=True)
 
 
 def locked_packages(machine: str) -> dict[str, Package]:
