@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from skillroute import __version__
+
+_ANY = "py3-none-any.whl"
 _OWN = ("skillroute", "skillroute_local")
 
 
@@ -15,10 +18,11 @@ def main() -> None:
         missing = (error.name or "").partition(".")[0]
         if not missing or missing in _OWN:
             raise
+        # The files, for the bare name is another project's on PyPI.
+        wheels = f"'./skillroute-{__version__}-{_ANY}[local]' ./skillroute_client-{__version__}-{_ANY}"
         sys.stderr.write(
-            f"skillroute: {missing} is not installed: the command line needs the extra `local`; install both wheels with "
-            "it, `pip install './skillroute-VERSION-py3-none-any.whl[local]' ./skillroute_client-VERSION-py3-none-any.whl`,"
-            " or from a checkout, `pip install ./clients/python '.[local]'`\n"
+            f"skillroute: {missing} is not installed: the command line needs the extra `local`; install both wheels "
+            f"with it, `pip install {wheels}`, or from a checkout, `pip install ./clients/python '.[local]'`\n"
         )
         sys.exit(1)
     run()

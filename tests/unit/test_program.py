@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from skillroute.core.embedding import packaged
+from skillroute_local.commands import up
+from skillroute_local.errors import LocalError
 from skillroute_local.examples import EXAMPLES
 
 # In the place of an environment without the module.
@@ -48,3 +51,9 @@ def test_a_checkout_reads_its_own_models_and_examples() -> None:
     root = Path(__file__).parents[2]
     assert root / "layers" / "inference" / "models" == packaged._IN_REPOSITORY
     assert root / "examples" == EXAMPLES
+
+
+def test_up_says_where_it_runs_on_a_system_that_has_no_posix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(up, "os", SimpleNamespace(name="nt"))
+    with pytest.raises(LocalError, match="needs Linux or macOS"):
+        up.up()

@@ -14,10 +14,10 @@ import pytest
 from skillroute_local.connect import stdio
 from skillroute_local.connect.signals import on_signal
 
-# As on Windows: what cannot be imported there, and what `signal`, `os` and `socket` do not have. Two that choose by the
-# system what they load have done so before.
+# As on Windows: what cannot be imported there, and what `signal`, `os` and `socket` do not have. Libraries that choose
+# by the system what they load have done so before.
 _WINDOWS = """
-import asyncio, os, psutil, signal, socket, sys
+import asyncio, mcp, os, psutil, signal, socket, sys
 from importlib.abc import MetaPathFinder
 
 class Refusing(MetaPathFinder):
