@@ -110,6 +110,10 @@ test-sam: $(VENV)/.dev ## Build, then call every route and trigger under sam loc
 test-mcp-1: $(VENV)/.dev .venv-mcp-1/.installed ## Let the last 1.x of the official MCP client, in an environment of its own, ask a running Skillroute
 	@SKILLROUTE_MCP_1_PYTHON=$(abspath .venv-mcp-1/bin/python) $(BIN)/python -m pytest tests/e2e/test_mcp.py -k last_client
 
+.PHONY: test-wheel
+test-wheel: $(VENV)/.dev ## Build both wheels, install them into fresh environments and use them: needs a package registry
+	@$(BIN)/python -m pytest tests/wheel -m wheel -vv
+
 .venv-adapters/.installed: clients/python/pyproject.toml locks/adapters.lock
 	@echo "installing the frameworks of the client's adapters into .venv-adapters"
 	@test -x .venv-adapters/bin/python || $(PYTHON) -m venv .venv-adapters

@@ -232,7 +232,7 @@ class Client:
                 current=error.current if isinstance(error, api.VersionConflict) else None,
             ) from error
         except api.Unreachable as error:
-            hint = ": start it with `make run`" if is_here(self._url) else ""
+            hint = ": start it with `skillroute up`" if is_here(self._url) else ""
             reason = str(error.__cause__) or type(error.__cause__).__name__
             raise Unreachable(f"{self._url} does not answer ({reason}){hint}") from error
         except api.ConfigurationError as error:

@@ -20,7 +20,9 @@ from skillroute.wiring import Parts
 
 from skillroute_local.errors import LocalError
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+_PACKAGE = Path(__file__).parent
+_IN_WHEEL = _PACKAGE / "example_catalogue"
+EXAMPLES = _IN_WHEEL if _IN_WHEEL.exists() else _PACKAGE.parent.parent / "examples"
 
 
 @dataclass(frozen=True, slots=True)

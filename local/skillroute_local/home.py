@@ -8,12 +8,13 @@
     ├── postgres/            see skillroute_local.postgres
     └── index/replica-*      replicas of the vector index, of no use without their process
 
-The lock is flock's: the kernel releases it however the process ends, and child processes do not inherit it.
+The lock is flock's: the kernel releases it however the process ends, and child processes do not inherit it. Windows has
+none, and nothing runs in a directory there: `fcntl` is loaded where there is something to lock, so that commands which
+call a Skillroute elsewhere, and `connect`, start without it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -115,6 +116,8 @@ class Home:
         return run
 
     def _take(self, descriptor: int) -> None:
+        import fcntl  # noqa: PLC0415 (see above)
+
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -131,6 +134,8 @@ class Home:
 
     def _is_locked(self) -> bool:
         """Return whether a process has locked the directory, by trying for an instant."""
+        import fcntl  # noqa: PLC0415 (see above)
+
         try:
             with self.lock_file.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -226,7 +226,7 @@ class TestWithNothingRunning:
         done = cli(home, *args)
 
         assert (done.returncode, done.stdout) == (3, "")
-        assert done.stderr.startswith(f"skillroute: nothing runs in {home}: start it with `make run`, or ")
+        assert done.stderr.startswith(f"skillroute: nothing runs in {home}: start it with `skillroute up`, or ")
         assert done.stderr.count("\n") == 1
         assert not home.exists()
 
@@ -248,7 +248,7 @@ class TestWithNothingRunning:
 
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith("skillroute: http://127.0.0.1:1 does not answer (")
-        assert done.stderr.endswith(": start it with `make run`\n")
+        assert done.stderr.endswith(": start it with `skillroute up`\n")
         assert done.stderr.count("\n") == 1
 
     def test_a_database_that_is_not_there_is_one_line(self, home: Path) -> None:

@@ -81,6 +81,22 @@ def test_an_agent_finds_and_calls_over_standard_streams_and_leaves_nothing_behin
     assert (tmp_path / "home" / "connect.sqlite3").exists()
 
 
+def test_an_agent_is_served_by_threads_where_the_loop_reads_no_pipes(config: Config, tmp_path: Path) -> None:
+    """As on Windows. The large answer takes many reads of a pipe, and the agent leaves while a thread still reads."""
+    code = f"from skillroute_local.connect import stdio; stdio._LOOP_READS_PIPES = False; {_CLI}"
+    text = "long " * 100_000
+
+    async def use() -> None:
+        args = ["-c", code, *command(config("good"))[2:]]
+        env = environment(tmp_path / "home", **HASHING)
+        async with Client(StdioServerParameters(command=sys.executable, args=args, env=env)) as client:
+            answer = await client.call_tool("call_tool", {"id": "good/echo", "arguments": {"text": text}})
+            assert answer.content[0].text == text
+
+    anyio.run(use)
+    assert living(tmp_path) == []
+
+
 def test_standard_output_is_the_protocols_whatever_servers_do(config: Config, tmp_path: Path) -> None:
     requests: list[dict[str, Any]] = [
         _INITIALIZE,

@@ -103,5 +103,5 @@ def test_with_nothing_running_one_line_says_what_to_do(home: Path) -> None:
     done = cli(home, "dlq", "list")
 
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith(f"skillroute: nothing runs in {home}: start it with `make run`")
+    assert done.stderr.startswith(f"skillroute: nothing runs in {home}: start it with `skillroute up`")
     assert not home.exists()

@@ -87,7 +87,7 @@ def test_the_document_is_printed_and_connections_passed_on_until_it_is_interrupt
 
 def test_it_says_when_nothing_runs_and_when_there_is_no_such_command(running: Up, home: Path, path: str) -> None:
     nothing = cli(home, "sam-env", PATH=path)
-    assert (nothing.returncode, "make run" in nothing.stderr) == (3, True)
+    assert (nothing.returncode, "skillroute up" in nothing.stderr) == (3, True)
 
     unknown = cli(running.home.path, "sam-env", "no-such-sam", "local", PATH=path)
     assert unknown.returncode == 1

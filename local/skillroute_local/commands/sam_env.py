@@ -68,7 +68,7 @@ def sam_env(
     home = Home.from_environment()
     run = home.running()
     if run is None:
-        raise Unreachable(f"nothing runs in {home.path}: start it with `make run`")
+        raise Unreachable(f"nothing runs in {home.path}: start it with `skillroute up`")
     with reachable_by_containers(function_environment(home, run)) as (variables, is_passed_on):
         document = {"Parameters": variables}
         if command:

@@ -68,7 +68,7 @@ def url_of(url: str | None) -> str:
     home = Home.from_environment()
     run = home.running()
     if run is None:
-        raise Unreachable(f"nothing runs in {home.path}: start it with `make run`, or say where with --url")
+        raise Unreachable(f"nothing runs in {home.path}: start it with `skillroute up`, or say where with --url")
     return run.url
 
 
@@ -158,8 +158,8 @@ def run_here() -> Run | None:
         return run if is_its_own else None
     if run is None:
         raise Unreachable(
-            f"nothing runs in {home.path}: start it with `make run`, or name a database with SKILLROUTE_DATABASE_URL "
-            "or SKILLROUTE_DATABASE_SECRET_ARN"
+            f"nothing runs in {home.path}: start it with `skillroute up`, or name a database with "
+            "SKILLROUTE_DATABASE_URL or SKILLROUTE_DATABASE_SECRET_ARN"
         )
     return run
 

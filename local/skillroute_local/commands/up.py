@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from skillroute_local.commands.shared import out
+from skillroute_local.errors import LocalError
 from skillroute_local.home import Home
 
 
@@ -33,6 +35,11 @@ def up(
     Ctrl-C stops it, with exit status 0. Warnings and errors of the program go to skillroute.log in SKILLROUTE_HOME;
     where standard output is no terminal they go there.
     """
+    if os.name != "posix":
+        raise LocalError(
+            "`skillroute up` needs Linux or macOS (on Windows, WSL); "
+            "`skillroute connect`, and commands with --url, do not"
+        )
     from skillroute_local.up import Doors, up as start  # noqa: PLC0415, I001 (other commands need none of it)
 
     doors = Doors(port, host, tuple(allow_host or ()))

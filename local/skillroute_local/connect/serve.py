@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -21,6 +20,7 @@ from skillroute import __version__
 
 from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.connect.front import Front
+from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
 
 _INSTRUCTIONS = (
@@ -111,7 +111,7 @@ async def serve_stdio(server: AgentServer) -> None:
     """Serve one agent until it closes its side, or SIGTERM or Ctrl-C ends it; then stop every server behind it."""
     options = server.mcp.create_initialization_options(NotificationOptions(tools_changed=True))
     async with agent_streams() as (reading, writing), anyio.create_task_group() as tasks:
-        tasks.start_soon(_on_signal, tasks.cancel_scope.cancel)
+        tasks.start_soon(on_signal, tasks.cancel_scope.cancel)
         tasks.start_soon(server.run)
         await server.mcp.run(reading, writing, options)
         tasks.cancel_scope.cancel()
@@ -134,7 +134,7 @@ async def serve_http(server: AgentServer, sock: socket.socket) -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.run)
-        tasks.start_soon(_on_signal, end)
+        tasks.start_soon(on_signal, end)
         await http.serve(sockets=[sock])
         tasks.cancel_scope.cancel()
 
@@ -145,11 +145,3 @@ class _HttpServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-
-async def _on_signal(act: Callable[[], object]) -> None:
-    """Do something once SIGTERM, Ctrl-C or the end of the terminal comes."""
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        async for _ in signals:
-            act()
-            return

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -25,6 +26,9 @@ from skillroute_local.mcp_servers.model import Limits, McpServer, StdioServer
 from skillroute_local.mcp_servers.transport import WITHIN_CONNECT
 
 logger = logging.getLogger(__name__)
+
+_RUNNERS = frozenset({"uv", "uvx", "pipx"})
+"""Programs that install a package and run its command, behind options of their own."""
 
 
 def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_s: float, verbose: bool) -> None:
@@ -95,8 +99,9 @@ def _is_this_command(server: McpServer) -> bool:
 
     Behind a shell or another program it is not seen here: there it refuses to start, by its environment.
     """
-    return (
-        isinstance(server, StdioServer)
-        and Path(server.command).stem == "skillroute"
-        and server.args[:1] == ("connect",)
-    )
+    if not isinstance(server, StdioServer):
+        return False
+    program = Path(server.command).stem
+    if program in _RUNNERS:
+        return ("skillroute", "connect") in pairwise(server.args)
+    return program == "skillroute" and server.args[:1] == ("connect",)

@@ -114,7 +114,7 @@ def test_3_nothing_runs_here(alone: CommandLine, nothing_runs_here: Path, name: 
     args = (*name.split(), *(NEEDS[name] or ()))
     done = alone(*args)
     assert (done.exit_code, done.stdout) == (ExitCode.UNREACHABLE, "")
-    assert done.stderr.startswith(f"skillroute: nothing runs in {nothing_runs_here}: start it with `make run`")
+    assert done.stderr.startswith(f"skillroute: nothing runs in {nothing_runs_here}: start it with `skillroute up`")
     assert done.stderr.count("\n") == 1
     if name not in WITHOUT_JSON:
         error = alone.error(*args)

@@ -27,6 +27,17 @@ def test_it_leaves_itself_out_and_says_so_and_keeps_a_server_of_a_similar_path(
     assert caplog.messages == [f"{path}: mcpServers.own is skillroute connect itself: left out"]
 
 
+def test_it_leaves_itself_out_where_a_program_installs_it_first(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    servers = {
+        "own": {"command": "/usr/bin/uvx", "args": ["--from", "./a.whl[local]", "skillroute", "connect"]},
+        "git": {"command": "uvx", "args": ["mcp-server-git"]},
+        "named": {"command": "uvx", "args": ["mcp-server-skillroute", "connect"]},
+    }
+    path.write_text(json.dumps({"mcpServers": servers}))
+    assert [server.name for server in servers_of([path])] == ["git", "named"]
+
+
 def test_programs_behind_connect_know_that_they_are_and_nothing_else_of_skillroute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,13 +6,19 @@ from pathlib import Path
 
 DEFAULT_MODEL = "tool-minilm-l6"
 
+_PACKAGE = Path(__file__).parents[2]
+_IN_WHEEL = _PACKAGE / "models"
 _ON_LAMBDA = Path("/opt/models")
-_IN_REPOSITORY = Path(__file__).parents[5] / "inference" / "models"
+# Not by `parents[n]`, which a package near the root of the file system does not have.
+_IN_REPOSITORY = _PACKAGE.parent.parent.parent / "inference" / "models"
 
 
 def models_dir() -> Path:
-    """Return where the inference layer puts its models on Lambda, else where the repository keeps them."""
-    return _ON_LAMBDA if _ON_LAMBDA.exists() else _IN_REPOSITORY
+    """Return where the wheel has its models, else where the inference layer or the repository keeps them.
+
+    The wheel's go first: a folder of that name may be anybody's on a machine that is not Lambda's.
+    """
+    return next((folder for folder in (_IN_WHEEL, _ON_LAMBDA) if folder.exists()), _IN_REPOSITORY)
 
 
 def packaged_models() -> list[str]:
