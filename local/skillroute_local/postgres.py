@@ -1,10 +1,9 @@
 """A real PostgreSQL 18 from a wheel, on a port of 127.0.0.1.
 
     <data_dir>/
-    ├── cluster/      PostgreSQL's own data directory
-    ├── password      of the user `skillroute`, made on first start; readable by the owner only
-    ├── port          of the last start
-    └── server.log    of this start; server.log.1 is the one before
+    ├── cluster/, password    see skillroute_local.postgres_cluster; readable by the owner only
+    ├── port                  of the last start
+    └── server.log            of this start; server.log.1 is the one before
 
 The wheel's own API listens on a Unix socket only. Containers share the host's loopback but not its files, so this one
 listens on TCP and on nothing else; others on the same machine reach loopback too, hence the password (scram-sha-256).
@@ -12,31 +11,27 @@ listens on TCP and on nothing else; others on the same machine reach loopback to
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import pg8000.native
+
 from skillroute_local.errors import LocalError, ProgramError
 from skillroute_local.loopback import HOST, free_port, port_free, require_free_port
-from skillroute_local.postgres_programs import VERSION, Postmaster, Programs, clear_stale_pid_file
+from skillroute_local.postgres_cluster import NAME, Cluster
+from skillroute_local.postgres_programs import Postmaster, Programs, clear_stale_pid_file
 
-NAME = "skillroute"  # of the user and of the database
-
-_INITDB = (
-    *("-U", NAME, "--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions"),
-    # The same order of strings on every machine.
-    *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
-    # Not while creating; the finished cluster is synced in one go, which takes 0.05 s instead of 0.5 s to 3 s.
-    "--no-sync",
-)
 # What is searched of 100,000 tools is 500 MB; of the buffers only what is used takes memory.
 _SETTINGS = ("max_connections=100", "shared_buffers=256MB", "synchronous_commit=on", "timezone=UTC")
 _NOT_DURABLE = ("fsync=off", "full_page_writes=off", "max_wal_size=128MB")  # the directory may be in memory
 _START_WITHIN_S = 120  # recovery after a crash is part of the start
 _STOP_WITHIN_S = 60
+
+Mend = Callable[[Cluster, Programs], None]
+_MENDS: dict[str, Mend] = {"28P01": Cluster.set_password, "3D000": Cluster.create_database}
+"""By why PostgreSQL lets nobody in: a wrong password, no such database."""
 
 
 class EmbeddedPostgres:
@@ -62,8 +57,8 @@ class EmbeddedPostgres:
 
     def __init__(self, data_dir: Path, port: int | None = None, *, durable: bool = True) -> None:
         self._data_dir = data_dir.resolve()
-        self._cluster = self._data_dir / "cluster"
-        self._password_file = self._data_dir / "password"
+        self._files = Cluster(self._data_dir, durable=durable)
+        self._cluster = self._files.path
         self._port_file = self._data_dir / "port"
         self._log = self._data_dir / "server.log"
         self._wanted_port = port
@@ -79,12 +74,11 @@ class EmbeddedPostgres:
 
     def url_of(self, database: str) -> str:
         """Return the URL of another database of this server."""
-        try:
-            password = self._password_file.read_text(encoding="utf-8").strip()
-        except FileNotFoundError as error:
+        password = self._files.password()
+        if password is None:
             raise LocalError(
-                f"{self._password_file} is missing, and the data with it: remove {self._data_dir} to start again"
-            ) from error
+                f"{self._data_dir / 'password'} is gone since the start: start again, which sets a new one"
+            )
         return f"postgresql://{NAME}:{password}@{HOST}:{self._running.port}/{database}"
 
     @property
@@ -111,14 +105,12 @@ class EmbeddedPostgres:
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             programs = self._programs = Programs(self._data_dir)
             running = Postmaster.find(self._cluster)
-            if running is not None and not self._fits(running):
-                self._stop(programs)
-                running = None
-            if running is None:
-                self._initialise(programs)
-                running = self._launch(programs)
-            else:
-                self.adopted = True
+            self.adopted = running is not None and self._fits(running)
+            if running is None or not self.adopted:
+                running = self._restart(programs)
+            mend = self._needed(running.port)
+            if mend is not None:
+                running, self.adopted = self._restart(programs, mend), False
         except OSError as error:
             raise LocalError(f"{self._data_dir} cannot be used: {error.strerror} ({error.filename})") from error
         self._postmaster = running
@@ -147,33 +139,37 @@ class EmbeddedPostgres:
 
     def _fits(self, running: Postmaster) -> bool:
         """Return whether a server that was left running is whole, and on the port that is asked for."""
-        return running.is_ready and self._wanted_port in (None, running.port)
+        is_open = self._files.password() is not None
+        return is_open and running.is_ready and self._wanted_port in (None, running.port)
 
-    def _initialise(self, programs: Programs) -> None:
-        """Make the cluster with its user and its database, whole or not at all."""
-        version_file = self._cluster / "PG_VERSION"
-        if version_file.exists():
-            found = version_file.read_text(encoding="utf-8").strip()
-            if found != str(VERSION):
-                raise LocalError(f"{self._cluster} is of PostgreSQL {found}, this is {VERSION}: move it away")
-            return
-        unfinished = self._data_dir / "cluster.new"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        self._password_file.unlink(missing_ok=True)
-        descriptor = os.open(self._password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(secrets.token_urlsafe(24))
-        programs.own(self._password_file)
-        programs.run("initdb", "-D", str(unfinished), f"--pwfile={self._password_file}", *_INITDB)
-        create_database = f"CREATE DATABASE {NAME}\n"
-        programs.run("postgres", "--single", "-F", "-D", str(unfinished), "postgres", text=create_database)
-        if self._durable:
-            programs.run("initdb", "-D", str(unfinished), "--sync-only")
-        unfinished.rename(self._cluster)
+    def _needed(self, port: int) -> Mend | None:
+        """Return what lets us into a server that does not let us in; None where it does, or nothing of ours helps."""
+        password = self._files.password()
+        try:
+            pg8000.native.Connection(NAME, host=HOST, port=port, password=password, database=NAME, timeout=10).close()
+        except pg8000.native.DatabaseError as error:
+            return _MENDS.get(error.args[0].get("C"))
+        except pg8000.native.InterfaceError:  # it does not answer: whoever asks it next says so
+            return None
+        return None
+
+    def _restart(self, programs: Programs, mend: Mend | None = None) -> Postmaster:
+        """Start the server anew, over files that are whole; `mend` is done between."""
+        if Postmaster.find(self._cluster) is not None:
+            self._stop(programs)
+        clear_stale_pid_file(self._cluster)
+        self._files.prepare(programs)
+        if mend is not None:
+            mend(self._files, programs)
+        try:
+            return self._launch(programs)
+        except OSError:  # of the file that keeps the port, where the disk is full
+            if Postmaster.find(self._cluster) is not None:
+                self._stop(programs)
+            raise
 
     def _launch(self, programs: Programs) -> Postmaster:
         """Start the server on a port."""
-        clear_stale_pid_file(self._cluster)
         port = self._choose_port()
         if self._log.exists():
             self._log.replace(self._log.with_name("server.log.1"))

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ VERSION = 18
 _BIN = POSTGRES_VERSIONS[VERSION]
 _SYSTEM_USER = "pgserver"  # the name that the wheel uses
 _READ_AND_ENTER = stat.S_IRGRP | stat.S_IROTH | stat.S_IXGRP | stat.S_IXOTH
+_ERRORS = ("ERROR:", "FATAL:", "PANIC:")
 _ORPHANS_END_WITHIN_S = 10.0
 
 _logger = logging.getLogger(__name__)
@@ -61,15 +62,15 @@ class Programs:
         if self._account is not None:
             os.chown(path, self._account.pw_uid, self._account.pw_gid)
 
-    def run(self, name: str, *args: str, text: str | None = None) -> None:
-        """Run a program to its end, with `text` as its input.
+    def run(self, name: str, *args: str, text: str | None = None) -> list[str]:
+        """Run a program to its end, with `text` as its input, and return the lines that it printed.
 
         The wheel's own `pgexec` is not used: it writes what a program printed to a log and lets it go.
 
         Raises
         ------
         ProgramError
-            It ended with an error; the message has its last line.
+            It ended with an error; the message has the line that says which.
         """
         account = self._account
         # A file, not a pipe: the server that pg_ctl starts inherits it, and a pipe would never end.
@@ -91,7 +92,14 @@ class Programs:
             output.seek(0)
             printed = [line.strip() for line in output if line.strip()]
         if done.returncode != 0:
-            raise ProgramError(f"{name} failed: {printed[-1] if printed else f'exit status {done.returncode}'}")
+            raise ProgramError(f"{name} failed: {_error_in(printed) or f'exit status {done.returncode}'}")
+        return printed
+
+
+def _error_in(printed: Sequence[str]) -> str | None:
+    """Return the last line that says of itself that it is an error, else the last one; None where there is none."""
+    errors = [line.partition(level)[2].strip() for line in printed for level in _ERRORS if level in line]
+    return next(reversed(errors or printed), None)
 
 
 def _account_for(directory: Path) -> pwd.struct_passwd | None:

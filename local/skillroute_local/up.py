@@ -19,7 +19,6 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.markup import escape
 from skillroute.core.errors import SkillrouteError
-from skillroute.core.postgres.migrate import migrate
 from skillroute.core.queue.outbox import OutboxRepository
 from skillroute.core.settings import LocalSettings
 from skillroute.wiring import Parts
@@ -29,9 +28,9 @@ from skillroute_local.console.mounted import PATH as CONSOLE
 from skillroute_local.console.mounted import add_console
 from skillroute_local.examples import EXAMPLES, load_examples
 from skillroute_local.home import Home, Run
+from skillroute_local.home_database import migrated_postgres
 from skillroute_local.logs import logs_of_server
 from skillroute_local.loopback import HOST, is_loopback, listen
-from skillroute_local.postgres import EmbeddedPostgres
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 from skillroute_local.server import local_app, serve
 from skillroute_local.supervisor import Pump
@@ -80,10 +79,7 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
         sock = running.enter_context(listen(doors.port, doors.host))
         port = sock.getsockname()[1]
         queues = running.enter_context(QueueServer())
-        with console.status("starting PostgreSQL"):
-            postgres = running.enter_context(EmbeddedPostgres(home.postgres_dir))
-            for name in migrate(postgres.url):
-                console.print(f"applied migration {name}")
+        postgres = running.enter_context(migrated_postgres(home, console))
         urls = ensure_queues(queues.url)
         if pump:
             os.environ.update(queue_environment(queues.url, urls))

@@ -23,6 +23,7 @@ from skillroute_client.errors import (
 from skillroute_client.pages import AsyncPages, Page, Pages
 from skillroute_client.retrying import Repeat, Retry
 from skillroute_client.signing import Credentials, profile_credentials
+from skillroute_client.version import __version__
 
 __all__ = [
     "ApiError",
@@ -50,5 +51,6 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "VersionConflict",
+    "__version__",
     "profile_credentials",
 ]

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypedDict
 from urllib.parse import quote, urlencode
 
@@ -14,6 +13,7 @@ import httpx
 
 from skillroute_client.errors import ConfigurationError
 from skillroute_client.signing import Credentials, Signer, default_credentials
+from skillroute_client.version import __version__
 
 DEFAULT_URL = "http://localhost:3000"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -23,10 +23,7 @@ _EXECUTE_API = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.(?
 Token = str | Callable[[], str]
 CredentialsSource = Credentials | Callable[[], Credentials]
 
-try:
-    _AGENT = f"skillroute-client/{version('skillroute-client')}"
-except PackageNotFoundError:  # read from its sources
-    _AGENT = "skillroute-client"
+_AGENT = f"skillroute-client/{__version__}"
 
 
 class FromEnvironment(Enum):

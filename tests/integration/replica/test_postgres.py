@@ -19,7 +19,7 @@ from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexNotReady
 from skillroute.core.hashing import text_hash
-from skillroute.core.postgres import migrate as migrating
+from skillroute.core.postgres import extensions
 from skillroute.core.postgres.migrate import migrate
 from skillroute.core.postgres.pool import Pool
 from skillroute.wiring.index import cutters, make_feed
@@ -102,10 +102,10 @@ class TestTheExtension:
     @pytest.fixture
     def without(self, postgres_server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         """A database on a server that does not have the extension, migrated."""
-        version = migrating._version
+        version = extensions._version
         with fresh_database(postgres_server, "template1") as url:
             with monkeypatch.context() as patch:
-                patch.setattr(migrating, "_version", lambda connection, _: version(connection, "no_such_extension"))
+                patch.setattr(extensions, "_version", lambda connection, _: version(connection, "no_such_extension"))
                 said: list[str] = []
                 assert "vector/0001_nearest" not in migrate(url, missing=said.append)
                 assert len(said) == 1
@@ -145,7 +145,7 @@ class TestTheExtension:
     def test_an_old_one_is_none(
         self, postgres_server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch, version: str, is_enough: bool
     ) -> None:
-        monkeypatch.setattr(migrating, "_version", lambda *_: version)
+        monkeypatch.setattr(extensions, "_version", lambda *_: version)
         said: list[str] = []
         with fresh_database(postgres_server, "template1") as url:
             assert ("vector/0001_nearest" in migrate(url, missing=said.append)) == is_enough

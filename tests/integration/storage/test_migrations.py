@@ -10,8 +10,17 @@ from importlib.resources import files
 
 import pytest
 from skillroute.core.errors import DatabaseUnavailable
+from skillroute.core.postgres.former import former_version
 from skillroute.core.postgres.lock_watch import Blocker
-from skillroute.core.postgres.migrate import _LOCK, LockLimits, MigrationBlocked, MigrationError, _migrations, migrate
+from skillroute.core.postgres.migrate import (
+    _LOCK,
+    FormerDatabase,
+    LockLimits,
+    MigrationBlocked,
+    MigrationError,
+    _migrations,
+    migrate,
+)
 from skillroute.core.postgres.pool import Pool
 from skillroute.core.postgres.queries import statement
 from skillroute_local.postgres import EmbeddedPostgres
@@ -67,17 +76,54 @@ def test_migrating_keeps_the_rows(database_url: str) -> None:
         assert sql("SELECT count(*) FROM mcp.outbox") == [[1]]
 
 
-def test_a_migration_that_was_edited_afterwards_is_refused_by_name(database_url: str) -> None:
+def test_a_database_of_unknown_migrations_is_refused_with_what_to_do(database_url: str) -> None:
     with connected(database_url) as sql:
         sql("UPDATE mcp.migrations SET sha256 = 'edited' WHERE name = :name", name=FILES[0])
-    with pytest.raises(MigrationError, match=FILES[0]):
+    with pytest.raises(
+        FormerDatabase, match=rf"^migration {FILES[0]} .* version made it \(which one is not known\).* import that into"
+    ) as refused:
         migrate(database_url)
+    assert refused.value.version is None
+
+
+# As 819c822 wrote it: its three migrations, of 2026-11-21.
+DEVELOPMENT = {
+    "0001_catalogue": "26567171408a2b1a4c2ad2a88088f2d03f025da0eeee7fd0458e6a204b97e6c7",
+    "0002_change_feed": "94f5c68319c23b69f71f2649fca9ca720c42fd6733d6620164ec9d3720fee5e8",
+    "0003_skill_service": "779bcdbab0b8edb650499f9905cbb3593780a6c76f1f2065e866af2e10d74352",
+}
+
+
+def test_a_database_of_a_development_version_is_refused_by_its_commit_and_left_as_it_was(empty_url: str) -> None:
+    # GIVEN the table that says what was applied, and nothing that this version would make beside it
+    with connected(empty_url) as sql:
+        sql("CREATE SCHEMA mcp")
+        sql("CREATE TABLE mcp.migrations (name text PRIMARY KEY, sha256 text, applied_at timestamptz DEFAULT now())")
+        for name, digest in DEVELOPMENT.items():
+            sql("INSERT INTO mcp.migrations (name, sha256) VALUES (:name, :digest)", name=name, digest=digest)
+        # WHEN
+        with pytest.raises(FormerDatabase, match=r"\(commit e45845b of 2026-11-21 or one before it\)") as refused:
+            migrate(empty_url)
+        # THEN
+        assert refused.value.version == former_version(DEVELOPMENT)
+        assert recorded(empty_url) == sorted(DEVELOPMENT)
+        assert sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'mcp'") == [[1]]
+        [[database]] = sql("SELECT current_database()::text")
+        assert sql("SELECT rolname::text FROM pg_roles WHERE starts_with(rolname, :name)", name=f"{database}_") == []
+
+
+def test_of_development_versions_each_is_another_one_and_says_whether_it_can_export() -> None:
+    lines = files("skillroute.core.postgres").joinpath("former_versions.txt").read_text("utf-8").splitlines()
+    assert all(re.fullmatch(r"[0-9a-f]{16} [0-9a-f]{7} 2026-11-\d\d( export)?", line) for line in lines)
+    assert len({line.split()[0] for line in lines}) == len({line.split()[1] for line in lines}) == len(lines) == 36
 
 
 def test_a_database_of_a_newer_version_is_refused_by_name(database_url: str) -> None:
     with connected(database_url) as sql:
         sql("INSERT INTO mcp.migrations (name, sha256) VALUES ('9999_future', 'x')")
-    with pytest.raises(MigrationError, match="9999_future"):
+    with pytest.raises(
+        MigrationError, match=r"9999_future, which .* does not know: a newer version made it\. Install that one"
+    ):
         migrate(database_url)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeVar
 
+from skillroute import __version__
 from skillroute.core.errors import SkillrouteError, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
+from skillroute.core.postgres.extensions import OPTIONAL, THEN, extension_of, lacks, without
+from skillroute.core.postgres.former import FormerVersion, former_version
 from skillroute.core.postgres.lock_watch import LockWatch
 from skillroute.core.postgres.refusals import NotPermitted
 from skillroute.core.postgres.roles import Login, grant_rights, make_login, prepare_groups
@@ -24,15 +26,31 @@ T = TypeVar("T")
 _LOCK = 0x736B696C6C
 _LOCK_NOT_AVAILABLE = "55P03"
 
-_OPTIONAL = {"vector": "search inside PostgreSQL"}
-"""Folders of migrations that need an extension of this name, and what there is not without it (docs/adr/0061)."""
-
-_LEAST = {"vector": (0, 8)}
-"""The least versions: 0.8 brought scans that go on until enough pass a filter."""
-
 
 class MigrationError(SkillrouteError):
     """The database holds a migration that this version does not know, or a changed one."""
+
+
+class FormerDatabase(MigrationError):
+    """A development version made the database: its migrations are other ones of the same names.
+
+    Attributes
+    ----------
+    migration : str
+        The first one that differs.
+    version : FormerVersion or None
+        Which one made it; None where that is not known.
+    """
+
+    def __init__(self, migration: str, version: FormerVersion | None) -> None:
+        by = f"commit {version.commit} of {version.day} or one before it" if version else "which one is not known"
+        super().__init__(
+            f"migration {migration} of this database is not the one of Skillroute {__version__}: a development version "
+            f"made it ({by}). It cannot be upgraded in place, and nothing in it was changed. Read out what it has with "
+            "the version that made it, and import that into a new database (docs/versioning.md, From 0.1 to 0.2)"
+        )
+        self.migration = migration
+        self.version = version
 
 
 class MigrationBlocked(MigrationError):
@@ -79,8 +97,10 @@ def migrate(
     ------
     MigrationBlocked
         Other sessions hold a table, or another process migrates, for longer than `locks` allows.
+    FormerDatabase
+        A development version made the database. Nothing was changed.
     MigrationError
-        The database was migrated by a newer version, or an applied migration was edited afterwards.
+        The database was migrated by a newer version. Nothing was changed.
     RoleError
         A role cannot be made, or a login may do more than it should.
     DatabaseUnavailable
@@ -136,7 +156,7 @@ def _migrations() -> list[tuple[str, str, str]]:
     """Return (name, sql, sha256) in the order in which they are applied: 0001_catalogue, 0002_..., vector/0001_..."""
     root = files("skillroute.core.postgres").joinpath("migrations")
     found = []
-    for folder in ("", *_OPTIONAL):
+    for folder in ("", *OPTIONAL):
         for file in sorted(root.joinpath(folder).iterdir(), key=lambda file: file.name):
             if file.name.endswith(".sql"):
                 sql = file.read_text(encoding="utf-8")
@@ -153,7 +173,8 @@ def _migrated(
         "the lock against concurrent migrations: this one",
         lambda: connection.script(f"SELECT pg_advisory_lock({_LOCK})"),
     )
-    fresh = _fresh(patiently("reading the applied migrations", lambda: _applied(connection)))
+    done = patiently("reading the applied migrations", lambda: _applied(connection))
+    fresh = [migration for migration in _migrations() if migration[0] not in done]
 
     def apply(name: str, sql: str, digest: str) -> None:
         with connection.transaction():
@@ -162,8 +183,8 @@ def _migrated(
 
     applied = []
     for name, sql, digest in fresh:
-        extension = _extension_of(name)
-        if extension and (reason := _lacks(connection, extension)):
+        extension = extension_of(name)
+        if extension and (reason := lacks(connection, extension)):
             missing(reason)
             continue
         try:
@@ -171,7 +192,7 @@ def _migrated(
         except NotPermitted as error:
             if extension is None:
                 raise
-            missing(f"{_without(extension)}: {error}. Let an administrator run `CREATE EXTENSION {extension}`, {_THEN}")
+            missing(f"{without(extension)}: {error}. Let an administrator run `CREATE EXTENSION {extension}`, {THEN}")
             continue
         applied.append(name)
     patiently("granting the roles their rights", lambda: grant_rights(connection))
@@ -180,55 +201,31 @@ def _migrated(
     return applied
 
 
-def _extension_of(migration: str) -> str | None:
-    """Return the extension that a migration needs; None for one that is always applied."""
-    folder, _, rest = migration.rpartition("/")
-    return folder if rest and folder else None
-
-
-_THEN = "then `skillroute migrate` and `skillroute reindex`"
-
-
-def _without(extension: str) -> str:
-    return f"without the extension {extension} there is no {_OPTIONAL[extension]}"
-
-
-def _lacks(connection: Connection, extension: str) -> str | None:
-    """Return what to say where the server does not have an extension, or too old a one; None where it has."""
-    version = _version(connection, extension)
-    if version is None:
-        return f"{_without(extension)}, and the server does not have it: install it there (pgvector), {_THEN}"
-    least = _LEAST[extension]
-    if tuple(int(part) for part in re.findall(r"\d+", version)[: len(least)]) < least:
-        wanted = ".".join(map(str, least))
-        return (
-            f"{_without(extension)} of version {wanted} or later, and this one is {version}: let an administrator "
-            f"bring a later one and run `ALTER EXTENSION {extension} UPDATE`, {_THEN}"
-        )
-    return None
-
-
-def _version(connection: Connection, extension: str) -> str | None:
-    version: str | None = connection.run("extension_version", extension=extension)[0][0]
-    return version
-
-
 def _applied(connection: Connection) -> dict[str, str]:
+    """Return the SHA-256 of the applied migrations by name, after they were found to be known; before that it is read
+    only. Raises `MigrationError`.
+    """
+    is_new = connection.script("SELECT to_regclass('mcp.migrations') IS NULL")[0][0]
+    # Rows are lists.
+    applied = {} if is_new else {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416
+    _check(applied)
     connection.script("CREATE SCHEMA IF NOT EXISTS mcp")
     connection.script(
         "CREATE TABLE IF NOT EXISTS mcp.migrations "
         "(name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
     )
     prepare_groups(connection)
-    return {name: digest for name, digest in connection.run("applied_migrations")}  # noqa: C416 (rows are lists)
+    return applied
 
 
-def _fresh(applied: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Return the missing migrations. Raises `MigrationError` for applied ones that are unknown or changed."""
+def _check(applied: dict[str, str]) -> None:
+    """Compare the applied migrations with those of this version. Raises `MigrationError`."""
     known = {name: digest for name, _, digest in _migrations()}
     for name, digest in applied.items():
-        if name not in known:
-            raise MigrationError(f"the database holds migration {name}, which this version does not know")
-        if known[name] != digest:
-            raise MigrationError(f"migration {name} was changed after it had been applied")
-    return [migration for migration in _migrations() if migration[0] not in applied]
+        if known.get(name, digest) != digest:
+            raise FormerDatabase(name, former_version(applied))
+    if newer := [name for name in applied if name not in known]:
+        raise MigrationError(
+            f"the database holds migration {newer[0]}, which Skillroute {__version__} does not know: a newer version "
+            "made it. Install that one (`skillroute --version` says which one runs), or restore a back-up from before"
+        )
