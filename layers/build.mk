@@ -18,10 +18,12 @@ machine_x86_64 := x86_64
 machine = $(or $(machine_$(ARCH)),$(error ARCH is "$(ARCH)"; it must be arm64 or x86_64))
 
 # $(call install,requirements.txt): every wheel that the file names, and no other, into the layer, if it is the one whose
-# hash the file has. The platforms are the manylinux tags that Lambda's Amazon Linux 2023 (glibc 2.34) can load.
+# hash the file has. The platforms are the manylinux tags that Lambda's Amazon Linux 2023 (glibc 2.34) can load. Which
+# Python a package requires is not asked: pip would ask it of the Python that unpacks.
 define install
 $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input --root-user-action=ignore \
-  --require-hashes --no-deps --no-compile --only-binary=:all: --implementation cp --python-version 3.13 \
+  --require-hashes --no-deps --no-compile --only-binary=:all: --ignore-requires-python \
+  --implementation cp --python-version 3.13 \
   $(foreach glibc,2_17 2_27 2_28 2_34,--platform manylinux_$(glibc)_$(machine)) \
   --target "$(ARTIFACTS_DIR)/python" --requirement "$(1)"
 endef
