@@ -1,10 +1,10 @@
-"""Measure which rule tells best what a request names: judged requests among real MCP servers' tools with ordinary names.
+"""Measure which rule tells best what a request names, among real MCP servers' tools with ordinary names.
 
     .venv/bin/python training/naming.py --model tool-minilm-l6
 
-Each judged set is searched together with the tools of `shared/data/more/mcp-catalogue`, without those that may serve its
-requests as well (a cosine above `ALIKE` to a right tool). Then the tools of both catalogues are named in each of the
-`FORMS`, among the tools of both catalogues.
+Each judged set is searched together with the tools of `shared/data/more/mcp-catalogue`, without those that may serve
+its requests as well (a cosine above `ALIKE` to a right tool). Then tools of both catalogues are named in each of the
+`FORMS`, among all of them.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ LISTS: Mapping[str, Callable[[Sequence[tuple[str, str]]], str]] = {
     "server/name, server/name": lambda tools: ", ".join(f"{server}/{name}" for server, name in tools),
 }
 
+_BETWEEN = {"of", "on", "in", "from", "the", "via", "with", "using", "server", "tool"}
+
 Rule = Callable[["Among", str], set[int]]
 
 
@@ -66,11 +68,9 @@ class Among(Searched):
             self._known[text] = super()._signals(text, without)
         return self._known[text]
 
-    def cosines(self, text: str) -> np.ndarray:
-        return self._signals(text, []).cosine
-
 
 def every_run(among: Among, text: str) -> set[int]:
+    """Name by every run of words."""
     cores = [name_key(word) for word in text.split()[:200] if any(map(str.isalnum, word))]
     keys = {
         " ".join(cores[start:end])
@@ -80,38 +80,20 @@ def every_run(among: Among, text: str) -> set[int]:
     return set(among.called(keys))
 
 
-def no_letters(among: Among, text: str) -> set[int]:
-    """A run is a name if it is all of the request or has something else than letters."""
+def not_letters(among: Among, text: str) -> set[int]:
+    """Name by a run that is all of the request or has something else than letters."""
     return set(among.called({name_key(text), *runs(text.lower().split()[:200])}))
 
 
-def not_quoted(among: Among, text: str) -> set[int]:
-    return among.named(re.sub(r"[`\"'“”‘’«»]", " ", text))
-
-
-def no_camel(among: Among, text: str) -> set[int]:
-    whole = set(among.called({name_key(text)}))
-    return whole | among.named(text.lower())
-
-
-def with_server(among: Among, text: str, *, within: float | None = None) -> set[int]:
-    """Beside `mentions`, an ordinary word whose server stands beside it."""
+def beside_its_server(among: Among, text: str) -> set[int]:
+    """Name by `mentions`, and by an ordinary word whose server's name stands beside it."""
     named = among.named(text)
-    words = [plain(word) for word in text.split()]
-    best = among.cosines(text).max() if within is not None else 0.0
+    words = [plain(word) for word in text.split() if word.lower() not in _BETWEEN]
+    joined = {"".join(words[start:end]) for start in range(len(words)) for end in range(start + 2, start + 7)}
     for place in every_run(among, text) - named:
         tool = among.tools[place]
         key, server = plain(tool.name), plain(tool.server)
-        if not server:
-            continue
-        texts = [re.sub(r"\b(of|on|in|from|the|via|with|using|server|tool)\b", " ", part) for part in (" ".join(words),)]
-        joined = texts[0].split()
-        run = {
-            "".join(joined[start:end]) for start in range(len(joined)) for end in range(start + 2, start + 7)
-        }
-        if (server + key in run or key + server in run) and (
-            within is None or among.cosines(text)[place] >= best - within
-        ):
+        if server and not joined.isdisjoint({server + key, key + server}):
             named.add(place)
     return named
 
@@ -119,12 +101,9 @@ def with_server(among: Among, text: str, *, within: float | None = None) -> set[
 RULES: Mapping[str, Rule] = {
     "nothing": lambda among, text: set(),
     "every run of words": every_run,
-    "not letters alone": no_letters,
+    "not letters alone": not_letters,
     "mentions": Among.named,
-    "mentions, no camelCase": no_camel,
-    "mentions, no quotes": not_quoted,
-    "mentions, and a word beside its server": with_server,
-    "the same, cosine within 0.1 of the best": lambda among, text: with_server(among, text, within=0.1),
+    "mentions, and a word beside its server": beside_its_server,
 }
 
 

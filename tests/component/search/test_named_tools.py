@@ -83,7 +83,9 @@ def test_an_ordinary_name_is_one_with_its_server_and_then_of_that_server_alone(
     assert (answer.tools[0].name, answer.tools[0].server) == ("search", "wiki")
 
 
-@pytest.mark.parametrize("query", ["search", "Search!", "use `search` on it", "say “search”", "select:search", "search, add"])
+@pytest.mark.parametrize(
+    "query", ["search", "Search!", "use `search` on it", "say “search”", "select:search", "search, add"]
+)
 def test_an_ordinary_name_is_one_where_it_is_all_of_the_request_or_written_as_code(
     ordinary: System, query: str
 ) -> None:

@@ -77,6 +77,11 @@ class Mentions:
         """Return the keys of all names that a tool may have to be named."""
         return sorted({*self.alone, *(key for one in self.qualified for key, _ in one.parts)})
 
+    @property
+    def servers(self) -> frozenset[str]:
+        """Return what may be the plain names (`plain`) of servers that stand beside a tool's."""
+        return frozenset(server for one in self.qualified for _, asked in one.parts for server in asked)
+
     def named(self, tools: Iterable[Named]) -> set[str]:
         """Return the keys of the tools that are named, of tools whose names are among `keys`."""
         listed = list(tools)
@@ -116,8 +121,8 @@ def mentions(query: str) -> Mentions:
 
     Examples
     --------
-    >>> mentions("search with create_event, please").keys
-    ['create_event', 'create_event please', 'search with create_event', 'with create_event', ...]
+    >>> mentions("Search, please, with `find`").keys
+    ['find', 'search please with find']
     """
     alone: dict[str, None] = {}
     qualified: dict[Qualified, None] = {}

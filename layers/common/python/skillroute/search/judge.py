@@ -49,9 +49,7 @@ class Judge:
         found = self._known(ranking, model, hits) if hits else None
         return None if found is None else explain_confidence(*found, self._least(found[0]))
 
-    def _known(
-        self, ranking: Ranking, model: str, hits: Sequence[Hit]
-    ) -> tuple[Confidence, Standing, Standing] | None:
+    def _known(self, ranking: Ranking, model: str, hits: Sequence[Hit]) -> tuple[Confidence, Standing, Standing] | None:
         """Return the curves, and what is known of the first result and of the likeliest among the first five.
 
         They are one but where the first is first because it is named.

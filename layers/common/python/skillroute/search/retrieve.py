@@ -129,7 +129,7 @@ class SemanticRanking:
 class LexicalRanking:
     """By BM25, as a share of the best score; what the query names comes first (decision 40).
 
-    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all tools that the
+    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
     search may return, of any skill and of none: what is named is found whatever its skills.
     """
 
