@@ -143,6 +143,11 @@ def test_a_tool_that_is_called_as_the_whole_is_named_before_part_of_it_is_looked
     assert named("pilot.page_type", *tools) == [("pilot.page_type", "other")]
 
 
+@pytest.mark.parametrize("query", ["pilot/x_y,pilot/page_type", "please answer it with pilot/page_type"])
+def test_a_name_whose_server_is_found_is_that_of_no_other_whatever_else_could_be_read(query: str) -> None:
+    assert named(query, ("page_type", "pilot"), ("page_type", "other")) == [("page_type", "pilot")]
+
+
 def test_a_name_that_also_stands_alone_is_that_of_every_server() -> None:
     tools = [("page_type", "pilot"), ("page_type", "other")]
     assert named("page_type, above all pilot/page_type", *tools) == tools

@@ -79,6 +79,7 @@ def test_a_query_of_nothing_but_tags_is_ranked_by_their_words() -> None:
         "docs web-search",
         ("docs", "web", "search"),
         ("docs", "web-search"),
+        frozenset({"docs", "web-search", "docs web-search"}),
         Mentions(frozenset({"docs web-search", "web-search"}), ()),
     )
 

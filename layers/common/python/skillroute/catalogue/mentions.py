@@ -10,7 +10,9 @@ from itertools import pairwise
 
 from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key
 
-_MOST_WORDS = 200
+MOST_WORDS = 200
+"""Of a request, that are looked at."""
+
 _MOST_SPLITS = 8
 _BESIDE = 5
 """Words: of a server's name before the separator, and of a tool's behind it, that are looked at beyond the nearest."""
@@ -85,14 +87,12 @@ class Mentions:
     def named(self, tools: Iterable[Named]) -> set[str]:
         """Return the keys of the tools that are named, of tools whose names are among `keys`."""
         listed = list(tools)
-        found = {tool.key for tool in listed if tool.name_key in self.alone}
         names = {tool.name_key for tool in listed}
-        for one in self.qualified:
-            of_server = {tool.key for tool in listed if _is_of(tool, one)}
-            # Of a server that is not known, under another name perhaps: whatever is called so, unless that is ordinary.
-            loose = set() if of_server or one.whole in names else one.alone
-            found |= of_server | {tool.key for tool in listed if tool.name_key in loose}
-        return found
+        of_server = [tool for tool in listed if any(_is_of(tool, one) for one in self.qualified)]
+        # Of a server that is not known, under another name perhaps: whatever is called so, unless that is ordinary.
+        loose = {key for one in self.qualified if one.whole not in names for key in one.alone}
+        alone = self.alone | (loose - {tool.name_key for tool in of_server})
+        return {tool.key for tool in (*of_server, *(tool for tool in listed if tool.name_key in alone))}
 
 
 def _is_of(tool: Named, one: Qualified) -> bool:
@@ -133,10 +133,10 @@ def mentions(query: str) -> Mentions:
             qualified.update(dict.fromkeys(_splits(name)))
 
     take(spans(query))
-    words = query.split()[:_MOST_WORDS]
+    words = query.split()[:MOST_WORDS]
     for run in runs(words):
         alone[run] = None
-    pieces = [piece for word in words for piece in _BETWEEN.split(word) if piece][:_MOST_WORDS]
+    pieces = [piece for word in words for piece in _BETWEEN.split(word) if piece][:MOST_WORDS]
     for place, piece in enumerate(pieces):
         if not is_ordinary(piece):
             alone[name_key(piece)] = None
@@ -157,12 +157,12 @@ def spans(query: str) -> Iterator[str]:
         yield from filter(None, map(str.strip, _LISTED.split(listed)))
 
 
-def runs(words: Sequence[str]) -> Iterator[str]:
-    """Yield the keys of the runs of words that have one which is not ordinary, `LONGEST_NAME_WORDS` long at most."""
+def runs(words: Sequence[str], *, every: bool = False) -> Iterator[str]:
+    """Yield the keys of runs of words, of those that have one which is not ordinary unless `every` one is wanted."""
     cores = [(name_key(word) if any(map(str.isalnum, word)) else "", is_ordinary(word)) for word in words]
     cores = [core for core in cores if core[0]]
     for start in range(len(cores)):
-        run, ordinary = "", True
+        run, ordinary = "", not every
         for core, is_plain in cores[start : start + LONGEST_NAME_WORDS]:
             run = f"{run} {core}" if run else core
             ordinary = ordinary and is_plain

@@ -22,7 +22,7 @@ from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.skills.model import SkillKey
 
 _MOST_OF_A_NAME = 1_000
-"""How many tools are looked at for the one whose server a query names: a hundred servers have a tool called search."""
+"""How many tools of a name that a query has are looked at: a hundred servers have one called search."""
 
 Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 
@@ -166,8 +166,7 @@ class LexicalRanking:
         """The tools that the query names (decision 40), of all that the search may return."""
         asked = mentions(self._query)
         called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
-        most = _MOST_OF_A_NAME if asked.qualified else CANDIDATE_POOL
-        found = self._index.match(Collection.TOOLS, where=called, limit=most)
+        found = self._index.match(Collection.TOOLS, where=called, limit=_MOST_OF_A_NAME)
         if not found or not asked.qualified:
             return frozenset(found)
         # Which server a tool is of decides where a name has one beside it, and only there.

@@ -83,7 +83,7 @@ def read_keyword_hits(database: Database, plan: RegistryPlan) -> KeywordHits:
             query.keywords,
             plan.scope,
             limit=None if plan.show_all else plan.nearest,
-            names=sorted(query.mentions.alone | query.mentions.servers),
+            names=sorted(query.names),
             by_coverage=plan.fusion == "coverage",
         )
     )

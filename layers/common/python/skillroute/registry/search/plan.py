@@ -59,8 +59,7 @@ class RegistryPlan:
 
     def names(self, name: str, score: Score) -> bool:
         """Return whether the query names a server or agent of the highest relevance; elsewhere it does not matter."""
-        asked = self.query.mentions
-        return score.final == 1.0 and (name_key(name) in asked.alone or plain(name) in asked.servers)
+        return score.final == 1.0 and not self.query.names.isdisjoint({name_key(name), plain(name)})
 
     def names_tool(self, name: str, path: str, score: Score) -> bool:
         """Return whether the query names a tool, of the server with a path, that has the highest relevance."""
