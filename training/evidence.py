@@ -157,7 +157,7 @@ class Searched:
         """Return the places of tools that a request names."""
         found = mentions(text)
         tools = [(place, self._tools[place]) for place in self.called(found.keys)]
-        return {int(key) for key in found.named(Named(str(p), name_key(t.name), t.server) for p, t in tools)}
+        return {int(key) for key in found.named(Named(str(p), t.name, t.server) for p, t in tools)}
 
     def candidates(
         self, query: Query, parts: Sequence[str], without: list[int], named: Collection[int] | None = None

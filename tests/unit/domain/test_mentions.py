@@ -17,8 +17,8 @@ from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key
 def named(query: str, *tools: tuple[str, str | None]) -> list[tuple[str, str | None]]:
     """Return those of some tools, by name and server, that a request names."""
     asked = mentions(query)
-    called = [Named(str(n), name_key(name), server) for n, (name, server) in enumerate(tools)]
-    found = asked.named(tool for tool in called if tool.name_key in asked.keys)
+    called = [Named(str(n), name, server) for n, (name, server) in enumerate(tools)]
+    found = asked.named(tool for tool in called if name_key(tool.name) in asked.keys)
     return [tools[int(key)] for key in sorted(found, key=int)]
 
 
@@ -85,6 +85,16 @@ def test_a_name_of_several_ordinary_words_is_one_as_all_of_the_request_or_as_cod
     assert names("weekly report", "Weekly report")
     assert names("send “weekly report” to all", "Weekly report")
     assert not names("send the weekly report to all", "Weekly report")
+
+
+def test_a_word_in_camel_case_names_what_is_written_just_so() -> None:
+    assert names("what does getWeather do?", "getWeather")
+    assert not names("put it on GitHub and YouTube", "github")
+    assert not names("what does getweather do?", "getWeather")
+
+
+def test_a_quoted_argument_is_no_name() -> None:
+    assert not names("run df.groupBy('country') for me", "country")
 
 
 def test_scripts_without_case_or_blanks_are_letters_too() -> None:
@@ -160,7 +170,15 @@ def test_a_part_of_a_word_is_not_the_name(query: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "ordinary"),
-    [("search?!", True), ("it’s", True), ("IoTs", False), ("PDFs", True), ("C#", False), ("#tag", True), ("", True)],
+    [
+        ("search?!", True),
+        ("it’s", True),
+        ("getWeather", True),
+        ("PDFs", True),
+        ("C#", False),
+        ("#tag", True),
+        ("", True),
+    ],
 )
 def test_what_is_an_ordinary_word(word: str, ordinary: bool) -> None:
     assert is_ordinary(word) is ordinary

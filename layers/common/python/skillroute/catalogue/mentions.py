@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key
+from skillroute.catalogue.names import LONGEST_KEY, LONGEST_NAME_WORDS, name_key, spelling
 
 MOST_WORDS = 200
 """Of a request, that are looked at."""
@@ -21,12 +21,13 @@ _SEPARATOR = re.compile(r"__|[/:.]")
 _KINDS = re.compile(r"^(?:mcp__|tool:|prompt:|resource:)", re.IGNORECASE)
 _SELECT = re.compile(r"(?<!\S)select:\s*(\S+)", re.IGNORECASE)
 _ONLY_SELECT = re.compile(r"\s*select:(.+)", re.IGNORECASE | re.DOTALL)
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _LISTED = re.compile(r"[,;|、，；]")
 _BETWEEN = re.compile(r"[,;|、，；(){}\[\]<>\"'`“”„«»「」『』]+")
 _ENDS_A_SENTENCE = ".,;:!?…\"'`)]}>”’»」』"
 # Straight quotes and backticks open where a word may begin and close where one may end: no apostrophe is one.
 _QUOTED = re.compile(
-    r"""(?<![\w`"'])(?P<quote>`+|"|')(?P<in>[^\s`"'](?:[^`"\n]{0,254}?[^\s`"])??)(?P=quote)(?!\w)"""
+    r"""(?<![\w`"'])(?<!\w\()(?P<quote>`+|"|')(?P<in>[^\s`"'](?:[^`"\n]{0,254}?[^\s`"])??)(?P=quote)(?!\w)"""
     r"|[“„](?P<a>[^“”„]{1,256})[”“]|[‘‚](?P<b>[^‘’‚]{1,256})[’‘](?!\w)|«(?P<c>[^«»]{1,256})»|「(?P<d>[^「」]{1,256})」"
     r"|『(?P<e>[^『』]{1,256})』"
 )
@@ -53,10 +54,10 @@ class Qualified:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A tool that may be named: its key in the index, its name's key and its server."""
+    """A tool that may be named: its key in the index, its name and its server."""
 
     key: str
-    name_key: str
+    name: str
     server: str | None
 
 
@@ -69,15 +70,24 @@ class Mentions:
     alone : frozenset of str
         Keys of names (`names.name_key`) of tools, whatever their server.
     qualified : tuple of Qualified
+    cased : frozenset of str
+        Words as ``camelCase``: they name what is written just so. GitHub is no tool called github.
     """
 
     alone: frozenset[str]
-    qualified: tuple[Qualified, ...]
+    qualified: tuple[Qualified, ...] = ()
+    cased: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> list[str]:
         """Return the keys of all names that a tool may have to be named."""
-        return sorted({*self.alone, *(key for one in self.qualified for key, _ in one.parts)})
+        with_server = (key for one in self.qualified for key, _ in one.parts)
+        return sorted({*self.alone, *with_server, *map(name_key, self.cased)})
+
+    @property
+    def by_key_alone(self) -> bool:
+        """Return whether every tool with one of the `keys` is named, so that nothing else of it need be known."""
+        return not self.qualified and not self.cased
 
     @property
     def servers(self) -> frozenset[str]:
@@ -86,20 +96,21 @@ class Mentions:
 
     def named(self, tools: Iterable[Named]) -> set[str]:
         """Return the keys of the tools that are named, of tools whose names are among `keys`."""
-        listed = list(tools)
-        names = {tool.name_key for tool in listed}
-        of_server = [tool for tool in listed if any(_is_of(tool, one) for one in self.qualified)]
+        listed = [(tool, name_key(tool.name)) for tool in tools]
+        names = {key for _, key in listed}
+        of_server = [(tool, key) for tool, key in listed if any(_is_of(tool, key, one) for one in self.qualified)]
         # Of a server that is not known, under another name perhaps: whatever is called so, unless that is ordinary.
         loose = {key for one in self.qualified if one.whole not in names for key in one.alone}
-        alone = self.alone | (loose - {tool.name_key for tool in of_server})
-        return {tool.key for tool in (*of_server, *(tool for tool in listed if tool.name_key in alone))}
+        alone = self.alone | (loose - {key for _, key in of_server})
+        others = (tool for tool, key in listed if key in alone or spelling(tool.name) in self.cased)
+        return {tool.key for tool in (*(tool for tool, _ in of_server), *others)}
 
 
-def _is_of(tool: Named, one: Qualified) -> bool:
+def _is_of(tool: Named, name: str, one: Qualified) -> bool:
     if not tool.server:
         return False
     servers = {plain(tool.server), plain(tool.server.rpartition("/")[2])}
-    return any(tool.name_key == key and not servers.isdisjoint(asked) for key, asked in one.parts)
+    return any(name == key and not servers.isdisjoint(asked) for key, asked in one.parts)
 
 
 def plain(server: str) -> str:
@@ -110,14 +121,17 @@ def plain(server: str) -> str:
     >>> plain("Sui Tools"), plain("sui_tools"), plain("/files")
     ('suitools', 'suitools', 'files')
     """
-    return "".join(char for char in server.casefold() if char.isalnum() or _is_mark(char))
+    folded = server.casefold()
+    if folded.isascii():
+        return _NOT_PLAIN.sub("", folded)
+    return "".join(char for char in folded if char.isalnum() or _is_mark(char))
 
 
 def mentions(query: str) -> Mentions:
     """Return what a request names.
 
     All of it is a name; so is what it has as code (in backticks or quotes) and what follows ``select:``, and elsewhere
-    every run of words with a word that is no ordinary one (`is_ordinary`).
+    every run of words with a word that is no ordinary one (`is_ordinary`), and a word as ``camelCase``.
 
     Examples
     --------
@@ -130,18 +144,22 @@ def mentions(query: str) -> Mentions:
     def take(names: Iterable[str]) -> None:
         for name in names:
             alone[name_key(name)] = None
-            qualified.update(dict.fromkeys(_splits(name)))
+            if len(name) <= LONGEST_KEY:
+                qualified.update(dict.fromkeys(_splits(name)))
 
     take(spans(query))
     words = query.split()[:MOST_WORDS]
     for run in runs(words):
         alone[run] = None
+    cased: set[str] = set()
     pieces = [piece for word in words for piece in _BETWEEN.split(word) if piece][:MOST_WORDS]
     for place, piece in enumerate(pieces):
         if not is_ordinary(piece):
             alone[name_key(piece)] = None
+        elif _is_camel_case(piece):
+            cased.add(spelling(piece))
         qualified.update(dict.fromkeys(_splits(piece, pieces[max(0, place - _BESIDE) : place], pieces[place + 1 :])))
-    return Mentions(frozenset(key for key in alone if len(key) <= LONGEST_KEY), tuple(qualified))
+    return Mentions(frozenset(key for key in alone if len(key) <= LONGEST_KEY), tuple(qualified), frozenset(cased))
 
 
 def spans(query: str) -> Iterator[str]:
@@ -173,21 +191,25 @@ def runs(words: Sequence[str], *, every: bool = False) -> Iterator[str]:
 
 
 def is_ordinary(word: str) -> bool:
-    """Return whether a word is of letters alone, but for punctuation at its edges, and not written as ``camelCase``.
+    """Return whether a word is of letters alone, but for punctuation at its edges.
 
     Examples
     --------
-    >>> [is_ordinary(word) for word in ("search,", "John's", "会議", "get_user", "e2e", "getUser", "C++")]
-    [True, True, True, False, False, False, False]
+    >>> [is_ordinary(word) for word in ("search,", "John's", "会議", "get_user", "e2e", "C++")]
+    [True, True, True, False, False, False]
     """
     bare = word.rstrip(_ENDS_A_SENTENCE)
+    if bare.isalpha():
+        return True
     if bare[-1:] in ("+", "#") and any(map(str.isalnum, bare)):
         return False
     edges = [place for place, char in enumerate(word) if char.isalnum() or char == "_"]
     core = word[edges[0] : edges[-1] + 1] if edges else ""
-    return all(char.isalpha() or char in "'’" or _is_mark(char) for char in core) and not any(
-        one.islower() and other.isupper() for one, other in pairwise(core)
-    )
+    return all(char.isalpha() or char in "'’" or _is_mark(char) for char in core)
+
+
+def _is_camel_case(word: str) -> bool:
+    return any(one.islower() and other.isupper() for one, other in pairwise(word))
 
 
 def _splits(name: str, before: Sequence[str] = (), behind: Sequence[str] = ()) -> Iterator[Qualified]:
@@ -199,15 +221,17 @@ def _splits(name: str, before: Sequence[str] = (), behind: Sequence[str] = ()) -
     alone = set()
     for found in list(_SEPARATOR.finditer(name))[:_MOST_SPLITS]:
         server, tool = name[: found.start()], name[found.end() :]
-        lefts = [*before, server]
-        asked = {plain(" ".join(lefts[nth:])) for nth in range(len(lefts))} | {plain(_KINDS.sub("", server))}
+        asked = {plain(_KINDS.sub("", server)), longest := plain(server)}
+        for word in reversed(before):
+            longest = plain(word) + longest
+            asked.add(longest)
         asked.discard("")
         if not asked or not plain(tool):
             continue
         key = name_key(tool)
         longer = [" ".join([tool, *behind[:count]]) for count in range(1, min(_BESIDE, len(behind)) + 1)]
         parts += [(read, frozenset(asked)) for read in dict.fromkeys([key, *map(name_key, longer)])]
-        if not is_ordinary(tool):
+        if not is_ordinary(tool) or _is_camel_case(tool):
             alone.add(key)
     if parts:
         yield Qualified(name_key(name), tuple(part for part in parts if len(part[0]) <= LONGEST_KEY), frozenset(alone))

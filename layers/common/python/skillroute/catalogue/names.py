@@ -28,9 +28,10 @@ def name_key(name: str) -> str:
     >>> name_key("@acme/Deploy"), name_key("my  tool"), name_key("C++"), name_key("***")
     ('acme/deploy', 'my tool', 'c', '***')
     """
-    return " ".join(_words(name)) or name.casefold()
+    return spelling(name.casefold())
 
 
-def _words(text: str) -> list[str]:
-    cores = (_CORE.search(word) for word in text.casefold().split())
-    return [core[0] for core in cores if core]
+def spelling(name: str) -> str:
+    """Return a name's words as they are written, without punctuation at their edges."""
+    cores = (_CORE.search(word) for word in name.split())
+    return " ".join(core[0] for core in cores if core) or name

@@ -167,11 +167,11 @@ class LexicalRanking:
         asked = mentions(self._query)
         called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
         found = self._index.match(Collection.TOOLS, where=called, limit=_MOST_OF_A_NAME)
-        if not found or not asked.qualified:
+        if not found or asked.by_key_alone:
             return frozenset(found)
-        # Which server a tool is of decides where a name has one beside it, and only there.
+        # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
         payloads = self._index.payloads(Collection.TOOLS, found)
-        return asked.named(Named(key, tool["name_key"], tool["server"]) for key, tool in payloads.items())
+        return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
 
     def _skills_of_named(self, where: IndexFilter) -> list[str]:
         payloads = self._index.payloads(Collection.TOOLS, sorted(self.named)).values()

@@ -63,7 +63,7 @@ class RegistryPlan:
 
     def names_tool(self, name: str, path: str, score: Score) -> bool:
         """Return whether the query names a tool, of the server with a path, that has the highest relevance."""
-        return score.final == 1.0 and bool(self.query.mentions.named([Named("", name_key(name), path)]))
+        return score.final == 1.0 and bool(self.query.mentions.named([Named("", name, path)]))
 
     @property
     def servers_with_tools(self) -> int:

@@ -66,7 +66,7 @@ class ParsedQuery:
     keywords: tuple[str, ...]
     tags: tuple[str, ...]
     names: frozenset[str] = field(default=frozenset(), repr=False)
-    mentions: Mentions = field(default=Mentions(frozenset(), ()), repr=False)
+    mentions: Mentions = field(default=Mentions(frozenset()), repr=False)
 
 
 def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
