@@ -90,9 +90,8 @@ def sample_of(judged: Judged, model: str) -> Sample:
         chances = np.array(fusion.probabilities(request, judged.evidence(start, end)))
         order = np.argsort(-chances - judged.is_named[start:end], kind="stable")
         right = judged.need[start:end][order] >= 0
-        # What is named exactly gets the highest probability of all.
         highest = max(0.0, float(judged.cosine[start:end].max(initial=0.0)))
-        rows.append(features(Standing(float(chances.max(initial=0.0)), highest, request.words)))
+        rows.append(features(Standing(float(chances[order[0]]) if len(order) else 0.0, highest, request.words)))
         of_first.append(bool(right[:1].any()))
         of_five.append(bool(right[:FIRST_RESULTS].any()))
     return Sample(np.array(rows), np.array(of_first), np.array(of_five))

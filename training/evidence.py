@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from data import ROOT, Pool, Query, Tool
-from skillroute.catalogue.names import name_key, possible_names
+from skillroute.catalogue.mentions import Named, mentions
+from skillroute.catalogue.names import name_key
 from skillroute.core.documents.index.bm25 import Bm25Encoder
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
@@ -148,8 +149,18 @@ class Searched:
         for place, tool in enumerate(self._tools):
             self._named.setdefault(name_key(tool.name), []).append(place)
 
+    def called(self, keys: Iterable[str]) -> list[int]:
+        """Return the places of tools whose names have these keys."""
+        return [place for key in keys for place in self._named.get(key, ())]
+
+    def named(self, text: str) -> set[int]:
+        """Return the places of tools that a request names."""
+        found = mentions(text)
+        tools = [(place, self._tools[place]) for place in self.called(found.keys)]
+        return {int(key) for key in found.named(Named(str(p), t.name, t.server) for p, t in tools)}
+
     def candidates(
-        self, query: Query, parts: Sequence[str], without: list[int]
+        self, query: Query, parts: Sequence[str], without: list[int], named: Collection[int] | None = None
     ) -> tuple[list[tuple[float, ...]], float]:
         """Return the columns `cosine` to `place` of `Judged`, a row for each candidate, and the weight of the words.
 
@@ -157,7 +168,7 @@ class Searched:
         """
         text = query.text[:LONGEST_QUERY]
         signals = self._signals(text, without)
-        by_name = {place for name in possible_names(text) for place in self._named.get(name, ())}.difference(without)
+        by_name = set(self.named(text) if named is None else named).difference(without)
         found = [self._of_clause(part, without) for part in parts]
         by_clauses = {int(key) for clause in found for key in clause.candidates}
         places = {*signals.nearest(CANDIDATE_POOL), *signals.by_words(CANDIDATE_POOL), *by_name, *by_clauses}
@@ -246,6 +257,20 @@ def _embedded(embedder: OnnxEmbedder, texts: Sequence[str]) -> Vectors:
     if new:
         known |= zip(new, np.array(embedder.embed(new, timeout_s=3600), np.float32), strict=True)
     return np.array([known[text] for text in texts], np.float32)
+
+
+def remember(embedder: OnnxEmbedder, file: Path) -> None:
+    """Take the vectors that `keep` wrote for an embedder, if it did."""
+    if file.exists():
+        stored = np.load(file, allow_pickle=True)
+        _embedded_before[embedder.model.name] = dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
+
+
+def keep(embedder: OnnxEmbedder, file: Path) -> None:
+    """Write all vectors that an embedder made, for another process."""
+    known = _embedded_before.get(embedder.model.name, {})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(file, texts=np.array(list(known), dtype=object), vectors=np.array(list(known.values()), np.float32))
 
 
 def _first(scores: npt.NDArray[Any], most: int) -> list[int]:

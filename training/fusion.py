@@ -147,8 +147,7 @@ def reliability(
         for (first, last), chosen in zip(part.judged.bounds(), part.chosen, strict=True):
             if chosen:
                 best = first + int(np.argmax(named_first(part.judged, sums)[first:last]))
-                highest = sums[first:last].max()  # what is named gets the highest probability of all
-                chances.append(1 / (1 + np.exp(-(curve[0] * highest + curve[1] * others[best] + curve[2]))))
+                chances.append(1 / (1 + np.exp(-(curve[0] * sums[best] + curve[1] * others[best] + curve[2]))))
                 are_right.append(part.judged.need[best] >= 0)
     chance, right = np.array(chances), np.array(are_right)
     tenth = np.minimum((chance * 10).astype(int), 9)

@@ -288,10 +288,11 @@ NAMED = [
     ("create_event", 'call "create_event"!'),
     ("create_event", "(create_event)."),
     ("create_event", "CREATE_EVENT"),
-    ("createEvent", "what does createevent do"),
+    ("createEvent", "what does createEvent do"),
     ("browser.open-tab", "run browser.open-tab for me"),
     ("mcp__files__read", "mcp__files__read: the file"),
-    ("Create a new calendar event", "I want to create a new calendar event today"),
+    ("Create a new calendar event", "create a new calendar event"),
+    ("Create a new calendar event", "I want to “create a new calendar event” today"),
     ("über_suche", "nimm ÜBER_SUCHE"),
     ("搜索", "搜索"),
 ]
@@ -317,7 +318,7 @@ ODD_NAMES = [
     ("c++", "compile it with `C++`, quickly"),
     ("summarise the open issues of a repository", "now «Summarise the open issues of a repository»: skillroute"),
     ("my  tool", "my  tool"),
-    ("my  tool", "call (my tool), then stop"),
+    ("my  tool", "call 'my tool', then stop"),
 ]
 
 
@@ -330,8 +331,7 @@ def test_decision_11_an_exact_name_comes_first_however_it_is_spelt_or_quoted(
     system.skill("home", at(0.1), description="Nothing to do with it.")
     system.tools([(f"rival_{n}", None) for n in range(5)], skills=["crowded"], description=f"{query} {query} {query}")
     system.tool(name, None, skills=["home"], type="prompt")
-    first = system.search(query, mode="lexical", strategy=strategy).tools[0]
-    assert (first.name, first.score) == (name, 1.0)
+    assert system.names(query, mode="lexical", strategy=strategy)[0] == name
 
 
 @pytest.mark.parametrize(("name", "query"), ODD_NAMES)

@@ -55,7 +55,7 @@ def test_the_parts_of_mode_hybrid_add_up_to_the_score(known: System, strategy: s
         assert parts.rivals is not None
         value = curve.slope * parts.sum + curve.rivalry * parts.rivals + curve.intercept
         assert parts.probability == pytest.approx(logistic(value))
-        assert parts.score == tool.score == pytest.approx(parts.probability + parts.named_first + parts.skill_lift)
+        assert parts.score == tool.score == pytest.approx(parts.probability + parts.skill_lift)
     lifted = [tool.name for tool in answer.tools if tool.explain and tool.explain.skill_lift]
     assert bool(lifted) is (strategy == "hybrid")
 
@@ -75,14 +75,18 @@ def test_signals_and_their_ranks_are_those_of_all_candidates(known: System) -> N
     assert (words.clause_margin, words.leads_clause) == (None, None), "a request without clauses"
 
 
-def test_what_the_exact_name_adds_is_shown(known: System) -> None:
-    query = "calls"
-    tool = explained(known, query, strategy="direct").tools[0]
-    assert (tool.name, tool.explain and tool.explain.is_named) == ("calls", True)
-    assert tool.explain is not None
-    assert tool.explain.probability is not None
-    assert tool.explain.named_first == pytest.approx(tool.score - tool.explain.probability)
-    assert tool.explain.named_first > 0.0
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+def test_what_is_named_stands_first_by_a_rule_that_is_shown_and_adds_nothing(known: System, mode: str) -> None:
+    known.tool("calls_of_all", at(0.9), description="calls calls calls calls")
+    named, other = explained(known, "calls", strategy="direct", mode=mode, limit=2).tools
+    assert named.explain is not None
+    assert other.explain is not None
+    assert (named.name, named.explain.is_named, named.explain.rule) == ("calls", True, "named")
+    assert (other.name, other.explain.is_named, other.explain.rule) == ("calls_of_all", False, None)
+    assert named.score == named.explain.score
+    assert named.score < other.score
+    if mode == "hybrid":
+        assert named.score == named.explain.probability
 
 
 def test_clauses_are_named_and_what_suits_one_is_shown(known: System) -> None:
@@ -120,10 +124,14 @@ def test_mode_semantic_is_explained_by_its_cosine_alone(known: System) -> None:
 
 
 def test_mode_lexical_is_explained_by_bm25(known: System) -> None:
-    first, second = explained(known, "calls with John", mode="lexical", strategy="direct").tools
+    first, second = explained(known, "`calls` with John", mode="lexical", strategy="direct").tools
     assert first.explain is not None
     assert second.explain is not None
-    assert (first.name, first.explain.is_named, first.score) == ("calls", True, 1.0)
+    assert (first.name, first.explain.is_named, first.score) == (
+        "calls",
+        True,
+        first.explain.bm25 / second.explain.bm25_best,
+    )
     assert (second.explain.bm25_rank, second.explain.bm25) == (1, second.explain.bm25_best)
     assert first.explain.bm25_rank == 2
     assert second.explain.words_in is not None

@@ -62,24 +62,21 @@ def test_decision_11_a_named_tool_comes_first_in_mode_hybrid(
 
 
 def test_decision_11_of_tools_of_one_name_the_likeliest_comes_first(system: System) -> None:
-    """A word such as "search" names many of them: by their ids alone any five would be the answer."""
+    """A name such as "search" is that of many: by their ids alone any five would be the answer."""
     for n in range(8):
         system.tool("search", at(0.1 + n / 10), server=f"server_{n}", description="something else")
     system.tool("other", at(0.95), description="search my inbox")
-    answer = system.search("search my inbox", mode="hybrid", strategy="direct")
+    answer = system.search("`search` my inbox", mode="hybrid", strategy="direct")
     assert [tool.server for tool in answer.tools] == [f"server_{n}" for n in (7, 6, 5, 4, 3)]
     scores = [tool.score for tool in answer.tools]
     assert scores == sorted(set(scores), reverse=True)
-    # So it is where a skill has more of them than the candidates of all.
-    system.skill("wanted", at(0.9))
+    # So it is where there are more of them than other candidates, whatever their skills.
     system.skill("crowd", at(0.1))
-    crowd = [("search", at(0.9))] * 1
     for n in range(CANDIDATE_POOL + 20):
-        system.tools(crowd, skills=["crowd"], server=f"crowd_{n}", description="search my inbox")
-    system.tools([("nearer", at(0.97)), ("near", at(0.95))], skills=["wanted"], description="search my inbox")
-    system.tool("search", at(0.2), skills=["wanted"], server="last", description="something else")
-    found = system.search("search my inbox", mode="hybrid", skill_threshold=0.5, limit=10).tools
-    assert [tool.name for tool in found] == ["search", "nearer", "near"]
+        system.tool("search", at(0.5), skills=["crowd"], server=f"crowd_{n}", description="something else")
+    system.tool("search", at(0.99), skills=["crowd"], server="last", description="something else")
+    found = system.search("`search` my inbox", mode="hybrid", limit=2).tools
+    assert [tool.server for tool in found] == ["last", "server_7"]
 
 
 def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> None:
@@ -92,17 +89,17 @@ def test_decision_33_a_threshold_cuts_and_changes_no_score(system: System) -> No
     assert cut == [tool for tool in whole if tool.name != "far"]
 
 
-def test_decision_11_tools_that_are_named_by_a_common_word_leave_the_nearest_skill_its_place(system: System) -> None:
-    """A word such as "search" names a tool of many servers, and with it their skills."""
+def test_decision_11_tools_of_one_name_leave_the_nearest_skill_its_place(system: System) -> None:
+    """A name such as "search" is that of a tool of many servers, and with it of their skills."""
     system.skill("near", at(0.9), description="Nothing in common.")
     system.tool("wanted", at(0.9), skills=["near"], description="nothing in common")
     for n in range(4):
         system.skill(f"of_search_{n}", at(0.1), description="Something else.")
         system.tool("search", at(0.1), skills=[f"of_search_{n}"], server=f"server {n}", description="something else")
-    answer = system.search("search my inbox", mode="hybrid", skill_limit=3)
+    answer = system.search("`search` my inbox", mode="hybrid", skill_limit=3)
     assert answer.metadata.skill_ids_used == ["of_search_0", "of_search_1", "near"]
     assert "wanted" in [tool.name for tool in answer.tools]
-    assert [skill.id for skill in system.search("search my inbox", mode="hybrid", skill_limit=1).matched_skills] == [
+    assert [skill.id for skill in system.search("`search` my inbox", mode="hybrid", skill_limit=1).matched_skills] == [
         "of_search_0"
     ]
 

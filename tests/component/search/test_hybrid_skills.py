@@ -70,7 +70,7 @@ def test_of_skills_whose_best_tools_score_the_same_the_first_by_id_matches(syste
 
 
 def test_skills_of_named_tools_do_not_end_the_search_for_another(system: System) -> None:
-    """A word such as "search" names tools of many skills: the best of the others has its place."""
+    """A name such as "search" is one of tools of many skills: the best of the others has its place."""
     for skill_id in ("a", "b", "c", "other"):
         system.skill(skill_id, at(0.0))
     for place in range(AT_ONCE + 3):
@@ -79,7 +79,7 @@ def test_skills_of_named_tools_do_not_end_the_search_for_another(system: System)
         system.tool("search", vector, skills=[skill], server=f"server_{place}", description="something else")
     system.tool("wanted", at(0.9), skills=["other"], description="nothing in common")
 
-    assert matched(system, "search my inbox", skill_limit=3) == ["a", "b", "other"]
+    assert matched(system, "`search` my inbox", skill_limit=3) == ["a", "b", "other"]
 
 
 @pytest.mark.parametrize("skill_limit", [1, 3])

@@ -57,14 +57,40 @@ def test_every_strategy_is_judged_by_all_that_the_caller_sees(known: System, str
     )
 
 
-def test_a_tool_that_is_named_is_as_likely_as_the_likeliest(known: System) -> None:
+def test_a_tool_that_is_named_has_the_confidence_of_its_own_probability(known: System) -> None:
     query = "please use create_event, now"
     known.tool("rival", at(0.9), description=query)
-    before = known.search(query, strategy="direct").metadata.confidence
+    before = known.search(query, strategy="direct").metadata
     known.tool("create_event", at(0.1), description="something else")
-    answer = known.search(query, strategy="direct")
-    assert answer.tools[0].name == "create_event"
-    assert answer.metadata.confidence == pytest.approx(before, abs=0.1)
+    after = known.search(query, strategy="direct")
+    assert [tool.name for tool in after.tools][:2] == ["create_event", "rival"]
+    assert after.tools[0].score < after.tools[1].score
+    assert after.metadata.confidence is not None
+    assert before.confidence is not None
+    assert after.metadata.confidence < before.confidence
+    assert after.metadata.confidence_first_five == pytest.approx(before.confidence_first_five, abs=0.1)
+    assert after.metadata.confidence_first_five <= before.confidence_first_five
+
+
+def test_what_is_named_is_there_and_no_more_likely_for_it(known: System) -> None:
+    # GIVEN a request that nothing fits
+    before = known.search("please use `lookup`", strategy="direct").metadata
+    assert before.no_match
+    # WHEN the tool that it names comes to be
+    known.tool("lookup", at(0.1), description="something else")
+    answer = known.search("please use `lookup`", strategy="direct")
+    # THEN
+    assert answer.tools[0].name == "lookup"
+    assert not answer.metadata.no_match
+    assert answer.metadata.confidence is not None
+    assert answer.metadata.confidence < 0.5
+
+
+def test_an_ordinary_word_of_a_request_is_no_match(known: System) -> None:
+    before = known.search("now use lookup please", strategy="direct").metadata
+    known.tool("lookup", None, description="something else")
+    after = known.search("now use lookup please", strategy="direct").metadata
+    assert (before.no_match, after.no_match) == (True, True)
 
 
 @pytest.mark.parametrize("mode", ["semantic", "lexical"])

@@ -90,7 +90,7 @@ def test_the_score_is_the_blend_of_both_logits(known: System) -> None:
 
 
 def test_decision_11_what_is_named_comes_first_whatever_the_reranker_says(known: System) -> None:
-    assert known.names("use middle on the calendar", mode="hybrid_rerank", strategy="direct")[0] == "middle"
+    assert known.names("use `middle` on the calendar", mode="hybrid_rerank", strategy="direct")[0] == "middle"
 
 
 def test_what_is_behind_the_first_keeps_its_order_and_stays_behind(known: System, reranker: WordReranker) -> None:

@@ -41,6 +41,23 @@ def found(catalogue: Catalogue, query: str, limit: int = 5) -> list[str]:
     return catalogue.search(SearchRequest(query=query, limit=limit, strategy="direct"))[1]
 
 
+@pytest.mark.parametrize("query", ["web/page_type", "mcp__web__page_type", "web:page_type", "web.page_type"])
+def test_the_tool_whose_id_is_asked_for_comes_first(model: Embedder, query: str) -> None:
+    catalogue = Catalogue(model)
+    for server in ("web", "other"):
+        catalogue.put(
+            server, [tool("page_type", "Enter text."), tool("page_tabs", "The tabs of a web page"), tool("web")]
+        )
+    assert found(catalogue, query)[0] == "web/page_type"
+
+
+def test_several_ids_in_a_list_come_first(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    catalogue.put("web", [tool(name) for name in ("page_type", "page_tabs", "search", "open")])
+    catalogue.put("other", [tool(name) for name in ("page_type", "search", "open")])
+    assert set(found(catalogue, "web/search,other/page_type", limit=2)) == {"web/search", "other/page_type"}
+
+
 def test_it_finds_what_the_service_finds_with_the_same_scores(
     model: Embedder, fresh_database_url: str, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import doctest
 import re
 
 import pytest
+from skillroute.catalogue.mentions import Mentions
 from skillroute.registry.search import query
 from skillroute.registry.search.query import MAX_KEYWORD, MAX_KEYWORDS, STOP_WORDS, keywords, parse
 
@@ -79,6 +80,7 @@ def test_a_query_of_nothing_but_tags_is_ranked_by_their_words() -> None:
         ("docs", "web", "search"),
         ("docs", "web-search"),
         frozenset({"docs", "web-search", "docs web-search"}),
+        Mentions(frozenset({"docs web-search", "web-search"}), ()),
     )
 
 

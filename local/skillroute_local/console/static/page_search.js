@@ -10,10 +10,10 @@ const STAGES = [
   ["index_sync_time_ms", "index"], ["query_embedding_time_ms", "embedding"], ["skill_search_time_ms", "skills"],
   ["tool_search_time_ms", "tools"], ["schema_load_time_ms", "schemas"],
 ];
-const PARTS = { meaning: 1, words: 2, name: 3, skill: 4 };
+const PARTS = { meaning: 1, words: 2, skill: 4 };
 // Which of the bar's colours a feature of learned fusion belongs to: those that compare vectors, and those of words.
 const OF_FEATURE = (name) => (/cosine|margin/.test(name) ? "meaning" : "words");
-const PART_NAMES = [["meaning", "meaning"], ["words", "words"], ["name", "its exact name"], ["skill", "its skill"]];
+const PART_NAMES = [["meaning", "meaning"], ["words", "words"], ["skill", "its skill"]];
 const SKILLS_SHOWN = 6;
 const FALLBACKS = {
   no_skill_matched: "no skill matched, so all tools were searched", no_skills: "there are no skills, so all tools were searched",
@@ -257,7 +257,7 @@ function parts(tool) {
 }
 
 function sharesOf(explain, score) {
-  const added = [["name", explain.named_first ?? 0], ["skill", Math.max(0, explain.skill_lift ?? 0)]].filter(([, value]) => value > 0);
+  const added = [["skill", Math.max(0, explain.skill_lift ?? 0)]].filter(([, value]) => value > 0);
   const rest = Math.max(0, score - added.reduce((sum, [, value]) => sum + value, 0));
   if (!explain.features) return [[explain.cosine === null || explain.cosine === undefined ? "words" : "meaning", rest], ...added];
   // The score comes of a sum by a curve: what is left is divided as what raises the sum is.
@@ -271,10 +271,10 @@ function why(explain) {
   if (!explain) return null;
   const figures = [
     ["cosine", explain.cosine, explain.cosine_rank], ["bm25", explain.bm25, explain.bm25_rank], ["probability", explain.probability],
-    ["reranker", explain.reranker_logit], ["has its exact name", explain.is_named ? explain.named_first : null],
-    ["lift by its skill", explain.skill_lift || null],
+    ["reranker", explain.reranker_logit], ["lift by its skill", explain.skill_lift || null],
   ].filter(([, value]) => value !== null && value !== undefined);
   return h("div", { class: "compare" },
+    explain.rule === "named" && h("p", {}, "The request names it: it stands before all that it does not name, whatever its score."),
     h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Measured"), h("th", { class: "num" }, "Value"), h("th", { class: "num" }, "Place"))),
       h("tbody", {}, figures.map(([name, value, rank]) => h("tr", {}, h("td", {}, name), h("td", { class: "num" }, value.toFixed(3)), h("td", { class: "num" }, rank ?? ""))),
         Object.entries(explain.words_in ?? {}).map(([name, share]) => h("tr", {}, h("td", {}, `words in its ${name}`), h("td", {}, bar(share)), h("td", {}))))),

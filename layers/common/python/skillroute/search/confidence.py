@@ -34,8 +34,7 @@ class Standing:
     Attributes
     ----------
     probability : float
-        Of the first result by learned fusion, or blended with a reranker; of what the query names exactly, the highest
-        of all.
+        Of a result by learned fusion, or blended with a reranker; its own, also where the query names it.
     cosine : float
         The highest of all candidates; 0..1.
     words : int

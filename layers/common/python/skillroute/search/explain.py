@@ -24,13 +24,14 @@ def explain_tools(ranking: Ranking, query: str, hits: Sequence[Hit]) -> list[Too
 
 def _explain(ranking: Ranking, query: str, hit: Hit) -> ToolExplanation:
     candidate, found = hit.candidate, ranking.explain(hit.candidate)
-    seen: dict[str, Any] = {"is_named": candidate.is_named, "skill_lift": candidate.lift, "score": candidate.score}
+    seen: dict[str, Any] = {
+        "is_named": candidate.is_named,
+        "rule": "named" if candidate.is_named else None,
+        "skill_lift": candidate.lift,
+        "score": candidate.score,
+    }
     if found.bm25 is not None:
         seen["words_in"] = words_in(query, hit.payload)
-    if found.probability is not None:
-        # What is left where the tool is named; else no more than the rounding of the others.
-        own = found.probability if found.reranked is None else found.reranked
-        seen["named_first"] = candidate.score - candidate.lift - own if candidate.is_named else 0.0
     return found.model_copy(update=seen)
 
 
@@ -51,11 +52,13 @@ def words_in(query: str, payload: Mapping[str, Any]) -> dict[str, float]:
     return shares
 
 
-def explain_confidence(confidence: Confidence, standing: Standing, no_match_below: float) -> ConfidenceExplanation:
-    """Return how the confidence in the results came about."""
+def explain_confidence(
+    confidence: Confidence, first: Standing, likeliest: Standing, no_match_below: float
+) -> ConfidenceExplanation:
+    """Return how the confidence in the first result, and in the likeliest of the first five, came about."""
     return ConfidenceExplanation(
-        first=_parts_of(confidence.first, standing),
-        first_five=_parts_of(confidence.first_five, standing),
+        first=_parts_of(confidence.first, first),
+        first_five=_parts_of(confidence.first_five, likeliest),
         no_match_below=no_match_below,
     )
 

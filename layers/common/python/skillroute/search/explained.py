@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -63,12 +64,16 @@ class ToolExplanation(BaseModel):
         description="Hybrid_rerank: the probability that reranker and fusion make together; behind what was reranked "
         "the fusion's, times the lowest of that.",
     )
-    is_named: bool = Field(False, description="The request contains the tool's exact name.")
-    named_first: float = Field(0.0, description="What that added to the score, so that the tool comes first.")
-    skill_lift: float = Field(0.0, description="What its best matched skill changed; strategy hybrid.")
-    score: float = Field(
-        0.0, description="In hybrid probability (where there is one, reranked) + named_first + skill_lift, cut at 1."
+    is_named: bool = Field(
+        False, description="The request names the tool: by its exact name, alone or with its server."
     )
+    rule: Literal["named"] | None = Field(
+        None,
+        description="What decides its place beside the score. `named`: what the request names stands before all that "
+        "it does not, and has no higher score for that.",
+    )
+    skill_lift: float = Field(0.0, description="What its best matched skill changed; strategy hybrid.")
+    score: float = Field(0.0, description="In hybrid probability (where there is one, reranked) + skill_lift.")
 
 
 class RerankExplanation(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from skillroute.search.retrieve import Candidate, named_first
+from skillroute.search.retrieve import Candidate, by_rank
 from skillroute.skills.model import SkillKey
 
 
@@ -38,4 +38,4 @@ def lift_by_skill(
         score = (1.0 - weight) * candidate.score + weight * best
         return replace(candidate, score=score, lift=score - candidate.score)
 
-    return named_first(map(lifted, candidates))
+    return by_rank(map(lifted, candidates))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,20 +14,18 @@ from skillroute.search.explained import FusionExplanation, ToolExplanation, part
 
 @dataclass(frozen=True)  # without slots: properties are cached
 class Fused:
-    """Keys, evidence and probabilities of all candidates, in one order; `named` are those that the query names."""
+    """Keys, evidence and probabilities of all candidates, in one order."""
 
     fusion: Fusion
     request: FusedRequest
     keys: Sequence[str]
     evidence: Sequence[Evidence]
     probabilities: Sequence[float]
-    named: AbstractSet[str]
 
     def standing(self, key: str) -> Standing:
         """Return what is known of a candidate and of all others."""
-        own = self.probabilities[self.keys.index(key)]
         return Standing(
-            max(self.probabilities) if key in self.named else own,
+            self.probabilities[self.keys.index(key)],
             max(candidate.cosine for candidate in self.evidence),
             self.request.words,
         )

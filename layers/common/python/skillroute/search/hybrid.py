@@ -20,7 +20,6 @@ from skillroute.search.retrieve import (
     LexicalRanking,
     SemanticRanking,
     by_rank,
-    named_first,
     skills_of_tools,
 )
 
@@ -32,7 +31,7 @@ _AT_ONCE = 32
 
 
 class HybridRanking:
-    """By the probability that learned fusion gives; a tool that is named exactly comes first (decision 11).
+    """By the probability that learned fusion gives; what the query names comes first (decision 40).
 
     A skill matches by the best of its tools, or by its own vector (decision 34); its score is that of its best tool.
 
@@ -65,7 +64,7 @@ class HybridRanking:
         self._clauses = clauses
         self._everything = everything
         self._by_meaning = SemanticRanking(index, vector)
-        self._by_words = LexicalRanking(index, query)
+        self._by_words = LexicalRanking(index, query, everything)
         self._of_everything: list[Candidate] | None = None
         self._fused: list[Fused] = []
         self._rerank = rerank
@@ -87,13 +86,13 @@ class HybridRanking:
         if tools and len(matched) < limit:
             near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
             # None of their tools is a candidate: none would score higher than the last that is.
-            last = tools[-1].score
+            last = min(tool.score for tool in tools)
             matched += [
                 Candidate(skill.key, last * skill.score, skill.similarity)
                 for skill in near
                 if skill.key not in best and self._has_tools(skill.key)
             ]
-        # A word such as "search" names tools in many skills: they leave the best of the others its place.
+        # Tools of many skills may be named: they leave the best of the others its place.
         others = by_rank(skill for skill in matched if not skill.is_named)
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
         return [*named, *others][:limit]
@@ -128,7 +127,8 @@ class HybridRanking:
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
 
-        The threshold cuts and changes no score: all candidates are scored side by side before it.
+        The threshold cuts and changes no score: all candidates are scored side by side before it. What the query names
+        is returned whatever its skills (decision 40).
         """
         if self._of_everything is None:
             return _above(threshold, self._best(wheres, max(limit, CANDIDATE_POOL)))
@@ -138,9 +138,9 @@ class HybridRanking:
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
         of_skills = IndexFilter({"skill_keys": sorted(wanted)}, keys=[tool.key for tool in tools])
         members = set(self._index.match(Collection.TOOLS, where=of_skills, limit=len(tools)))
-        known = [tool for tool in tools if tool.key in members]
+        known = [tool for tool in tools if tool.key in members or tool.is_named]
         if len(_above(threshold, known)) < limit:
-            known = named_first([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
+            known = by_rank([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
         return _above(threshold, known)
 
     def _more(
@@ -148,10 +148,10 @@ class HybridRanking:
     ) -> list[Candidate]:
         """Return what else the matched skills have, scored beside all other tools, and no higher than what is known."""
         have = {tool.key for tool in known}
-        ranked = named_first(self._scored([*wheres, self._everything], pool))
+        ranked = by_rank(self._scored([*wheres, self._everything], pool))
         found = [tool for tool in ranked if tool.key not in have]
         skills_of = skills_of_tools(self._index, found)
-        most = known[-1].score if known else 1.0
+        most = min((tool.score for tool in known if not tool.is_named), default=1.0)
         return [
             replace(tool, score=min(tool.score, most))
             for tool in found
@@ -163,17 +163,17 @@ class HybridRanking:
         if self._rerank is not None:
             scored, self._reranked = self._rerank(scored)
             self._blended = {tool.key: tool.score for tool in scored} if self._reranked else {}
-        return named_first(scored)
+        return by_rank(scored)
 
     def _scored(self, wheres: Sequence[IndexFilter], pool: int) -> list[Candidate]:
         cosines = self._nearest(self._vector, wheres, pool)
         words = self._sharing_a_word(self._query, wheres, pool)
-        named = {key for where in wheres for key in self._by_words.named_tools(where)}
+        named = self._by_words.named
         clauses = self._of_clauses(wheres)
         keys = sorted({*cosines, *words, *named, *(key for clause in clauses for key in clause.candidates)})
         # What only one of them found is scored by the others as well: a guess in its place would be part of the rank.
         cosines |= self._cosines(Collection.TOOLS, [key for key in keys if key not in cosines])
-        words |= self._bm25([key for key in keys if key not in words])
+        words |= {hit.key: hit.score for hit in self._by_words.scored(key for key in keys if key not in words)}
         margins = {key: max(clause.margin(key) for clause in clauses) for key in keys} if clauses else {}
         leading = {key for clause in clauses for key in clause.first_by_words}
         evidence = [
@@ -182,7 +182,7 @@ class HybridRanking:
         request = self._request()
         fusion = fusion_for(__package__, self._index.model.name)
         probabilities = fusion.probabilities(request, evidence)
-        self._fused.append(Fused(fusion, request, keys, evidence, probabilities, named))
+        self._fused.append(Fused(fusion, request, keys, evidence, probabilities))
         return [
             Candidate(key, probability, cosines.get(key), key in named)
             for key, probability in zip(keys, probabilities, strict=True)
@@ -190,12 +190,10 @@ class HybridRanking:
 
     def standing(self, key: str) -> Standing:
         """Return what is known of a tool that was found, and of all others."""
-        fused = self._fused_with(key)
-        standing = fused.standing(key)
+        standing = self._fused_with(key).standing(key)
         if self._reranked is None or key not in self._blended:
             return standing
-        likely = max(self._blended.values()) if key in fused.named else self._blended[key]
-        return replace(standing, probability=likely, reranker=self._reranked.reranker)
+        return replace(standing, probability=self._blended[key], reranker=self._reranked.reranker)
 
     def explain(self, candidate: Candidate) -> ToolExplanation:
         """Return what a tool's probability is made of."""
@@ -254,12 +252,6 @@ class HybridRanking:
             return {}
         hits = self._index.search(collection, self._vector, where=IndexFilter(keys=keys), limit=len(keys))
         return {hit.key: _clamped(hit.score) for hit in hits}
-
-    def _bm25(self, keys: Sequence[str]) -> dict[str, float]:
-        if not keys:
-            return {}
-        hits = self._index.search_text(Collection.TOOLS, self._query, where=IndexFilter(keys=keys), limit=len(keys))
-        return {hit.key: hit.score for hit in hits}
 
 
 def _highest(scores: Mapping[str, float], count: int) -> Mapping[str, float]:

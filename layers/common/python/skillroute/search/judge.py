@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillroute.search.confidence import Confidence, Standing, load_confidences
+from skillroute.search.confidence import FIRST_RESULTS, Confidence, Standing, load_confidences
 from skillroute.search.explain import explain_confidence
 from skillroute.search.explained import ConfidenceExplanation
 from skillroute.search.found import Hit
@@ -34,27 +34,37 @@ class Judge:
             # What failed might have found something; a reranker finds nothing.
             run.no_match = not set(run.degraded) - {"reranker_unavailable"}
             return
-        found = self._known(ranking, model, hits[0])
+        found = self._known(ranking, model, hits)
         if found is None:
             return
-        confidence, standing = found
-        run.confidence_first_five = confidence.first_five(standing)
+        confidence, first, likeliest = found
+        run.confidence_first_five = confidence.first_five(likeliest)
         # Never more: the first is one of them. The two curves were fitted apart.
-        run.confidence = min(run.confidence_first_five, confidence.first(standing))
-        run.no_match = run.confidence_first_five < self._least(confidence)
+        run.confidence = min(run.confidence_first_five, confidence.first(first))
+        # A tool that the request names is there, however unlikely its words make it.
+        run.no_match = not hits[0].candidate.is_named and run.confidence_first_five < self._least(confidence)
 
     def explain(self, ranking: Ranking, model: str, hits: Sequence[Hit]) -> ConfidenceExplanation | None:
         """Return how the confidence came about; None where there is none."""
-        found = self._known(ranking, model, hits[0]) if hits else None
+        found = self._known(ranking, model, hits) if hits else None
         return None if found is None else explain_confidence(*found, self._least(found[0]))
 
-    def _known(self, ranking: Ranking, model: str, first: Hit) -> tuple[Confidence, Standing] | None:
-        standing = ranking.standing(first.candidate.key)
-        if standing is None:
+    def _known(self, ranking: Ranking, model: str, hits: Sequence[Hit]) -> tuple[Confidence, Standing, Standing] | None:
+        """Return the curves, and what is known of the first result and of the likeliest among the first five.
+
+        They are one but where the first is first because it is named.
+        """
+        first = ranking.standing(hits[0].candidate.key)
+        if first is None:
             return None
-        name = model if standing.reranker is None else f"{model} + {standing.reranker}"
+        name = model if first.reranker is None else f"{model} + {first.reranker}"
         confidence = load_confidences().get(name)
-        return None if confidence is None else (confidence, standing)
+        if confidence is None:
+            return None
+        shown = hits[:FIRST_RESULTS] if hits[0].candidate.is_named else ()
+        standings = (ranking.standing(hit.candidate.key) for hit in shown)
+        alike = [standing for standing in standings if standing and standing.reranker == first.reranker]
+        return confidence, first, max(alike, key=lambda standing: standing.probability, default=first)
 
     def _least(self, confidence: Confidence) -> float:
         return confidence.no_match_below if self._no_match_below is None else self._no_match_below

@@ -20,7 +20,9 @@ _META = object_of(
         "skillroute/tool_id": described(INTEGER, "By which `/api/v1/tools/{item_id}` knows the tool."),
         "skillroute/server": described({"type": ["string", "null"]}, "The MCP server that offers it."),
         "skillroute/name": described(STRING, "What the server calls it, which is what a call must name."),
-        "skillroute/score": described(NUMBER, "What the results are sorted by; 0..1."),
+        "skillroute/score": described(
+            NUMBER, "What the results are sorted by, behind those that the request names; 0..1."
+        ),
     }
 )
 _TOOL = object_of(

@@ -134,7 +134,7 @@ class ToolMatch(BaseModel):
         description="Whether the server is enabled; null where the registry does not have it. Items of disabled "
         "servers are in no search."
     )
-    score: float = Field(description="What the results are sorted by; 0..1.")
+    score: float = Field(description="What the results are sorted by, behind those that the request names; 0..1.")
     similarity: float | None = Field(
         description="The plain cosine similarity, 0..1; null when ranked lexically, or without a vector."
     )

@@ -18,7 +18,7 @@ from skillroute.core.reranking.blend import RERANKED, Blend, blend_for
 from skillroute.core.reranking.port import Reranker
 from skillroute.core.reranking.time_limit import rerank_within_s
 from skillroute.search.explained import RerankExplanation
-from skillroute.search.retrieve import Candidate, named_first
+from skillroute.search.retrieve import Candidate, by_rank
 from skillroute.search.run import ToolSearchRun
 
 
@@ -83,7 +83,7 @@ class RerankStage:
 
         Candidates come with the probabilities of learned fusion as their scores.
         """
-        ordered = named_first(candidates)
+        ordered = by_rank(candidates)
         own = {candidate.key: candidate for candidate in candidates}
         head, tail = ([own[candidate.key] for candidate in part] for part in (ordered[:RERANKED], ordered[RERANKED:]))
         if not head:

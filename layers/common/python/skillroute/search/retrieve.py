@@ -1,15 +1,18 @@
 """Stages 1 and 2: skills and tools out of the index, ranked by meaning or by words (search-contract BR-002, BR-003).
 
-Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decision 3).
+Both rankings answer with scores in 0..1, sorted by score descending, then by id ascending (decision 3); but what the
+query names stands before all else, whatever its score (decision 40, docs/adr/0063).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeVar
 
-from skillroute.catalogue.names import possible_names
+from skillroute.catalogue.mentions import Named, mentions
 from skillroute.core.documents.index.port import SearchedIndex
 from skillroute.core.documents.model import Collection, IndexFilter, IndexHit
 from skillroute.core.embedding.model import Vector
@@ -18,10 +21,8 @@ from skillroute.search.explained import FusionExplanation, ToolExplanation
 from skillroute.search.plan import CANDIDATE_POOL, passes
 from skillroute.skills.model import SkillKey
 
-# Below an exact name everything else stays, however well its words match (decision 11).
-_BELOW_EXACT_NAMES = 0.99
-_A_LITTLE = 1e-6
-
+_MOST_OF_A_NAME = 1_000
+"""How many tools of a name that a query has are looked at: a hundred servers have one called search."""
 
 Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 
@@ -30,8 +31,8 @@ Keyed = TypeVar("Keyed", bound="Candidate | IndexHit")
 class Candidate:
     """A record that matched: what it is sorted by, and its plain cosine similarity where there is one.
 
-    `is_named` tells that the query contains its exact name; nothing ranks it lower than what is not named. `lift` is
-    what its matched skill changed of the score.
+    `is_named` tells that the query names it: it stands before all that is not named, and has no higher score for that.
+    `lift` is what its matched skill changed of the score.
     """
 
     key: str
@@ -72,26 +73,11 @@ class Ranking(Protocol):
 
 
 def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Sort by score descending, then by id ascending; ids that are numbers compare as numbers.
+    """Sort what the query names before all else, then by score descending, then by id ascending.
 
-    Of equal scores the tool that the query names exactly comes first.
+    Ids that are numbers compare as numbers.
     """
-    return sorted(candidates, key=lambda c: (-c.score, not c.is_named, int(c.key) if c.key.isdecimal() else 0, c.key))
-
-
-def named_first(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Sort as `by_rank`; what the query names exactly gets more than all others have, so that it comes first.
-
-    A word such as "search" names many tools: among themselves they keep their order.
-    """
-    listed = list(candidates)
-    highest = max((candidate.score for candidate in listed if not candidate.is_named), default=0.0)
-
-    def first(candidate: Candidate) -> Candidate:
-        score = max(candidate.score, highest) + _A_LITTLE * candidate.score
-        return replace(candidate, score=min(1.0, score))
-
-    return by_rank(first(candidate) if candidate.is_named else candidate for candidate in listed)
+    return sorted(candidates, key=lambda c: (not c.is_named, -c.score, int(c.key) if c.key.isdecimal() else 0, c.key))
 
 
 def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[str, Sequence[SkillKey]]:
@@ -141,42 +127,57 @@ class SemanticRanking:
 
 
 class LexicalRanking:
-    """By BM25, as a share of the best score; a tool that is named exactly comes first (decision 11).
+    """By BM25, as a share of the best score; what the query names comes first (decision 40).
 
-    Thresholds are cosine similarities and mean nothing here, so they are not applied.
+    Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
+    search may return, of any skill and of none: what is named is found whatever its skills.
     """
 
     best_tool_is_bare = False
 
-    def __init__(self, index: SearchedIndex, query: str) -> None:
+    def __init__(self, index: SearchedIndex, query: str, everything: IndexFilter) -> None:
         self._index = index
         self._query = query
-        self._names = possible_names(query)
+        self._everything = everything
         self._found: Sequence[IndexHit] = ()
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
-        return _with_exact(hits, self.skills_of_named_tools(where))[:limit]
+        return _shares(hits, self._skills_of_named(where))[:limit]
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         pool = max(limit, CANDIDATE_POOL)
         found = [self._index.search_text(Collection.TOOLS, self._query, where=where, limit=pool) for where in wheres]
         # Scaled together: each search's own best would make scores of two searches strangers to each other.
-        self._found = _each_once(found)
-        return _with_exact(self._found, [key for where in wheres for key in self.named_tools(where)])
+        hits = _each_once(found)
+        self._found = [*hits, *self.scored(self.named - {hit.key for hit in hits})]
+        return _shares(self._found, self.named)
 
-    def skills_of_named_tools(self, where: IndexFilter) -> list[str]:
-        """Return the skills of the tools that the query names, as far as the caller sees them."""
-        named = self.named_tools(IndexFilter({"org_id": where.any_of["org_id"]}))
-        payloads = self._index.payloads(Collection.TOOLS, named).values()
+    def scored(self, keys: Iterable[str]) -> list[IndexHit]:
+        """Return those of some tools that share a word with the query, with their scores."""
+        listed = sorted(keys)
+        if not listed:
+            return []
+        where = IndexFilter(keys=listed)
+        return self._index.search_text(Collection.TOOLS, self._query, where=where, limit=len(listed))
+
+    @cached_property
+    def named(self) -> AbstractSet[str]:
+        """The tools that the query names (decision 40), of all that the search may return."""
+        asked = mentions(self._query)
+        called = IndexFilter({**self._everything.any_of, "name_key": asked.keys})
+        found = self._index.match(Collection.TOOLS, where=called, limit=_MOST_OF_A_NAME)
+        if not found or asked.by_key_alone:
+            return frozenset(found)
+        # Which server a tool is of, or how its name is written, decides where the request says it, and only there.
+        payloads = self._index.payloads(Collection.TOOLS, found)
+        return asked.named(Named(key, tool["name"], tool["server"]) for key, tool in payloads.items())
+
+    def _skills_of_named(self, where: IndexFilter) -> list[str]:
+        payloads = self._index.payloads(Collection.TOOLS, sorted(self.named)).values()
         of_named = sorted({key for payload in payloads for key in payload["skill_keys"]})
         skills = self._index.payloads(Collection.SKILLS, of_named)
         return [key for key, skill in skills.items() if passes(where, skill)]
-
-    def named_tools(self, where: IndexFilter) -> list[str]:
-        """Return the tools whose exact name the query contains (decision 11)."""
-        named = IndexFilter({**where.any_of, "name_key": self._names})
-        return self._index.match(Collection.TOOLS, where=named, limit=CANDIDATE_POOL)
 
     def standing(self, key: str) -> Standing | None:
         return None
@@ -199,10 +200,10 @@ def _each_once(found: Iterable[Iterable[Keyed]]) -> list[Keyed]:
     return list({hit.key: hit for hits in found for hit in hits}.values())
 
 
-def _with_exact(hits: Sequence[IndexHit], exact: Sequence[str]) -> list[Candidate]:
+def _shares(hits: Sequence[IndexHit], named: Iterable[str]) -> list[Candidate]:
+    """Return hits with their shares of the best score, and what is named; that has 0 where it shares no word."""
     best = max((hit.score for hit in hits), default=0.0)
-    most = _BELOW_EXACT_NAMES if exact else 1.0
+    of_query = frozenset(named)
     # Divided first: the best itself is exactly 1.
-    scores = {hit.key: hit.score / best * most for hit in hits if best > 0.0} | dict.fromkeys(exact, 1.0)
-    named = set(exact)
-    return by_rank(Candidate(key, min(1.0, score), None, key in named) for key, score in scores.items())
+    scores = dict.fromkeys(of_query, 0.0) | {hit.key: hit.score / best for hit in hits if best > 0.0}
+    return by_rank(Candidate(key, min(1.0, score), None, key in of_query) for key, score in scores.items())

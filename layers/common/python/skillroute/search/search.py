@@ -207,7 +207,7 @@ class ToolSearch:
             except EmbeddingUnavailable as error:
                 run.search_mode = "lexical-only"
                 run.degrade("embedding_unavailable", error)
-        return LexicalRanking(index, query)
+        return LexicalRanking(index, query, everything)
 
     def _rerank(self, run: ToolSearchRun, index: LentIndex, query: str) -> RerankStage | None:
         if run.search_mode != "hybrid_rerank":

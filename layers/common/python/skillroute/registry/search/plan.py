@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skillroute.catalogue.mentions import Named, plain
 from skillroute.catalogue.names import name_key
 from skillroute.core.caller import Caller
 from skillroute.core.documents.model import IndexFilter
@@ -57,8 +58,12 @@ class RegistryPlan:
         return max(3 * self.max_results, MIN_CANDIDATES)
 
     def names(self, name: str, score: Score) -> bool:
-        """Return whether the query has the name of what has the highest relevance; elsewhere it does not matter."""
-        return score.final == 1.0 and name_key(name) in self.query.names
+        """Return whether the query names a server or agent of the highest relevance; elsewhere it does not matter."""
+        return score.final == 1.0 and not self.query.names.isdisjoint({name_key(name), plain(name)})
+
+    def names_tool(self, name: str, path: str, score: Score) -> bool:
+        """Return whether the query names a tool, of the server with a path, that has the highest relevance."""
+        return score.final == 1.0 and bool(self.query.mentions.named([Named("", name, path)]))
 
     @property
     def servers_with_tools(self) -> int:

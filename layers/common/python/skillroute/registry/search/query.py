@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from skillroute.catalogue.names import possible_names
+from skillroute.catalogue.mentions import MOST_WORDS, Mentions, mentions, runs
 from skillroute.registry.model import tag_key
 from skillroute.registry.search.model import MAX_TAG, MAX_TAGS
 from skillroute.registry.text import MAX_KEYWORD
@@ -57,13 +57,16 @@ class ParsedQuery:
     tags : tuple of str
         Keys of the tags that everything found must have.
     names : frozenset of str
-        Keys of all names that the query may contain.
+        Keys of all names of servers and agents that the query may contain: these are proper names, ordinary words too.
+    mentions : Mentions
+        The tools that it names.
     """
 
     text: str
     keywords: tuple[str, ...]
     tags: tuple[str, ...]
     names: frozenset[str] = field(default=frozenset(), repr=False)
+    mentions: Mentions = field(default=Mentions(frozenset()), repr=False)
 
 
 def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
@@ -83,8 +86,10 @@ def parse(query: str, tags: Sequence[str] = ()) -> ParsedQuery:
     if in_query and not _telling_words(text, STOP_WORDS):
         text = " ".join(in_query)
     # No name has a lone surrogate, which a query may, and which PostgreSQL cannot be asked for.
-    names = possible_names(text.encode("utf-8", "ignore").decode("utf-8"))
-    return ParsedQuery(text, keywords(text), tuple(every), frozenset(names))
+    encodable = text.encode("utf-8", "ignore").decode("utf-8")
+    named = mentions(encodable)
+    names = {*runs(encodable.split()[:MOST_WORDS], every=True), *named.alone, *named.servers}
+    return ParsedQuery(text, keywords(text), tuple(every), frozenset(names), named)
 
 
 def keywords(text: str) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def graded(
         is_match = tool.keyword_count > 0 or graders.cosine(tool) >= DEFAULT_TOOL_THRESHOLD
         if (is_match or plan.show_all) and tool.entity_id in of:
             score = graders.score(tool)
-            scored = Scored(tool.id, "tool", of[tool.entity_id].path, tool.name, score, plan.names(tool.name, score))
+            path = of[tool.entity_id].path
+            scored = Scored(tool.id, "tool", path, tool.name, score, plan.names_tool(tool.name, path, score))
             found[tool.id] = GradedTool(scored, tool.entity_id, is_match)
     return [found[ranked.id] for ranked in scoring.by_rank(tool.scored for tool in found.values())]
 
