@@ -1,4 +1,4 @@
-"""`/openapi.json`, and the page under `/docs` that shows it: all from this machine, for there may be no other."""
+"""`/openapi.json`, the page under `/docs` that shows it, and `/`, which leads there: all from this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount
 
 from skillroute_local.api_document.document import api_document
 from skillroute_local.api_document.walk import Json
@@ -21,6 +22,17 @@ _ASSETS = {
     "favicon.png": "image/png",
 }
 """Files of the package fastapi-offline, which carries Swagger UI; nothing else of it is used."""
+
+_LINKS = {
+    "console": ("/console/", "the console: search, catalogue, skills, suggestions, health"),
+    "docs": ("/docs", "every route of the API, to be tried"),
+    "openapi": ("/openapi.json", "the same for programs"),
+    "health": ("/health", "the state of the parts"),
+    "mcp": ("/mcp", "the door for agents, over the Model Context Protocol (POST)"),
+}
+"""What `/` leads to: path and purpose. The console is not served where other machines reach this one."""
+
+_PAGE = '<!doctype html><html lang="en"><title>Skillroute</title><h1>Skillroute</h1><ul>{items}</ul></html>'
 
 _HERE: Json = {"url": "/", "description": "This Skillroute."}
 _POLICY = "; ".join(
@@ -50,6 +62,14 @@ def add_pages(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     def document() -> Json:
         return api_document(app, routers, server=_HERE)
 
+    def get_links(request: Request) -> Response:
+        has_console = any(isinstance(route, Mount) and route.path == "/console" for route in app.routes)
+        links = {name: path for name, (path, _) in _LINKS.items() if name != "console" or has_console}
+        if "text/html" not in request.headers.get("accept", ""):
+            return JSONResponse(links)
+        items = "".join(f'<li><a href="{path}">{path}</a>: {_LINKS[name][1]}</li>' for name, path in links.items())
+        return HTMLResponse(_PAGE.format(items=items), headers={"Content-Security-Policy": "default-src 'none'"})
+
     def get_document(_: Request) -> Response:
         return JSONResponse(document())
 
@@ -72,5 +92,6 @@ def add_pages(app: FastAPI, routers: Sequence[APIRouter]) -> None:
         content = files("fastapi_offline").joinpath("static", name).read_bytes()
         return Response(content, media_type=_ASSETS[name], headers={"Cache-Control": "max-age=86400"})
 
-    for path, endpoint in {"/openapi.json": get_document, "/docs": get_page, "/docs/{name}": get_asset}.items():
+    pages = {"/": get_links, "/openapi.json": get_document, "/docs": get_page, "/docs/{name}": get_asset}
+    for path, endpoint in pages.items():
         app.add_route(path, endpoint, methods=["GET"], include_in_schema=False)

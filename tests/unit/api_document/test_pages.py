@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
 from skillroute.core.http.app import create_app
 from skillroute_local.api_document.pages import add_pages
+from skillroute_local.browsers import Hosts
+from skillroute_local.console.mounted import add_console
 
 ELSEWHERE = re.compile(r"""(?:src|href|url|import)\s*[=(:]\s*["']?(?:https?:)?//[^"')\s>]*""")
 
@@ -55,3 +58,28 @@ def test_nothing_else_of_the_package_is_served(client: TestClient, name: str) ->
 def test_the_document_served_is_of_where_it_is_served(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     assert (document["openapi"], [server["url"] for server in document["servers"]]) == ("3.1.0", ["/"])
+
+
+def test_the_root_leads_a_person_to_the_pages_that_there_are(client: TestClient) -> None:
+    page = client.get("/", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+
+    links = re.findall(r'href="([^"]+)"', page.text)
+
+    assert page.headers["content-type"].startswith("text/html")
+    assert links == ["/docs", "/openapi.json", "/health", "/mcp"]
+
+
+def test_the_root_tells_programs_the_same(client: TestClient) -> None:
+    assert client.get("/").json() == {
+        "docs": "/docs", "openapi": "/openapi.json", "health": "/health", "mcp": "/mcp",
+    }  # fmt: skip
+
+
+def test_the_root_leads_to_the_console_where_it_is_served(tmp_path: Path) -> None:
+    app = create_app([])
+    add_pages(app, [])
+    add_console(app, url="http://localhost", requests=tmp_path / "requests.jsonl", hosts=Hosts(), lend=None)
+
+    links = TestClient(app).get("/").json()
+
+    assert links["console"] == "/console/"
