@@ -185,7 +185,10 @@ class TestPlaces:
 
     def test_without_any_it_says_so(self, tools: Tools) -> None:
         assert self.refused(tools) == "project_key: is not the key of a project that you may see; there is none"
-        assert self.refused(tools, "search_product") == "product_key: is not the key of a product that you may see; there is none"
+        assert (
+            self.refused(tools, "search_product")
+            == "product_key: is not the key of a product that you may see; there is none"
+        )
 
     def test_of_many_twenty_are_named(self, mailbox: Mailbox, tools: Tools) -> None:
         for number in range(25):
@@ -218,8 +221,16 @@ class TestPlaces:
         # THEN what it may not see is what there is not
         asked = {
             "project_key": ("search", "atlas", "is not the key of a project that you may see; allowed are atlas"),
-            "product_key": ("search_product", "suite", "is not the key of a product that you may see; allowed are suite"),
-            "project": ("search_product", "atlas", "is not the key of a project of suite that you may see; allowed are atlas"),
+            "product_key": (
+                "search_product",
+                "suite",
+                "is not the key of a product that you may see; allowed are suite",
+            ),
+            "project": (
+                "search_product",
+                "atlas",
+                "is not the key of a project of suite that you may see; allowed are atlas",
+            ),
         }
         for field, (tool, _, said) in asked.items():
             for key in ("hidden", "secret", "nowhere"):
@@ -230,7 +241,10 @@ class TestPlaces:
     def test_whoever_speaks_for_no_agent_sees_no_project(self, mailbox: Mailbox, tools: Tools) -> None:
         mailbox.project("atlas")
         nobody = Caller(scopes=frozenset({Scope.SEARCH}))
-        assert self.refused(tools, caller=nobody) == "project_key: is not the key of a project that you may see; there is none"
+        assert (
+            self.refused(tools, caller=nobody)
+            == "project_key: is not the key of a project that you may see; there is none"
+        )
 
     @pytest.mark.parametrize("first", [None, "acme"])
     def test_the_own_organisations_goes_before_the_global_one(
