@@ -65,7 +65,7 @@ class PruneWhat(StrEnum):
 
 
 class ImportCommand(TyperCommand):
-    """Takes ``--prune`` for ``--prune=some``: an option is either a flag or has a value, and here nobody has to give one.
+    """Takes ``--prune`` for ``--prune=some``: an option is a flag or has a value, and here nobody has to give one.
 
     A value is given with ``=`` alone, so that `import --prune tools.jsonl` names a file.
     """

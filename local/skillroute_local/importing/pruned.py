@@ -7,7 +7,6 @@ their source again removes the mark. Nothing else of them changes: their skills,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -45,39 +44,35 @@ def switch_off(client: Client, item_id: int, at: datetime) -> None:
         client.switch_item(item_id, is_active=False, version=written.version)
 
 
-@dataclass(frozen=True, slots=True)
-class _Off:
-    id: int
-    was_switched_off: bool
-
-
 class Pruned:
     """What is switched off by a `--prune`, asked for once: before the first row is written."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._off: dict[ItemKey, _Off] | None = None
+        self._off: dict[ItemKey, tuple[int, Mapping[str, Any]]] | None = None
 
     def bring_back(self, batch: Iterable[Checked], report: ImportReport) -> None:
         """Switch on those of the rows that are off, before they are written: their mark says so until then.
 
         Raises `LocalError`.
         """
-        for key in (key for valid in batch for key in _keys(valid)):
-            off = self._all().pop(key, None)
-            if off is None or off.was_switched_off:
-                continue
-            try:
-                self._client.switch_item(off.id, is_active=True)
-            except Refused as error:
-                if error.status == HTTPStatus.CONFLICT:
-                    report.fail("items", f"{title(key)} was switched off by a --prune, and stays so: {error.detail}")
-                elif error.status not in _NOT_THEIRS:
-                    raise
-            else:
-                report.counts["items"]["switched_on"] += 1
+        for valid in batch:
+            for key in _keys(valid):
+                item_id, mark = self._all().pop(key, (0, {}))
+                if not item_id or mark.get("was_switched_off") is True:
+                    continue
+                try:
+                    self._client.switch_item(item_id, is_active=True)
+                except Refused as error:
+                    if error.status == HTTPStatus.CONFLICT:
+                        report.problems.append(f"{title(key)} stays as a --prune switched it off: {error.detail}")
+                        _keep_mark(valid, mark)
+                    elif error.status not in _NOT_THEIRS:
+                        raise
+                else:
+                    report.counts["items"]["switched_on"] += 1
 
-    def _all(self) -> dict[ItemKey, _Off]:
+    def _all(self) -> dict[ItemKey, tuple[int, Mapping[str, Any]]]:
         if self._off is None:
             try:
                 rows = list(all_pages(self._page))
@@ -86,15 +81,18 @@ class Pruned:
                     raise
                 rows = []
             marks = ((row, mark_of(row)) for row in rows)
-            self._off = {
-                key_of_item(row): _Off(row["id"], mark.get("was_switched_off") is True)
-                for row, mark in marks
-                if mark is not None
-            }
+            self._off = {key_of_item(row): (row["id"], mark) for row, mark in marks if mark is not None}
         return self._off
 
     def _page(self, limit: int, offset: int) -> list[Stored]:
         return self._client.items(limit=limit, offset=offset, is_active="false")
+
+
+def _keep_mark(valid: Checked, mark: Mapping[str, Any]) -> None:
+    """Write an item with its mark, so that another import switches it on."""
+    value = valid.row.value
+    if isinstance(valid.content, ItemContent):
+        value["metadata"] = {**(value.get("metadata") or {}), MARK: mark}
 
 
 def _keys(valid: Checked) -> Iterator[ItemKey]:

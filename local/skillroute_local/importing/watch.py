@@ -1,6 +1,6 @@
 """When a source changes: files are looked at every second, MCP servers are listed again now and then.
 
-A file is read when two looks at it were equal, in size, time and content: one that is still being written is waited for.
+A file is read when two looks at it were equal, in size, time and content: one that is being written is waited for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Watch:
         self._retry: dict[int, float] = {}
 
     def run(self, import_: Callable[[Sequence[int]], bool]) -> None:
-        """Import sources when none of them is being written, at first all, and from then on for ever those that changed.
+        """Import sources once none of them is being written, at first all, and then for ever those that changed.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Watch:
         A file that is away is waited for, but at first: whoever reads it says so.
         """
         every = range(len(self._sources))
-        while not all([self._is_settled(place) for place in every]):
+        while sum(self._is_settled(place) for place in every) < len(every):  # each is looked at
             self._sleep(LOOK_EVERY_S)
         yield list(every)
         self._last = [self._clock()] * len(self._sources)

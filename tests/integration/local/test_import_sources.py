@@ -15,7 +15,7 @@ from skillroute.catalogue.schemas import read_item
 from skillroute.core.hashing import content_hash
 from skillroute_client.lines import Earlier
 from skillroute_local.client import Client, Found
-from skillroute_local.errors import LocalError
+from skillroute_local.errors import LocalError, Refused
 from skillroute_local.importing import formats
 from skillroute_local.importing.compare import Change
 from skillroute_local.importing.content import content_of
@@ -90,6 +90,8 @@ class Kept(Client):
 
     def switch_item(self, item_id: int, *, is_active: bool, version: str | None = None) -> dict[str, Any]:
         row = self.get("tools", str(item_id)).value
+        if row["org_id"] != self.org_id:
+            raise Refused("403: it is not yours", status=403, detail="it is not yours")
         row["is_switched_off"] = not is_active
         return row
 
@@ -237,6 +239,23 @@ class TestRemoval:
             imported(client, garden("dig"), choices=GARDEN, prune=True)
 
             assert client.names == ["garden/dig", "garden/rake"]
+
+    def test_nor_to_bring_back(self, tmp_path: Path) -> None:
+        # GIVEN a global item and an organisation's that are switched off
+        with Kept() as client:
+            imported(client, listed(tmp_path / "a.jsonl", "dig", "rake"))
+            imported(client, listed(tmp_path / "a.jsonl", "dig"), prune=True)
+            client.org_id = "acme"
+            imported(client, listed(tmp_path / "a.jsonl", "sow", "hoe"))
+            imported(client, listed(tmp_path / "a.jsonl", "sow"), prune=True)
+            assert client.names == ["garden/dig", "garden/sow"]
+
+            # WHEN the organisation imports both
+            report = imported(client, listed(tmp_path / "a.jsonl", "sow", "hoe", "rake"), prune=True)
+
+            # THEN its own comes back, and it has one of its own beside the other, which stays off
+            assert (report.problems, client.names) == ([], [f"garden/{name}" for name in ("dig", "hoe", "rake", "sow")])
+            assert [row["is_switched_off"] for row in client.stored if row["name"] == "rake"] == [True, False]
 
     def test_of_lines_the_servers_that_they_name_are_listed_in_full(self, tmp_path: Path) -> None:
         file = tmp_path / "items.jsonl"
