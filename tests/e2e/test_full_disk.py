@@ -80,6 +80,21 @@ def test_where_there_is_no_room_for_an_index_it_says_so_and_builds_it_when_there
     assert names(server, "Mend pump 7") == ({"pump"}, [])
 
 
+def test_where_postgresql_can_be_searched_it_answers_instead(
+    home: Path, disk: Callable[[int], Path], processes: Processes
+) -> None:
+    small = disk(300)
+    with full(small):
+        settings = HASHING | {"SKILLROUTE_INDEX": "auto", "SKILLROUTE_INDEX_DIR": str(small / "index")}
+        server = processes.up(home, "--no-examples", **settings).ready()
+        server.put(*tools("pump"))
+        assert names(server, "Mend pump 7") == ({"pump"}, [])
+        eventually(lambda: server.http.get("/health").json()["counts"].get("IndexNoRoom"), "it looks for room")
+        answer = server.search("Mend pump 7", strategy="direct", limit=5)
+        assert (answer["metadata"]["index"], answer["metadata"]["degraded"]) == ("postgres", [])
+        assert answered(server.http.get("/health"))["status"] == "ok"
+
+
 def test_an_index_that_cannot_grow_answers_without_what_is_new(
     home: Path, disk: Callable[[int], Path], processes: Processes
 ) -> None:
