@@ -17,7 +17,7 @@ from skillroute_local.commands.export import EXAMPLES as EXPORT_EXAMPLES
 from skillroute_local.commands.export import export
 from skillroute_local.commands.get import get
 from skillroute_local.commands.import_ import import_
-from skillroute_local.commands.import_options import EXAMPLES
+from skillroute_local.commands.import_options import EXAMPLES, ImportCommand
 from skillroute_local.commands.list_ import list_
 from skillroute_local.commands.migrate import migrate
 from skillroute_local.commands.reindex import reindex
@@ -44,7 +44,7 @@ app.command()(search)
 app.command()(get)
 app.command("list")(list_)
 app.command()(delete)
-app.command("import", epilog=EXAMPLES)(import_)
+app.command("import", cls=ImportCommand, epilog=EXAMPLES)(import_)
 app.command(epilog=EXPORT_EXAMPLES)(export)
 app.add_typer(skills.app, name="skills")
 app.add_typer(suggestions.app, name="suggestions")

@@ -194,6 +194,15 @@ class Client:
         """Return an item."""
         return self.get("tools", str(item_id)).value
 
+    def replace_item(self, item_id: int, value: Mapping[str, Any], *, version: str | None) -> Found:
+        """Write an item over, where it is of this version still."""
+        answer = self._call(lambda: self._api.tools.put_one(item_id, value, if_match=version))
+        return Found(_plain(answer), answer.etag)
+
+    def switch_item(self, item_id: int, *, is_active: bool, version: str | None = None) -> dict[str, Any]:
+        """Switch an item on or off, where it is of this version still; without one, whichever it is."""
+        return _plain(self._call(lambda: self._api.tools.patch(item_id, is_active=is_active, if_match=version)))
+
     def delete_item(self, item_id: int) -> None:
         """Delete an item."""
         self.delete("tools", str(item_id))

@@ -116,6 +116,27 @@ class EmbeddedPostgres:
         self._postmaster = running
         return self
 
+    def is_running(self) -> bool:
+        """Return whether the server that this object started or adopted still runs."""
+        running = Postmaster.find(self._cluster)
+        return running is not None and running.pid == self._running.pid
+
+    def start_again(self) -> None:
+        """Start a server that has ended once more, on the port that it had: others know it by its URL.
+
+        Raises
+        ------
+        LocalError
+            It cannot start; it may be tried again.
+        """
+        if self._programs is None:
+            raise LocalError("PostgreSQL is not started: call start() first")
+        self._wanted_port = self._running.port
+        try:
+            self._postmaster = self._restart(self._programs)
+        except OSError as error:
+            raise LocalError(f"{self._data_dir} cannot be used: {error.strerror} ({error.filename})") from error
+
     def stop(self) -> None:
         """Stop the server that this object started or adopted; open transactions are rolled back."""
         mine, self._postmaster, self.adopted = self._postmaster, None, False

@@ -1,4 +1,4 @@
-"""Keeps the event pump running for as long as its parent does."""
+"""Keeps the event pump and PostgreSQL running for as long as this process does."""
 
 from __future__ import annotations
 
@@ -6,15 +6,34 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from typing import Self, TextIO
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Self, TextIO
 
-from skillroute.core.observability import logger
+from skillroute.core.observability import Metric, count, logger
+
+from skillroute_local.errors import LocalError
+
+if TYPE_CHECKING:
+    from skillroute_local.postgres import EmbeddedPostgres
 
 _SHORTEST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _WAS_WELL_AFTER_S = 30.0
 _ENDS_WITHIN_S = 5.0
+_LOOK_EVERY_S = 0.5
+
+
+class Pauses:
+    """How long to wait before what ended is started again: longer each time, until it has run well for a while."""
+
+    def __init__(self) -> None:
+        self._next_s = _SHORTEST_PAUSE_S
+
+    def after(self, ran_s: float) -> float:
+        """Return the seconds to wait after something has run for `ran_s` seconds."""
+        pause_s = _SHORTEST_PAUSE_S if ran_s > _WAS_WELL_AFTER_S else self._next_s
+        self._next_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+        return pause_s
 
 
 class Pump:
@@ -72,17 +91,16 @@ class Pump:
         self.stop()
 
     def _keep_running(self) -> None:
-        pause_s = _SHORTEST_PAUSE_S
+        pauses = Pauses()
         while process := self._started():
             began = time.monotonic()
             status = process.wait()
             _close_stdin(process)
             if self._stop.is_set():
                 return
-            pause_s = _SHORTEST_PAUSE_S if time.monotonic() - began > _WAS_WELL_AFTER_S else pause_s
+            pause_s = pauses.after(time.monotonic() - began)
             logger.warning("the event pump ended and is started again", extra={"status": status, "in_s": pause_s})
             self._stop.wait(pause_s)
-            pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
 
     def _started(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
@@ -97,6 +115,58 @@ class Pump:
                 start_new_session=True,
             )
             return self._process
+
+
+class PostgresKeeper:
+    """Starts PostgreSQL again, on the port that it had, when it is killed or ends by itself, as on a full disk.
+
+    Parameters
+    ----------
+    postgres : EmbeddedPostgres
+        Started. It is this object's to start again until `stop` has returned.
+    say : callable
+        Takes a line for whoever looks at the terminal.
+    """
+
+    def __init__(self, postgres: EmbeddedPostgres, say: Callable[[str], object]) -> None:
+        self._postgres = postgres
+        self._say = say
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._keep_running, name="postgres-keeper", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Start it no more. A start under way is waited for."""
+        self._stop.set()
+        self._thread.join()
+
+    def _keep_running(self) -> None:
+        pauses, began = Pauses(), time.monotonic()
+        while not self._stop.wait(_LOOK_EVERY_S):
+            if self._postgres.is_running():
+                continue
+            pause_s = pauses.after(time.monotonic() - began)
+            self._tell("PostgreSQL has ended, and is started again", in_s=pause_s)
+            if self._stop.wait(pause_s):
+                return
+            began = time.monotonic()
+            try:
+                self._postgres.start_again()
+            except LocalError as error:
+                self._tell(f"PostgreSQL is not back yet: {error}")
+            else:
+                count(Metric.POSTGRES_RESTARTED)
+                self._tell("PostgreSQL is back")
+
+    def _tell(self, what: str, **details: object) -> None:
+        logger.warning(what, extra=details)
+        self._say(what)
 
 
 def _close_stdin(process: subprocess.Popen[bytes]) -> None:

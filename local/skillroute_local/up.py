@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -33,7 +34,7 @@ from skillroute_local.logs import logs_of_server
 from skillroute_local.loopback import HOST, is_loopback, listen
 from skillroute_local.queue_server import QueueServer, ensure_queues, queue_environment
 from skillroute_local.server import local_app, serve
-from skillroute_local.supervisor import Pump
+from skillroute_local.supervisor import PostgresKeeper, Pump
 
 # From here on a graph pays: without one a search takes 1 ms more for every 10,000 items (docs/adr/0004).
 _OPTIMISE_ABOVE = 5_000
@@ -80,6 +81,9 @@ def up(home: Home, doors: Doors, *, examples: bool, pump: bool, console: Console
         port = sock.getsockname()[1]
         queues = running.enter_context(QueueServer())
         postgres = running.enter_context(migrated_postgres(home, console))
+        running.enter_context(
+            PostgresKeeper(postgres, partial(console.print, style="yellow", markup=False, soft_wrap=True))
+        )
         urls = ensure_queues(queues.url)
         if pump:
             os.environ.update(queue_environment(queues.url, urls))

@@ -36,6 +36,10 @@ def names(running: Up, server: str) -> list[str]:
     return sorted(item["name"] for item in running.items(server=server))
 
 
+def active(running: Up, server: str) -> list[str]:
+    return sorted(item["name"] for item in running.items(server=server, is_active="true"))
+
+
 def test_a_tools_list_answer_is_imported_shown_and_pruned(running: Up, tmp_path: Path) -> None:
     file = tmp_path / "listed.json"
     file.write_text(answer("moor", "row"), encoding="utf-8")
@@ -52,16 +56,20 @@ def test_a_tools_list_answer_is_imported_shown_and_pruned(running: Up, tmp_path:
 
     assert cli(running.home.path, *args).stdout == "2 created, 0 updated, 0 unchanged, 0 failed\n"
     file.write_text(answer("moor", "sail"), encoding="utf-8")
-    shown = cli(running.home.path, *args, "--dry-run", "--prune")
-    assert shown.stdout.splitlines() == [
-        "+ harbour/sail",
-        "- harbour/row",
-        "1 created, 0 updated, 1 unchanged, 0 failed, 1 removed",
-    ]
+    refused = cli(running.home.path, *args, "--prune")
+    assert (refused.returncode, refused.stdout) == (4, "1 created, 0 updated, 1 unchanged, 0 failed\n")
+    assert "listed.json: 1 of 3 tools of harbour are in it no longer, more than 10 %" in refused.stderr
+    assert active(running, "harbour") == ["moor", "row", "sail"]
+    shown = cli(running.home.path, *args, "--dry-run", "--prune=all")
+    assert shown.stdout.splitlines() == ["- harbour/row", "0 created, 0 updated, 2 unchanged, 0 failed, 1 removed"]
 
-    done = cli(running.home.path, *args, "--prune")
-    assert done.stdout == "1 created, 0 updated, 1 unchanged, 0 failed, 1 removed\n"
-    assert names(running, "harbour") == ["moor", "sail"]
+    done = cli(running.home.path, *args, "--prune=all")
+    assert done.stdout == "0 created, 0 updated, 2 unchanged, 0 failed, 1 removed\n"
+    assert active(running, "harbour") == ["moor", "sail"]
+    file.write_text(answer("moor", "row", "sail"), encoding="utf-8")
+    back = cli(running.home.path, *args)
+    assert back.stdout == "0 created, 1 updated, 2 unchanged, 0 failed, 1 switched on\n"
+    assert active(running, "harbour") == ["moor", "row", "sail"]
 
 
 def test_operations_of_an_openapi_document_are_found(running: Up, tmp_path: Path) -> None:
@@ -148,7 +156,7 @@ def test_a_dry_run_of_servers_and_agents_shows_their_tools_too(running: Up, tmp_
 def test_a_source_that_is_watched_is_imported_again_when_it_changes(running: Up, tmp_path: Path) -> None:
     file = tmp_path / "listed.json"
     file.write_text(answer("anchor"), encoding="utf-8")
-    args = ("import", str(file), "--server", "quayside", "--watch", "--prune")
+    args = ("import", str(file), "--server", "quayside", "--watch", "--prune=all")
     watching = Running(_CLI, args, environment(running.home.path), tmp_path / "output.txt")
     try:
         eventually(lambda: names(running, "quayside") == ["anchor"], "it is imported")
@@ -156,7 +164,7 @@ def test_a_source_that_is_watched_is_imported_again_when_it_changes(running: Up,
         file.write_text("{broken", encoding="utf-8")
         eventually(lambda: "listed.json:1:2: is not JSON" in watching.output, "what is wrong is shown")
         file.write_text(answer("cast off"), encoding="utf-8")
-        eventually(lambda: names(running, "quayside") == ["cast off"], "the change is imported")
+        eventually(lambda: active(running, "quayside") == ["cast off"], "the change is imported")
 
         assert watching.interrupt(signal.SIGINT) == 0
     finally:
@@ -169,6 +177,8 @@ def test_options_that_contradict_are_one_line(running: Up, tmp_path: Path) -> No
 
     for args, said in (
         ((str(file), "--format", "xml"), "--format: 'xml' is not one of backup, jsonl, "),
+        ((str(file), "--prune=most"), "Invalid value for '--prune': 'most' is not one of 'some', 'all'"),
+        (("--prune", str(tmp_path / "none")), f"no such file: {tmp_path / 'none'}"),
         ((str(file), "--dry-run", "--watch"), "--dry-run shows one import, and --watch repeats it"),
         (("--mcp", "true"), "--mcp needs --server: "),
         ((str(tmp_path / "none"),), f"no such file: {tmp_path / 'none'}"),

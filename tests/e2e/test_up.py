@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -12,6 +13,7 @@ import httpx
 import pytest
 from skillroute_local.home import Run
 from skillroute_local.loopback import listen, port_free
+from skillroute_local.postgres_programs import Postmaster
 
 from tests.e2e.processes import HASHING, Processes, Up, answered, cli, eventually, has_ended
 
@@ -198,3 +200,29 @@ class TestAKilledOne:
         assert adopting.search("open the valves", strategy="direct", limit=1)["tools"][0]["name"] == "water_plants"
         adopting.interrupt()
         assert has_ended(left.pid)
+
+
+class TestPostgresqlThatEnds:
+    def test_is_started_again_where_it_was_and_searches_come_back(self, home: Path, processes: Processes) -> None:
+        server = processes.up(home, "--no-examples", **HASHING).ready()
+        server.put(_TOOL)
+        database_url, killed = run_of(server).database_url, server.postmaster()
+        assert killed is not None
+
+        for times in (1, 2):  # once is no time
+            os.kill(killed.pid, signal.SIGKILL)
+
+            def another(dead: int = killed.pid) -> Postmaster | None:
+                found = server.postmaster()
+                return found if found is not None and found.pid != dead and found.is_ready else None
+
+            killed = eventually(another, "PostgreSQL is back")
+            eventually(lambda: server.http.get("/ready").status_code == 200, "searches are answered")
+            assert server.search("open the valves", strategy="direct", limit=1)["tools"][0]["name"] == "water_plants"
+            server.put({"server": "garden", "name": f"after {times}", "description": "Paint the fence."})
+            health = answered(server.http.get("/health"))
+            assert (health["counts"]["PostgresRestarted"], run_of(server).database_url) == (times, database_url)
+        assert server.output.count("PostgreSQL has ended, and is started again") >= 2
+        assert "PostgreSQL is back" in server.output
+        assert server.interrupt() == 0
+        assert has_ended(killed.pid)

@@ -26,7 +26,10 @@ DOCUMENTS = [
 WRAPPED = [page for page in DOCUMENTS if page.parent.name != "adr" and page.name != "benchmarks.md"]
 TEMPLATE = cfn_yaml.load(str(ROOT / "template.yaml"))
 # Read by the command line, not by a settings model.
-OF_THE_LAPTOP = {f"SKILLROUTE_{name}" for name in ("HOME", "RELAY_EVERY_S", "TOKEN", "URL", "SIGN_REGION", "SAM_IMAGE")}
+OF_THE_LAPTOP = {
+    f"SKILLROUTE_{name}"
+    for name in ("HOME", "PRUNE_KEEP_DAYS", "PRUNE_UP_TO", "RELAY_EVERY_S", "SAM_IMAGE", "SIGN_REGION", "TOKEN", "URL")
+}
 OF_THE_TESTS = {"SKILLROUTE_SOAK", "SKILLROUTE_CATALOGUES", "SKILLROUTE_MCP_1_PYTHON", "SKILLROUTE_ADAPTERS_PYTHON"}
 
 

@@ -32,7 +32,9 @@ def import_(
     register: options.Register = False,
     timeout: options.Timeout = 60.0,
     dry_run: options.DryRun = False,
-    prune: options.Prune = False,
+    prune: options.Prune = None,
+    prune_up_to: options.PruneUpTo = 10.0,
+    prune_keep_days: options.PruneKeepDays = 7.0,
     watch: options.Watched = False,
     servers: options.Servers = None,
     agents: options.Agents = None,
@@ -68,12 +70,14 @@ def import_(
     with client_for(url, token, sign_region, patient=True) as client:
         from skillroute_local.importing.formats import require_format  # noqa: PLC0415 (other commands need none)
         from skillroute_local.importing.model import Choices  # noqa: PLC0415
+        from skillroute_local.importing.pruning import Pruning  # noqa: PLC0415
         from skillroute_local.importing.run import Import  # noqa: PLC0415
         from skillroute_local.importing.wanted import wanted  # noqa: PLC0415
 
         require_format(format_)
         sources = wanted(named, mcp, Choices(server, timeout, register), format_, watch=watch)
-        importing = Import(sources, client, prune=prune)
+        pruning = Pruning(prune_up_to, prune_keep_days, prune is options.PruneWhat.ALL) if prune else None
+        importing = Import(sources, client, pruning=pruning)
         if watch:
             _watch(importing, sources)
         elif dry_run:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 EXAMPLES = """\b
 Examples:
@@ -53,8 +55,61 @@ Timeout = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be created, updated and removed; change nothing.")
 ]
+
+
+class PruneWhat(StrEnum):
+    """How much may be removed."""
+
+    SOME = "some"
+    ALL = "all"
+
+
+class ImportCommand(TyperCommand):
+    """Takes ``--prune`` for ``--prune=some``: an option is a flag or has a value, and here nobody has to give one.
+
+    A value is given with ``=`` alone, so that `import --prune tools.jsonl` names a file.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line."""
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(ctx, [_with_value(arg) for arg in args[:end]] + args[end:])
+
+
+def _with_value(arg: str) -> str:
+    return f"--prune={PruneWhat.SOME}" if arg == "--prune" else arg
+
+
 Prune = Annotated[
-    bool, typer.Option("--prune", help="Remove items of the imported servers that their source no longer has.")
+    PruneWhat | None,
+    typer.Option(
+        "--prune",
+        metavar="[=all]",
+        help="Remove items of the imported servers that their source no longer has: they are switched off, come back "
+        "with their skills when it has them again, and are deleted later. Where more than a tenth of a server's would "
+        "go, it takes --prune=all.",
+    ),
+]
+PruneUpTo = Annotated[
+    float,
+    typer.Option(
+        "--prune-up-to",
+        min=0,
+        max=100,
+        metavar="PERCENT",
+        envvar="SKILLROUTE_PRUNE_UP_TO",
+        help="Of a server's items of a type, how many --prune removes without =all.",
+    ),
+]
+PruneKeepDays = Annotated[
+    float,
+    typer.Option(
+        "--prune-keep-days",
+        min=0,
+        metavar="DAYS",
+        envvar="SKILLROUTE_PRUNE_KEEP_DAYS",
+        help="How long what --prune switched off comes back, before the next --prune deletes it.",
+    ),
 ]
 Watched = Annotated[
     bool,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _STATUSES = ("created", "updated", "unchanged", "failed")
 _SHOWN = 20
 _REASONS = 5
-_SIGNS = {"created": "+", "updated": "~", "removed": "-"}
+_SIGNS = {"created": "+", "updated": "~", "removed": "-", "deleted": "-"}
 
 
 class Changes:
@@ -89,8 +89,9 @@ def _show_lines(lines: Sequence[str]) -> None:
 
 def _show_counts(kind: str, counts: Counter[str], tools: Counter[str]) -> None:
     line = _counted(counts, _STATUSES)
-    if counts["removed"]:
-        line = f"{line}, {counts['removed']} removed"
+    for what in ("removed", "deleted", "switched_on"):
+        if counts[what]:
+            line = f"{line}, {counts[what]} {what.replace('_', ' ')}"
     if kind != "items":
         line = f"{kind.replace('_', ' ')}: {line}"
     if tools:

@@ -12,13 +12,13 @@ from skillroute_client.lines import key_of
 
 from skillroute_local.client import Written
 from skillroute_local.importing.check import Checked
-from skillroute_local.importing.stored import Catalogue, Stored
+from skillroute_local.importing.stored import Catalogue, Stored, key_of_item, mark_of, without_mark
 
 ITEM_FIELDS = ("description", "input_schema", "output_schema", "annotations", "tags", "metadata")
 _ENTITY_FIELDS = ("name", "description", "tags")
 _DOCUMENT: dict[str, str] = {"servers": "server_json", "agents": "agent_card"}
 
-What = Literal["created", "updated", "unchanged", "removed"]
+What = Literal["created", "updated", "unchanged", "removed", "deleted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Change:
     detail: str = ""
 
 
-def removed(row: Stored) -> Change:
-    """Return the change of an item that would be removed."""
-    return Change("items", "removed", title(ItemKey(row["server"] or "", row["type"], row["name"])))
+def removed(row: Stored, what: What = "removed") -> Change:
+    """Return the change of an item that would be removed, or deleted as it was removed long ago."""
+    return Change("items", what, title(key_of_item(row)), "for good" if what == "deleted" else "")
 
 
 def title(key: ItemKey) -> str:
@@ -70,12 +70,19 @@ def differences(thing: Checked | ItemContent, catalogue: Catalogue) -> list[str]
     """
     if isinstance(thing, ItemContent):
         stored = catalogue.items(thing.key.server).get(thing.key)
-        return [name for name in ITEM_FIELDS if stored and _differs(stored[name], getattr(thing, name))]
+        return _of_item(thing, stored) if stored else []
     if isinstance(thing.content, ItemContent):
         return differences(thing.content, catalogue)
     if isinstance(thing.content, EntityGiven):
         return _of_entity(thing.row.kind, thing.content, catalogue)
     return _of_line(thing.row.value, catalogue) if thing.row.kind == "lines" else []
+
+
+def _of_item(item: ItemContent, stored: Stored) -> list[str]:
+    # The mark of one that an import switched off is none of its fields, and goes when it is switched on.
+    stored, is_off = stored | {"metadata": without_mark(stored["metadata"])}, mark_of(stored)
+    differing = [name for name in ITEM_FIELDS if _differs(stored[name], getattr(item, name))]
+    return [*differing, "is_switched_off"] if is_off and not is_off.get("was_switched_off") else differing
 
 
 def _of_line(line: Mapping[str, Any], catalogue: Catalogue) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from skillroute.catalogue.model import ItemContent, ItemKey
@@ -55,10 +55,25 @@ def unsure_of(reading: Reading, seen: Seen) -> set[str]:
     return servers
 
 
-def gone(scopes: Iterable[Scope], all_seen: Sequence[Seen], catalogue: Catalogue) -> Iterator[tuple[Scope, Stored]]:
-    """Yield the stored items of scopes that none of the sources has."""
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What is stored of a scope (`there`), and which of it no source has (`rows`)."""
+
+    scope: Scope
+    there: Sequence[Stored]
+    rows: Sequence[Stored]
+
+
+def gone(
+    scopes: Iterable[Scope], all_seen: Sequence[Seen], catalogue: Catalogue, may_remove: Callable[[Stored], bool]
+) -> Iterator[Gone]:
+    """Yield what of scopes none of the sources has; of what may be removed alone, and where there is something."""
     for scope in scopes:
-        for key, row in catalogue.items(scope.server).items():
-            is_meant = key.type == scope.type and (scope.tag is None or scope.tag in row["tags"])
-            if is_meant and not any(seen.has(key) for seen in all_seen):
-                yield scope, row
+        of_scope = {
+            key: row
+            for key, row in catalogue.items(scope.server).items()
+            if key.type == scope.type and (scope.tag is None or scope.tag in row["tags"])
+        }
+        rows = [row for key, row in of_scope.items() if not any(seen.has(key) for seen in all_seen)]
+        if rows := [row for row in rows if may_remove(row)]:
+            yield Gone(scope, [row for row in of_scope.values() if may_remove(row)], rows)

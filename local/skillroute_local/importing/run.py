@@ -8,6 +8,9 @@ from typing import Protocol
 from skillroute_local.client import Client
 from skillroute_local.errors import LocalError
 from skillroute_local.importing.compare import removed
+from skillroute_local.importing.gone import Gone
+from skillroute_local.importing.pruned import Pruned, switch_off
+from skillroute_local.importing.pruning import Now, Pruning, Step, Steps, kept_for, now, steps_of
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.source import Source
 from skillroute_local.importing.stored import Catalogue, Stored
@@ -42,8 +45,10 @@ class Import:
     ----------
     wanted : sequence of Wanted
     client : Client
-    prune : bool
-        Whether what is gone is removed.
+    pruning : Pruning or None
+        What of that which is gone may be removed; None removes nothing.
+    now : callable
+        The time; replaced in tests.
 
     Attributes
     ----------
@@ -51,10 +56,13 @@ class Import:
         The latest one; of an import that ended early, what had become of things by then.
     """
 
-    def __init__(self, wanted: Sequence[Wanted], client: Client, *, prune: bool) -> None:
+    def __init__(
+        self, wanted: Sequence[Wanted], client: Client, *, pruning: Pruning | None = None, now: Now = now
+    ) -> None:
         self._wanted = wanted
         self._client = client
-        self._prune = prune
+        self._pruning = pruning
+        self._now = now
         self._latest: dict[int, Source] = {}
         # Those that were read since it was last sure what is gone.
         self._to_prune: dict[int, Source] = {}
@@ -64,10 +72,13 @@ class Import:
     def write(self, bars: Bars, places: Iterable[int] | None = None) -> ImportReport:
         """Write sources, all unless places are named. Raises `LocalError`."""
         report = self.report = ImportReport()
-        self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance))
-        for source, row in self._gone(Catalogue(self._client), report):
-            if row["org_id"] is not None or self._is_global():
-                self._remove(source, row, report)
+        pruned = Pruned(self._client)
+        self._each(report, bars, places, lambda source, bar: source.write(self._client, bar.advance, pruned))
+        steps = self._steps(Catalogue(self._client), report, lambda row: row["org_id"] is not None or self._is_global())
+        for source, row, step in steps.todo.values():
+            self._remove(source, row, step, report)
+        if self._pruning and steps.count("removed"):
+            report.notes.append(kept_for(steps.count("removed"), self._pruning))
         return report
 
     def compare(self, bars: Bars, show: Show) -> ImportReport:
@@ -75,14 +86,12 @@ class Import:
         report, catalogue = ImportReport(), Catalogue(self._client)
         trial = Trial(self._client, catalogue, show)
         self._each(report, bars, None, lambda source, bar: source.write(self._client, bar.advance, trial))
-        is_unknown = False
-        for _, row in self._gone(catalogue, report):
-            # Of a caller who has items of an organisation it is known that global ones are not theirs to remove.
-            if row["org_id"] is not None or not catalogue.has_own:
-                report.counts["items"]["removed"] += 1
-                show(removed(row))
-                is_unknown |= row["org_id"] is None
-        if is_unknown:
+        # Of a caller who has items of an organisation it is known that global ones are not theirs to remove.
+        steps = self._steps(catalogue, report, lambda row: row["org_id"] is not None or not catalogue.has_own)
+        for _, row, step in steps.todo.values():
+            report.counts["items"][step] += 1
+            show(removed(row, step))
+        if any(row["org_id"] is None for _, row, _ in steps.todo.values()):
             report.notes.append("global items are among those to be removed: the import of an organisation keeps them")
         return report
 
@@ -100,10 +109,18 @@ class Import:
             bar.end()
             self._to_prune[place] = source
 
-    def _gone(self, catalogue: Catalogue, report: ImportReport) -> list[tuple[Source, Stored]]:
-        """Return what sources no longer have, each once. One that was not read to its end may have it."""
-        if not self._prune:
-            return []
+    def _steps(self, catalogue: Catalogue, report: ImportReport, may_remove: Callable[[Stored], bool]) -> Steps:
+        """Return what becomes of what is gone. That more is gone than may be removed is a problem of the report."""
+        if self._pruning is None:
+            return Steps()
+        steps = steps_of(self._gone(catalogue, report, may_remove), self._pruning, self._now())
+        report.problems += steps.refused
+        return steps
+
+    def _gone(
+        self, catalogue: Catalogue, report: ImportReport, may_remove: Callable[[Stored], bool]
+    ) -> list[tuple[str, Gone]]:
+        """Return what sources no longer have, each scope once. One that was not read to its end may have it."""
         latest = list(self._latest.values())
         unread = [
             wanted.name
@@ -116,9 +133,9 @@ class Import:
         all_seen = [source.seen for source in latest]
         unsure = {server: source.name for source in latest for server in source.unsure}
         found = {
-            row["id"]: (source, row)
+            gone.scope: (source.name, gone)
             for source in self._to_prune.values()
-            for row in source.gone(catalogue, all_seen, unsure, report.notes)
+            for gone in source.gone(catalogue, all_seen, unsure, report.notes, may_remove)
         }
         self._to_prune.clear()
         return list(found.values())
@@ -132,10 +149,13 @@ class Import:
             self._writes_global = self._client.item(stored)["org_id"] is None
         return self._writes_global
 
-    def _remove(self, source: Source, row: Stored, report: ImportReport) -> None:
+    def _remove(self, source: str, row: Stored, step: Step, report: ImportReport) -> None:
         try:
-            self._client.delete_item(row["id"])
+            if step == "deleted":
+                self._client.delete_item(row["id"])
+            else:
+                switch_off(self._client, row["id"], self._now())
         except LocalError as error:
-            report.fail("items", f"{source.name}: {row['server']}/{row['name']} cannot be removed: {error}")
+            report.fail("items", f"{source}: {row['server']}/{row['name']} cannot be removed: {error}")
         else:
-            report.counts["items"]["removed"] += 1
+            report.counts["items"][step] += 1

@@ -10,6 +10,7 @@ from skillroute_client.resources.portable import LINES_OF_A_CALL
 from skillroute_local.client import Client
 from skillroute_local.importing.check import Checked
 from skillroute_local.importing.model import Row
+from skillroute_local.importing.pruned import Pruned
 from skillroute_local.importing.report import ImportReport
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def send(
     rows: Iterable[Checked],
     report: ImportReport,
     progress: Callable[[int], None],
-    trial: Trial | None = None,
+    into: Trial | Pruned,
 ) -> int | None:
     """Send rows, batch by batch. One that is wrong never spoils the others.
 
@@ -38,8 +39,8 @@ def send(
         Added to.
     progress : callable
         Called with how many bytes each batch had.
-    trial : Trial, optional
-        Tries them instead.
+    into : Trial or Pruned
+        A trial tries them instead; else what of them was switched off is switched on.
 
     Returns
     -------
@@ -50,8 +51,12 @@ def send(
     for batch in _batches(rows):
         kind, values = batch[0].row.kind, [valid.row.value for valid in batch]
         lost = client.lost_answers
-        answer = client.put(kind, values) if trial is None else trial.put(kind, values)
-        if client.lost_answers > lost and trial is None:
+        if isinstance(into, Pruned):
+            into.bring_back(batch, report)
+            answer = client.put(kind, values)
+        else:
+            answer = into.put(kind, values)
+        if client.lost_answers > lost and isinstance(into, Pruned):
             report.notes.append(
                 f"{batch[0].row.where}: the connection broke, and {len(batch)} rows were sent again: what had been "
                 "written of them counts as unchanged"
@@ -62,8 +67,8 @@ def send(
             _note(result, result.get("kind") or kind, where, report)
             if kind == "items" and not result["error"]:
                 stored = result["id"]
-        if trial is not None:
-            trial.note(batch, answer, report)
+        if not isinstance(into, Pruned):
+            into.note(batch, answer, report)
         progress(sum(valid.row.size for valid in batch))
     return stored
 

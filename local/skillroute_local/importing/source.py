@@ -8,8 +8,9 @@ from skillroute.catalogue.model import ItemContent
 
 from skillroute_local.client import Client, Written
 from skillroute_local.importing.check import Checked, checked
-from skillroute_local.importing.gone import Seen, gone, scopes_of, unsure_of
+from skillroute_local.importing.gone import Gone, Seen, gone, scopes_of, unsure_of
 from skillroute_local.importing.model import About, Reading, Refuse, Row, Unreadable
+from skillroute_local.importing.pruned import Pruned
 from skillroute_local.importing.report import ImportReport
 from skillroute_local.importing.send import send
 from skillroute_local.importing.stored import Catalogue, Stored
@@ -71,9 +72,9 @@ class Source:
         self._report.notes += [f"{self.name}: {note}" for note in reading.notes]
         return reading.size
 
-    def write(self, client: Client, progress: Progress, trial: Trial | None = None) -> None:
-        """Write what was read, or try it. Raises `LocalError`."""
-        self.stored = send(client, self._checked(), self._report, progress, trial)
+    def write(self, client: Client, progress: Progress, into: Trial | Pruned) -> None:
+        """Write what was read, and switch on what of it an import had switched off; or try it. Raises `LocalError`."""
+        self.stored = send(client, self._checked(), self._report, progress, into)
         self._is_done = True
 
     @property
@@ -82,8 +83,13 @@ class Source:
         return unsure_of(self._reading, self.seen) if self._reading else set()
 
     def gone(
-        self, catalogue: Catalogue, all_seen: Sequence[Seen], unsure: Mapping[str, str], notes: list[str]
-    ) -> list[Stored]:
+        self,
+        catalogue: Catalogue,
+        all_seen: Sequence[Seen],
+        unsure: Mapping[str, str],
+        notes: list[str],
+        may_remove: Callable[[Stored], bool],
+    ) -> list[Gone]:
         """Return what is stored of that which it lists in full and no source has.
 
         Parameters
@@ -94,6 +100,8 @@ class Source:
             The servers of which one of the sources has a part, and that source.
         notes : list of str
             Added to: why something stays.
+        may_remove : callable
+            Returns whether an item is the caller's to remove.
         """
         if self._reading is None:
             return []
@@ -103,13 +111,14 @@ class Source:
             return []
         found = []
         why: dict[str, None] = {}
-        for scope, row in gone(scopes, all_seen, catalogue):
+        for each in gone(scopes, all_seen, catalogue, may_remove):
+            scope = each.scope
             if scope.server in unsure:
                 why[f"nothing of {scope.server} is removed: {unsure[scope.server]} has only a part of it"] = None
             elif not self.seen.lists(scope):
                 why[f"no {scope.type} of {scope.server} is removed: it lists none"] = None
             else:
-                found.append(row)
+                found.append(each)
         notes += [f"{self.name}: {reason}" for reason in why]
         return found
 

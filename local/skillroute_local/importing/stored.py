@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from skillroute.catalogue.model import ItemKey
@@ -10,6 +10,12 @@ from skillroute_client.lines import key_of
 
 from skillroute_local.client import Client
 from skillroute_local.exporting import exported_lines
+
+MARK = "skillroute_pruned"
+"""The field of `metadata` by which an item says that a `--prune` switched it off (skillroute_local.importing.pruned).
+
+Its value says when (`at`), and whether the item had been off before (`was_switched_off`).
+"""
 
 _PAGE = 500
 
@@ -34,15 +40,15 @@ class Catalogue:
     def items(self, server: str) -> dict[ItemKey, Stored]:
         """Return the items of a server, or those without one."""
         if server not in self._items:
-            rows = _all(lambda offset: self._client.items(limit=_PAGE, offset=offset, server=server))
-            held = self._items[server] = {_key(row): row for row in _own_last(rows)}
+            rows = all_pages(lambda limit, offset: self._client.items(limit=limit, offset=offset, server=server))
+            held = self._items[server] = {key_of_item(row): row for row in _own_last(rows)}
             self.has_own |= any(row["org_id"] is not None for row in held.values())
         return self._items[server]
 
     def entities(self, kind: Literal["servers", "agents"]) -> dict[str, Stored]:
         """Return the servers or agents by their paths."""
         if kind not in self._entities:
-            rows = _all(lambda offset: self._client.entities(kind, limit=_PAGE, offset=offset))
+            rows = all_pages(lambda limit, offset: self._client.entities(kind, limit=limit, offset=offset))
             self._entities[kind] = {row["path"]: row for row in _own_last(rows)}
         return self._entities[kind]
 
@@ -57,13 +63,28 @@ def _own_last(rows: Iterable[Stored]) -> list[Stored]:
     return sorted(rows, key=lambda row: row["org_id"] is not None)
 
 
-def _key(row: Stored) -> ItemKey:
+def key_of_item(row: Stored) -> ItemKey:
+    """Return by what an item is the same as that of a source."""
     return ItemKey(row["server"] or "", row["type"], row["name"])
 
 
-def _all(page: Callable[[int], list[Stored]]) -> Iterator[Stored]:
-    """Yield the rows of all pages. A page may end before its limit, by its bytes; an empty one is the end."""
+def mark_of(row: Stored) -> Mapping[str, Any] | None:
+    """Return the mark of an item that a `--prune` switched off; None of one that is on, or that somebody else did."""
+    mark = row["metadata"].get(MARK)
+    return mark if isinstance(mark, dict) and row["is_switched_off"] else None
+
+
+def without_mark(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an item says of itself beside the mark."""
+    return {name: value for name, value in metadata.items() if name != MARK}
+
+
+def all_pages(page: Callable[[int, int], list[Stored]]) -> Iterator[Stored]:
+    """Yield the rows of all pages, each asked for by a limit and an offset.
+
+    A page may end before its limit, by its bytes; an empty one is the end.
+    """
     offset = 0
-    while rows := page(offset):
+    while rows := page(_PAGE, offset):
         yield from rows
         offset += len(rows)

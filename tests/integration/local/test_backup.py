@@ -90,7 +90,7 @@ def backup(client: Client, folder: Path) -> Path:
 
 
 def importing(client: Client, file: Path) -> Import:
-    return Import(wanted({"items": [file]}, None, Choices(), None, watch=False), client, prune=False)
+    return Import(wanted({"items": [file]}, None, Choices(), None, watch=False), client)
 
 
 def imported(client: Client, file: Path) -> ImportReport:

@@ -33,6 +33,9 @@ class Recorded(Client):
         results = [{"index": index, "id": index, "status": "created", "error": None} for index in range(len(values))]
         return {"degraded": [], "results": results}
 
+    def items(self, *, limit: int, offset: int, **where: str) -> list[dict[str, Any]]:
+        return []
+
 
 class Bar:
     def __init__(self, progress: Callable[[int], None]) -> None:
@@ -50,7 +53,7 @@ def import_file(
 ) -> ImportReport:
     named: dict[Written, list[Path]] = {"items": [], kind: [path]}
     sources = wanted(named, None, Choices(), None, watch=False)
-    return Import(sources, client, prune=False).write(lambda _: Bar(progress))
+    return Import(sources, client).write(lambda _: Bar(progress))
 
 
 @contextmanager
@@ -162,6 +165,8 @@ class Called(Client):
         self.sent: list[tuple[str, str, Any]] = []
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json=[])
         self.sent.append((request.method, request.url.path, json.loads(request.content)))
         result = {"index": 0, "id": 1, "status": "created", "error": None}
         return httpx.Response(200, json={"degraded": [], "results": [result]})

@@ -17,6 +17,7 @@ SkillrouteError
     │   ├── EmbeddingModelMismatch    vectors are stored of other models than the process's own
     │   └── TextRefused           it does not take these texts, and will not when it is asked again
     ├── IndexUnavailable          the vector index failed
+    │   ├── IndexNoRoom           its disk is full
     │   ├── IndexNotReady         it is being built
     │   └── IndexTimeout          the vector index did not answer in time
     ├── ClassifierUnavailable     the classifier failed, was throttled, or took too long
@@ -243,6 +244,12 @@ class IndexNotReady(IndexUnavailable):
     """The vector index is being built, and the caller can do without it."""
 
     public_message = "the vector index is being built"
+
+
+class IndexNoRoom(IndexUnavailable):
+    """The disk has no room for an embedded index, or for more in it."""
+
+    public_message = "the vector index has no room on its disk"
 
 
 class IndexTimeout(IndexUnavailable):

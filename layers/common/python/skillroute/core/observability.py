@@ -56,6 +56,7 @@ class Metric(StrEnum):
     INDEX_GIVEN_UP = "IndexGivenUp"
     INDEX_LAG = "IndexLag"
     INDEX_LISTS_FAILED = "IndexListsFailed"
+    INDEX_NO_ROOM = "IndexNoRoom"
     INDEX_NOT_READY = "IndexNotReady"
     INDEX_WORDS_LEFT = "IndexWordsLeft"
     INDEX_STALE = "IndexStale"
@@ -66,6 +67,7 @@ class Metric(StrEnum):
     OUTBOX_WAITING = "OutboxWaiting"
     OUTBOX_DEAD = "OutboxDead"
     OUTBOX_OLDEST = "OutboxOldest"
+    POSTGRES_RESTARTED = "PostgresRestarted"
 
 
 _lock = threading.Lock()

@@ -97,6 +97,7 @@ def _make_embedded(
 ) -> EmbeddedReplica:
     from skillroute.core.documents.index.embedded import EmbeddedReplica
     from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+    from skillroute.core.documents.index.room import Room
 
     def make_edge(model: EmbeddingModel) -> VectorIndex:
         return ThrowawayEdgeIndex(new_replica_dir(settings.index_dir), model.dimension)
@@ -112,6 +113,7 @@ def _make_embedded(
         own_model,
         make_optimised=make_optimised if settings.index_optimize_above else None,
         optimise_above=settings.index_optimize_above,
+        room=Room(settings.index_dir),
     )
 
 

@@ -11,17 +11,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from skillroute.core.clock import Clock
 from skillroute.core.documents.index.building import Building
-from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up
+from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up, tell_stale
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
-from skillroute.core.documents.index.projection import apply_changes, load_everything
+from skillroute.core.documents.index.projection import STEP, apply_changes, load_everything
+from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.model import HEAD, START, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexUnavailable, SkillrouteError
+from skillroute.core.errors import IndexNoRoom, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
 
 MakeIndex = Callable[[EmbeddingModel], VectorIndex]
@@ -50,6 +52,7 @@ class _Generation:
     users: int = 0
     retired: bool = False
     given_up: bool = False
+    lacks_room: bool = False
     changes_since_optimised: int = 0
 
 
@@ -81,6 +84,8 @@ class EmbeddedReplica:
         Builds an index with a search graph in a child process, where the process lives long enough to gain by it.
     optimise_above : int
         From this many changes since the last such build on, another is made.
+    room : Room or None
+        Asked before a replica is built, and before it grows: one that cannot goes on answering without what is new.
     """
 
     def __init__(
@@ -91,9 +96,11 @@ class EmbeddedReplica:
         *,
         make_optimised: Build | None = None,
         optimise_above: int = 20_000,
+        room: Room | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._feed = feed
+        self._room = room
         self._make_index = make_index
         self._own_model = own_model
         self._make_optimised = make_optimised
@@ -114,6 +121,9 @@ class EmbeddedReplica:
     def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
         generation = self._lease(self._clock())
         try:
+            if generation.lacks_room:
+                tell_stale()
+                on_stale()
             yield generation.index
         finally:
             with self._lock:
@@ -133,6 +143,7 @@ class EmbeddedReplica:
                 lag=self.lag(),
                 counts=counts(generation.index) if generation else {},
                 model=str(generation.model if generation else current) if current else None,
+                stale=generation is not None and generation.lacks_room,
             )
 
     def lag(self) -> int:
@@ -214,14 +225,24 @@ class EmbeddedReplica:
         # while others are read.
         if generation is None or not page.is_complete or generation.model not in (model, *page.models.searched):
             generation = self._swap(self._built(model, self._build), model)
-        else:
-            self._apply(generation, page)
-            if page.epoch != generation.epoch or generation.model != model:
-                self._rebuild_beside(model)
+        elif self._grows(generation, page) and (page.epoch != generation.epoch or generation.model != model):
+            self._rebuild_beside(model)
         self._polled_at = polled_at
         if self._should_optimise(generation):
             self._rebuild_beside(model)
         return generation
+
+    def _grows(self, generation: _Generation, page: FeedPage) -> bool:
+        """Apply changes where there is room for them, and return whether there was."""
+        try:
+            if self._room is not None and page.changes:
+                self._room.for_more(len(page.changes), generation.model)
+        except IndexNoRoom:
+            generation.lacks_room = True
+            return False
+        generation.lacks_room = False
+        self._apply(generation, page)
+        return True
 
     def _give_up_broken(self) -> None:
         """Build another index when the engine of this one keeps failing; until it is there, searches go on trying."""
@@ -241,6 +262,8 @@ class EmbeddedReplica:
         )
 
     def _built(self, model: EmbeddingModel, build: Build) -> Built:
+        if self._room is not None:
+            self._room.for_new(self._feed.count(), model)
         rebuild = Rebuild(self._feed, self._clock)
         built = build(model)
         rebuild.completed(built.index)
@@ -250,11 +273,16 @@ class EmbeddedReplica:
         page = self._feed.poll(HEAD)
         index = self._make_index(model)
         try:
-            load_everything(self._feed, index, model, before_step)
+            load_everything(self._feed, index, model, partial(self._before_step, model, before_step))
         except SkillrouteError:
             index.close()
             raise
         return Built(index, page)
+
+    def _before_step(self, model: EmbeddingModel, wait: Callable[[], None]) -> None:
+        wait()
+        if self._room is not None:
+            self._room.for_more(STEP, model)
 
     def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""

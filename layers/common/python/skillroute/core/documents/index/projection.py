@@ -9,7 +9,7 @@ from skillroute.core.documents.model import Collection
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 
-_STEP = 100
+STEP = 100
 """Records that are written to an index at once: in 5 ms, for which other threads wait."""
 
 
@@ -35,6 +35,6 @@ def load_everything(
     """Fill an empty index, with vectors of a model; `before_step` is called before every few records."""
     for collection in Collection:
         for records in feed.load_all(collection, model):
-            for start in range(0, len(records), _STEP):
+            for start in range(0, len(records), STEP):
                 before_step()
-                index.upsert(collection, records[start : start + _STEP])
+                index.upsert(collection, records[start : start + STEP])
