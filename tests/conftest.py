@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -106,13 +106,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _event_loop_of_the_thread() -> Iterator[None]:
+    """Give the thread an event loop of its own, as Mangum asks for: since Python 3.12, one made by asking warns."""
+    with closing(asyncio.new_event_loop()) as loop:
+        asyncio.set_event_loop(loop)
+        yield
+        asyncio.set_event_loop(None)
+
+
 @pytest.fixture(autouse=True)
 def _kept_event_loop() -> Iterator[None]:
-    """Give the thread back the event loop that it had.
-
-    `asyncio.run` takes it away, and the one that Mangum makes and keeps open would be lost, with a warning in whichever
-    test runs when the garbage is collected.
-    """
+    """Give the thread back the event loop that it had: `asyncio.run` takes it away, and Mangum asks for it."""
     threads_own = getattr(asyncio.get_event_loop_policy(), "_local", None)
     before = getattr(threads_own, "_loop", None)
     yield

@@ -52,6 +52,29 @@ def _short() -> dict[str, Any]:
         (key_set(_private()), "a private key stands in it"),
         (key_set(_short()), "shorter than 2048 bits"),
     ],
+    # Of keys that are made at random: every process has to name the cases alike.
+    ids=[
+        "empty",
+        "half",
+        "a list",
+        "deep",
+        "keys that are no list",
+        "a key that is text",
+        "no keys",
+        "of a secret",
+        "of a secret for RS256",
+        "for encryption",
+        "no kid",
+        "an empty kid",
+        "a kid that is a list",
+        "a kid twice",
+        "an empty modulus",
+        "a modulus that is no base64",
+        "a modulus that is a number",
+        "no modulus",
+        "private",
+        "short",
+    ],
 )
 def test_a_key_set_that_is_none_stops_the_start_and_is_not_quoted(document: str, reason: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^SKILLROUTE_JWT_KEYS: .*{reason}") as refused:
