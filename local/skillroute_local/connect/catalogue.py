@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,7 @@ from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import InvalidInput
+from skillroute.core.hidden_text import visible_json
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 
@@ -86,7 +87,8 @@ class Catalogue:
         """Let a server have these items of some kinds and no others; return what cannot be taken, and why."""
         problems: list[str] = []
         incoming: dict[str, tuple[Item, IncomingItem]] = {}
-        for one in listed:
+        for sent in listed:
+            one = replace(sent, value=visible_json(sent.value, names={"name"}))  # as agents are shown it
             try:
                 content = read_item({**one.value, "type": one.kind, "name": one.name, "server": server})
             except InvalidInput as error:

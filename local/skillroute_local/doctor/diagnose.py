@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from skillroute_local.doctor import arguments, descriptions, duplicates, findable, names, skills
+from skillroute_local.doctor import arguments, descriptions, duplicates, findable, look_alikes, names, skills
 from skillroute_local.doctor.model import Catalogue, Code, Finding
 
 Rule = Callable[[Catalogue], Iterable[Finding]]
@@ -14,6 +14,8 @@ RULES: Mapping[Code, Rule] = {
     Code.DESCRIPTION_EMPTY: descriptions.empty,
     Code.DESCRIPTIONS_ALIKE: duplicates.alike,
     Code.NEAR_DUPLICATES: duplicates.near_duplicates,
+    Code.NAMES_LOOK_ALIKE: look_alikes.look_alikes,
+    Code.HIDDEN_CHARACTERS: look_alikes.hidden,
     Code.NAME_SAYS_NOTHING: names.says_nothing,
     Code.TOOLS_WITHOUT_SKILL: skills.tools_without,
     Code.SKILL_WITHOUT_TOOLS: skills.skills_without,

@@ -17,6 +17,8 @@ class Code(StrEnum):
     DESCRIPTION_EMPTY = "description_empty"
     DESCRIPTIONS_ALIKE = "descriptions_alike"
     NEAR_DUPLICATES = "near_duplicates"
+    NAMES_LOOK_ALIKE = "names_look_alike"
+    HIDDEN_CHARACTERS = "hidden_characters"
     NAME_SAYS_NOTHING = "name_says_nothing"
     TOOLS_WITHOUT_SKILL = "tools_without_skill"
     SKILL_WITHOUT_TOOLS = "skill_without_tools"

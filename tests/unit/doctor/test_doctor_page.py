@@ -44,6 +44,7 @@ BAD = [
     ("ship", "word " * 9000),
     ("weigh", "Weighs a parcel that was packed"),
     ("measure", "Weighs a parcel that was packed"),
+    ("m\u0435asure", "Measures.\u200b"),
 ]
 
 

@@ -397,3 +397,17 @@ def test_findings_can_be_compared_and_stored() -> None:
     one = tool("a/search", input_schema=schema(revision=BARE))
     [finding] = found(Code.NAME_SAYS_NOTHING, [one])
     assert {finding, dataclasses.replace(finding)} == {finding}
+
+
+class TestWhatPosesAsAnother:
+    def test_names_that_look_the_same_in_other_letters_are_found_together(self) -> None:
+        posing = [tool("mail/send_mail"), tool("strange/s\u0435nd_m\u0430il"), tool("other/send_message")]
+        assert names(found(Code.NAMES_LOOK_ALIKE, posing)) == [["mail/send_mail", "strange/s\u0435nd_m\u0430il"]]
+
+    def test_one_name_of_two_servers_and_names_of_another_script_are_none(self) -> None:
+        honest = [tool("a/send"), tool("b/Send"), tool("c/отправить"), tool("d/cafe\u0301"), tool("e/caf\u00e9")]
+        assert found(Code.NAMES_LOOK_ALIKE, honest) == []
+
+    def test_stored_texts_with_what_nobody_sees_are_found(self) -> None:
+        tools = [tool("a/add", "Adds numbers.\u200b"), tool("a/take", "Takes numbers.")]
+        assert names(found(Code.HIDDEN_CHARACTERS, tools)) == [["a/add"]]

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.hidden_text import hidden_warnings, seen_name, visible_json
 from skillroute.core.json_input import examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
 
@@ -52,10 +53,8 @@ class ItemInput(BaseModel):
 
     @field_validator("name", "server")
     @classmethod
-    def _printable(cls, value: str | None) -> str | None:
-        if value is not None and any(ord(character) < 32 or ord(character) == 127 for character in value):
-            raise ValueError("control characters are not allowed")
-        return value
+    def _seen(cls, value: str | None) -> str | None:
+        return None if value is None else seen_name(value)
 
     def content(self) -> ItemContent:
         """Return the item as the catalogue knows it."""
@@ -100,7 +99,8 @@ def read_item(raw: object) -> ItemContent:
         raise InvalidInput("item", "must be an object")
     named, problems = ITEM_FIELDS.with_one_name(ITEM_FIELDS.without_shown(raw))
     _, unfit = examined_json(named, most_bytes=MAX_BYTES)
-    return together([*problems, *unfit], lambda: validated(ItemInput, named, whole="item").content())
+    cleaned = named if unfit else visible_json(named, names={"name", "server"})  # which may be nested without end
+    return together([*problems, *unfit], lambda: validated(ItemInput, cleaned, whole="item").content())
 
 
 SWITCHES = {"is_active": True, "is_switched_off": False}
@@ -135,7 +135,7 @@ def lost_problems(raw: Mapping[str, Any], place: str = "") -> list[FieldProblem]
 
 
 def item_warnings(raw: object, place: str = "") -> list[FieldProblem]:
-    """Return what is questionable about the names of an item's fields; see `KnownFields.warnings`."""
+    """Return what is questionable about an item: the names of its fields, and texts with what nobody sees."""
     if not isinstance(raw, Mapping):
         return []
-    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place)][:MOST_WARNINGS]
+    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *hidden_warnings(raw, place)][:MOST_WARNINGS]

@@ -5,7 +5,6 @@ Each is read on its own, so that one that is wrong never spoils the others.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from skillroute.core.errors import InvalidInput
+from skillroute.core.hidden_text import seen_name
 from skillroute.core.json_input import examined_json, together, validated
 from skillroute.core.known_fields import KnownFields
 from skillroute.core.sentences import spelt
@@ -40,12 +40,7 @@ _MAX_FIELDS = 50
 
 
 def _agent_name(name: str) -> str:
-    for character in name:
-        category = unicodedata.category(character)
-        if category == "Cc":
-            raise ValueError("control characters are not allowed")
-        if category == "Cf":  # else a second agent could look just like the first
-            raise ValueError(f"invisible characters are not allowed: U+{ord(character):04X}")
+    name = seen_name(name)
     key = agent_key(name)
     if not key:
         raise ValueError("must not be blank")

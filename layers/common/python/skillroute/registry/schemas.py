@@ -14,6 +14,7 @@ from typing import Any
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
 from skillroute.core.errors import FieldProblem, InvalidInput
+from skillroute.core.hidden_text import hidden_warnings, visible_json
 from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
@@ -29,6 +30,10 @@ MAX_PATH = 256
 _SHOWN = 64  # characters of a key in the name of a place
 _NOT_IN_PATHS = re.compile(r"[^\w./-]+")
 _BESIDE_SLASHES = re.compile(r"[-/]++")
+
+
+_NAMES = frozenset({"name", "title", "path", "server"})
+"""Fields whose texts are refused where they hold what nobody sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +131,10 @@ def _agent(card: Mapping[str, Any]) -> EntityGiven:
 
 
 def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
-    """Return what is questionable about the names of fields, those of a server's tools included."""
+    """Return what is questionable about fields' names and texts, those of a server's tools included."""
     _, fields, _ = _READ_BACK[kind]
-    found = fields.warnings(raw)
+    hidden = hidden_warnings(_without(raw, "tools")) if isinstance(raw, Mapping) else []
+    found = [*fields.warnings(raw), *hidden]
     tools = raw.get("tools") if kind == "server" and isinstance(raw, Mapping) else None
     for place, tool in enumerate(tools if isinstance(tools, list) else ()):
         if len(found) >= MOST_WARNINGS:
@@ -166,7 +172,7 @@ def _examined(raw: object, kind: EntityKind) -> tuple[Mapping[str, Any], list[Fi
         if inner is not None:
             without_tools = {**without_tools, "server": _without(inner, "tools")}
     _, problems = examined_json(without_tools, whole=kind, most_bytes=MAX_BYTES)
-    return raw, problems
+    return raw if problems else visible_json(raw, names=_NAMES), problems
 
 
 def _path(given: EntityInput) -> str:

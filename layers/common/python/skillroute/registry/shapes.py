@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from skillroute.catalogue.schemas import ItemInput, Name
+from skillroute.core.hidden_text import seen_name
 from skillroute.core.shown_as import ShownAs
 
 MAX_TOOLS = 500
@@ -23,18 +24,12 @@ MAX_TOOLS = 500
 MAX_CAPABILITIES = 100
 
 
-def _one_line(value: str) -> str:
-    if any(ord(character) < 32 or ord(character) == 127 for character in value):
-        raise ValueError("control characters are not allowed")
-    return value
-
-
 def capability_names(capabilities: object) -> object:
     """Return an agent card's object as the names of what the agent is capable of; anything else as it is."""
     return [key for key, value in capabilities.items() if value] if isinstance(capabilities, dict) else capabilities
 
 
-_Name = Annotated[Name, AfterValidator(_one_line)]
+_Name = Annotated[Name, AfterValidator(seen_name)]
 _Description = Annotated[str, StringConstraints(max_length=50_000)]
 _Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 _Capability = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]

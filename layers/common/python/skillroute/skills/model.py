@@ -11,6 +11,7 @@ from typing import Annotated, NewType
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from skillroute.core.hashing import text_hash
+from skillroute.core.hidden_text import seen_name, visible
 from skillroute.core.sentences import spelt
 from skillroute.core.text_fields import SnakeCase
 from skillroute.core.versions import version_of
@@ -139,8 +140,12 @@ class SkillFields(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-    description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=1000)]
+    name: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), AfterValidator(seen_name)
+    ]
+    description: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=10, max_length=1000), AfterValidator(visible)
+    ]
     keywords: tuple[Keyword, ...] = Field((), max_length=20, strict=False, description="Lower case.")
     examples: tuple[Example, ...] = Field((), max_length=10, strict=False, description="Names of tools.")
     parent_domain: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None

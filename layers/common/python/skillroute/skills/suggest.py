@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from skillroute.core.clock import Clock
 from skillroute.core.deadline import Deadline
 from skillroute.core.errors import SkillrouteError
+from skillroute.core.json_input import validated
 from skillroute.core.notification.port import Notifier
 from skillroute.core.observability import Metric, count, logger
 from skillroute.core.postgres.database import Database, Session
@@ -107,12 +108,13 @@ class SuggestSkills:
             # A skill that is there already has room for these tools: whether they fit is for people to decide.
             if first is None or self._database.read(lambda session: SkillRepository(session).get(skill_id, org_id)):
                 return
-            new = NewSkill(
-                id=skill_id,
-                org_id=org_id,
-                name=first.suggested_name,
-                description=enough(first.suggested_description, first.suggested_name),
-            )
+            fields = {
+                "id": skill_id,
+                "org_id": org_id,
+                "name": first.suggested_name,
+                "description": enough(first.suggested_description, first.suggested_name),
+            }
+            new = validated(NewSkill, fields, whole="skill")
             prepared = self._prepare(new)
             tool_ids = sorted({tool_id for _, tool_id, _ in same if tool_id is not None})
             skill, tools = self._database.transact(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core.errors import ClassifierAnswerInvalid
+from skillroute.core.hidden_text import visible
 from skillroute.skills.classification import Classification, ProposedAssignment, SkillDraft
 
 _LONGEST_ID = 100  # more than an id may have, so that no cut makes one
@@ -66,7 +67,7 @@ def storable(text: object, longest: int) -> str | None:
     """Return a text on one line, without what PostgreSQL or a log cannot hold, and cut; None when nothing is left."""
     if not isinstance(text, str):
         return None
-    kept = "".join(c for c in text if c.isspace() or unicodedata.category(c) not in _UNSTORABLE)
+    kept = "".join(c for c in visible(text) if c.isspace() or unicodedata.category(c) not in _UNSTORABLE)
     return " ".join(kept.split())[:longest].rstrip() or None
 
 

@@ -1,0 +1,101 @@
+"""Characters that nobody sees: refused in names, taken out of the texts that agents read.
+
+An instruction in tag characters, or turned around by bidirectional controls, is read by a model and by no person who
+looks at the catalogue.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from typing import Any
+
+from skillroute.core.errors import FieldProblem
+from skillroute.core.json_input import MAX_DEPTH
+from skillroute.core.known_fields import MOST_WARNINGS
+
+HIDDEN_CHARACTERS = "hidden_characters"
+"""The type of a warning about them."""
+
+# Soft hyphen, fillers, marks and overrides of direction, zero width, invisible operators, tags, further variations. Of
+# joiners those between other letters than ASCII's stay, which Persian, Indian scripts and pictures are written with;
+# of the selectors that make a picture of a sign, the first.
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d\ufe0e\ufe0f]|[\u200c\u200d](?![^\x00-\x7f])"
+    "|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]+"
+)
+
+
+def visible(text: str) -> str:
+    """Return a text without the characters that nobody sees.
+
+    Examples
+    --------
+    >>> visible("Adds\u200b numbers\U000e0041\U000e0042"), visible("می\u200cخواهم \u26a0\ufe0f")
+    ('Adds numbers', 'می\u200cخواهم ⚠️')
+    """
+    return text if text.isascii() else _HIDDEN.sub("", text)
+
+
+def visible_json(value: Any, names: AbstractSet[str] = frozenset()) -> Any:
+    """Return JSON whose texts are `visible`, but for those below `names`, which are refused and not mended.
+
+    Keys stay as they are, for callers send them back.
+    """
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {
+            key: inner if isinstance(inner, str) and key in names else visible_json(inner, names)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [visible_json(inner, names) for inner in value]
+    return value
+
+
+def hidden_warnings(raw: Any, place: str = "") -> list[FieldProblem]:
+    """Return the places of texts that `visible_json` changes: ``description``, ``input_schema.properties.a.title``."""
+    message = "had characters that nobody sees: they were taken out"
+    found = islice(_hidden_places(raw, place.removesuffix(".")), MOST_WARNINGS)
+    return [FieldProblem(field, message, HIDDEN_CHARACTERS) for field in found]
+
+
+def _hidden_places(value: Any, place: str, levels: int = MAX_DEPTH) -> Iterator[str]:
+    if levels == 0:  # it is refused for that
+        return
+    if isinstance(value, str):
+        if visible(value) != value:
+            yield place
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _hidden_places(inner, f"{place}.{key}" if place else str(key), levels - 1)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _hidden_places(inner, f"{place}.{number}" if place else str(number), levels - 1)
+
+
+def seen_name(name: str) -> str:
+    """Return a name in the one spelling that Unicode has for what looks the same (NFC).
+
+    Raises
+    ------
+    ValueError
+        It holds control characters, or ones that nobody sees: a second thing could look just like the first.
+    """
+    if name.isascii() and name.isprintable():
+        return name
+    for character in name:
+        category = unicodedata.category(character)
+        if category == "Cc":
+            raise ValueError("control characters are not allowed")
+        if category == "Cf":
+            raise ValueError(f"invisible characters are not allowed: U+{ord(character):04X}")
+    if hidden := _HIDDEN.search(name):
+        raise ValueError(f"invisible characters are not allowed: U+{ord(hidden[0][0]):04X}")
+    return unicodedata.normalize("NFC", name)

@@ -1,0 +1,53 @@
+"""Names that look like others, and texts with characters that nobody sees: how a stranger's tool poses as yours."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from skillroute.core.hidden_text import visible
+
+from skillroute_local.doctor.model import Catalogue, Code, Finding, in_order
+from skillroute_local.doctor.similar_sets import by_key
+
+# Letters of other scripts that common fonts draw as Latin ones, in small letters (see Unicode's confusables, UTS #39).
+_LOOKS_LIKE = str.maketrans(
+    "аеорсухіјѕһԁԛԝкмтвнгбαονρτικυχηωıɡɑ⁄∕‐‑‒–—",
+    "aeopcyxijshdqwkmtbhr6aovptikuxnwiga//-----",
+)
+
+
+def look_alikes(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find items whose names are written differently and look the same."""
+    tools = in_order(catalogue.tools)
+    for places in by_key(len(tools), lambda place: (tools[place].type, _look(tools[place].name))).values():
+        group = [tools[place] for place in places]
+        if len({_spelt(tool.name) for tool in group}) > 1:
+            yield Finding(
+                Code.NAMES_LOOK_ALIKE,
+                80,
+                f"{len(group)} {group[0].type}s have names that look the same in other letters",
+                "see who offers the one with letters of another alphabet, and delete what poses as another",
+                tuple(group),
+            )
+
+
+def hidden(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find items whose texts hold characters that nobody sees and a model reads."""
+    for tool in catalogue.tools:
+        if any(visible(text) != text for text in (tool.name, tool.server, tool.description)):
+            yield Finding(
+                Code.HIDDEN_CHARACTERS,
+                90,
+                f"{tool.title} has characters that nobody sees: a model reads them",
+                "write the item again: they are taken out of what is written",
+                (tool,),
+            )
+
+
+def _spelt(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _look(name: str) -> str:
+    return unicodedata.normalize("NFKC", visible(name)).casefold().translate(_LOOKS_LIKE)
