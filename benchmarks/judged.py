@@ -19,6 +19,7 @@ from harness import ROOT, fresh_database, progress
 from held_out import TRAINED_ON, held_out_tools
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import SearchSettings
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
@@ -28,7 +29,7 @@ from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_r
 
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
-_ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
+ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 
 _CATALOGUES = {
     "docker-mcp-catalog": Path(__file__).with_name("requests") / "docker.jsonl",
@@ -81,7 +82,7 @@ def load(
     folder = ROOT / "examples" if name == "examples" else data / name
     raw = _lines(folder / "tools.jsonl")
     tools = {
-        tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in _ITEM_FIELDS if tool.get(k)}
+        tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in ITEM_FIELDS if tool.get(k)}
         for tool in raw
     }
     asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")
@@ -176,11 +177,11 @@ class Imported:
 
 
 @contextmanager
-def imported(judged: JudgedSet, seed: int) -> Iterator[Imported]:
-    """Import a set into a fresh database."""
+def imported(judged: JudgedSet, seed: int, embedder: Embedder | None = None) -> Iterator[Imported]:
+    """Import a set into a fresh database; an embedder of its own may know texts from before."""
     with fresh_database() as url:
         cache = len(judged.queries) + 1  # every query is asked in many ways and embedded once
-        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache))
+        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache), embedder=embedder)
         try:
             yield Imported(judged, parts, seed)
         finally:

@@ -4,9 +4,10 @@
 
 Evidence is collected once for each model and judged set (--cache), with the program's own embedder, BM25 and texts; the
 features are those that the search computes. Weights are fitted on requests that the encoder's training may see, by the
-cross entropy of a request's right tools among its candidates, every set counting the same; a logistic curve on top
-makes probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
-catalogues. `--rotate` leaves each set out in turn instead.
+cross entropy of a request's right tools among its candidates, every set counting the same, and twice: alone, and among
+the tools of real MCP servers with their ordinary names (`among.py`, docs/adr/0064). A logistic curve on top makes
+probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
+catalogues, alone and among those tools. `--rotate` leaves each set out in turn instead.
 """
 
 from __future__ import annotations
@@ -20,15 +21,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from among import among_crowd, crowd
 from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool, load_unserved
-from evidence import Array, Collected, Judged, collect
+from evidence import VECTORS, Array, Collected, Judged, collect, keep, remember
 from skillroute.core import rank_fusion
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.learned_fusion import FEATURES, fusion_for
 
 FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
 """Sets that weights are fitted on, and how many requests of each, a third of them held out."""
+AMONG = 300
+"""Requests of each set among the tools of real servers: so many that are held out, and so many others."""
+AMONG_THEM = " among others"
 WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
+_GAINS = 1 / np.log2(np.arange(2, 7))
 
 
 def drawn(pool: Pool, most: int | None) -> list[Query]:
@@ -40,6 +46,13 @@ def drawn(pool: Pool, most: int | None) -> list[Query]:
     others = [query for query in pool.queries if not pool.is_held_out(query)]
     chosen = rng.sample(held_out, min(len(held_out), most // 3))
     return chosen + rng.sample(others, most - len(chosen))
+
+
+def few(pool: Pool, queries: Sequence[Query]) -> list[Query]:
+    """Return `AMONG` of the requests that are held out, and as many others."""
+    rng = random.Random(11)
+    halves = ([query for query in queries if pool.is_held_out(query) is held_out] for held_out in (True, False))
+    return [query for half in halves for query in rng.sample(half, min(AMONG, len(half)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +137,24 @@ def named_first(judged: Judged, scores: Array) -> Array:
     return np.where(judged.is_named > 0, scores + 1e6, scores)
 
 
-def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float]:
-    """Return recall@1, recall@5 and the share of requests whose needs are all among the first five."""
-    recall_1, recall_5 = [], []
+def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float, float]:
+    """Return recall@1, recall@5, nDCG@5 and the share of requests whose needs are all among the first five."""
+    recall_1, recall_5, ndcg = [], [], []
     for number, ((first, last), wanted) in enumerate(zip(judged.bounds(), chosen, strict=True)):
         if wanted:
-            order = np.argsort(-scores[first:last], kind="stable")
-            needs = judged.need[first:last][order]
-            recall_1.append(len({need for need in needs[:1] if need >= 0}) / judged.needs[number])
-            recall_5.append(len({need for need in needs[:5] if need >= 0}) / judged.needs[number])
-    return float(np.mean(recall_1)), float(np.mean(recall_5)), float(np.mean(np.array(recall_5) == 1.0))
+            order = np.argsort(-scores[first:last], kind="stable")[:5]
+            met = judged.need[first:last][order].tolist()
+            new = [need >= 0 and need not in met[:rank] for rank, need in enumerate(met)]
+            count = int(judged.needs[number])
+            recall_1.append(sum(new[:1]) / count)
+            recall_5.append(sum(new) / count)
+            ndcg.append(sum(_GAINS[: len(new)][new]) / sum(_GAINS[:count]))
+    return (
+        float(np.mean(recall_1)),
+        float(np.mean(recall_5)),
+        float(np.mean(ndcg)),
+        float(np.mean(np.equal(recall_5, 1))),
+    )
 
 
 def reliability(
@@ -189,43 +210,63 @@ def report_refusals(embedder: OnnxEmbedder) -> None:
             print(f"| {name} | {lost:.2f} | {bound:.2f} | " + " | ".join(f"{s.mean():.2f}" for s in shares) + " |")
 
 
+def is_fitted(name: str) -> bool:
+    """Return whether a part is of a set that weights are fitted on."""
+    return name.removesuffix(AMONG_THEM) in FITTED
+
+
 def report(label: str, sets: Mapping[str, Part], score: Callable[[Part], Array]) -> None:
-    """Print recall@1 / recall@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
+    """Print recall@1 / recall@5 / nDCG@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
     cells = []
     for name, part in sets.items():
-        wanted = part.judged.held_out if name in FITTED else np.ones(len(part.judged.needs), bool)
+        wanted = part.judged.held_out if is_fitted(name) else np.ones(len(part.judged.needs), bool)
         cells.append(" / ".join(f"{value:.3f}" for value in measured(part.judged, score(part), wanted)))
-    print(f"| {label} | " + " | ".join(cells) + " |")
+    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def parts_of(collected: Collected) -> dict[str, Part]:
-    """Return the sets and the catalogues by name; what is not held out of a set is chosen, and all of a catalogue."""
-    parts = {}
+    """Return sets and catalogues by name, alone and among others; chosen is what is not held out of a set."""
+    embedder, parts = collected.embedder, {}
+
+    def add(name: str, pool: Callable[[], Pool], queries: Sequence[Query]) -> None:
+        judged = collected(name, pool, queries)
+        chosen = ~judged.held_out if is_fitted(name) else np.ones(len(judged.needs), bool)
+        parts[name] = Part(judged, judged.features(), chosen)
+
+    others = crowd()
     for name in (*FITTED, *CATALOGUES):
         pool = load_pool(name)
-        judged = collected(name, pool, drawn(pool, FITTED.get(name)))
-        chosen = ~judged.held_out if name in FITTED else np.ones(len(judged.needs), bool)
-        parts[name] = Part(judged, judged.features(), chosen)
+        queries = drawn(pool, FITTED.get(name))
+        add(name, lambda pool=pool: pool, queries)  # type: ignore[misc]
+        some = few(pool, queries)
+        among = lambda pool=pool, some=some: among_crowd(pool, some, others, embedder)  # type: ignore[misc]  # noqa: E731
+        add(name + AMONG_THEM, among, some)
     return parts
 
 
 def rotate(parts: Mapping[str, Part]) -> None:
     """Print for each set what the weights find in all of them that were fitted without it."""
     for left_out in FITTED:
-        weights = fit([parts[name] for name in FITTED if name != left_out])
+        fitted_on = [part for name, part in parts.items() if is_fitted(name) and not name.startswith(left_out)]
+        weights = fit(fitted_on)
         report(f"without {left_out}", parts, lambda part, w=weights: part.features @ w)  # type: ignore[misc]
 
 
 def fitted(parts: Mapping[str, Part]) -> dict[str, Any]:
     """Fit weights and curve, print what they find and how well they are calibrated, and return them to be stored."""
-    weights = fit([parts[name] for name in FITTED])
+    both = [part for name, part in parts.items() if is_fitted(name)]
+    alone = fit([parts[name] for name in FITTED])
+    report("learned from the sets alone", parts, lambda part: part.features @ alone)
+    weights = fit(both)
     report("learned", parts, lambda part: part.features @ weights)
     report("learned, named first", parts, lambda part: named_first(part.judged, part.features @ weights))
-    curve = calibrate([parts[name] for name in FITTED], weights)
-    print("\nprobability of the first, share that is right, requests:")
-    unseen = [replace(part, chosen=part.judged.held_out) if name in FITTED else part for name, part in parts.items()]
-    for probability, share, count in reliability(unseen, weights, curve):
-        print(f"  {probability:.2f}  {share:.2f}  {count}")
+    curve = calibrate(both, weights)
+    unseen = {name: replace(p, chosen=p.judged.held_out) if is_fitted(name) else p for name, p in parts.items()}
+    for label, wanted in (("alone", False), ("among others", True)):
+        print(f"\n{label}: probability of the first, share that is right, requests:")
+        some = [part for name, part in unseen.items() if name.endswith(AMONG_THEM) is wanted]
+        for probability, share, count in reliability(some, weights, curve):
+            print(f"  {probability:.2f}  {share:.2f}  {count}")
     return {
         "weights": {name: round(float(weight), 4) for name, weight in zip(FEATURES, weights, strict=True)},
         **{name: round(value, 4) for name, value in zip(("slope", "rivalry", "intercept"), curve, strict=True)},
@@ -251,11 +292,16 @@ def main() -> None:
     if arguments.refusals:
         report_refusals(collected.embedder)
         return
+    file = VECTORS / f"{collected.embedder.model.name}.npz"
+    remember(collected.embedder, file)
     parts = parts_of(collected)
-    print("| recall@1 / recall@5 / comp@5 | " + " | ".join(parts) + " |")
+    keep(collected.embedder, file)
+    print("| recall@1 / recall@5 / nDCG@5 / comp@5 | " + " | ".join(parts) + " |")
     report("cosine", parts, lambda part: part.judged.cosine)
     report("BM25", parts, lambda part: part.judged.bm25)
     report("RRF", parts, lambda part: rrf(part.judged))
+    stored = fusion_for("skillroute.search", collected.embedder.model.name).weights
+    report("as stored", parts, lambda part: part.features @ np.array(stored))
     if arguments.rotate:
         rotate(parts)
         return
