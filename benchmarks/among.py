@@ -37,12 +37,16 @@ def among(judged: JudgedSet, others: list[Json], embedder: Remembered) -> Judged
     """Return a set with the crowd's tools beside its own, but for those that serve a query as well."""
     right = sorted({id_ for query in judged.queries for id_ in query.relevant})
     kept = apart(vectors_of(others, embedder), vectors_of([judged.tools[id_] for id_ in right], embedder))
-    beside = {
-        tool["id"]: {name: tool[name] for name in ITEM_FIELDS if tool.get(name)}
-        for tool, is_apart in zip(others, kept, strict=True)
-        if is_apart
-    }
-    return replace(judged, tools={**judged.tools, **beside})
+    tools, taken = dict(judged.tools), {_key(tool) for tool in judged.tools.values()}
+    for tool, is_apart in zip(others, kept, strict=True):
+        if is_apart and _key(tool) not in taken:  # a server has a name once, and a set may have that server
+            taken.add(_key(tool))
+            tools[tool["id"]] = {name: tool[name] for name in ITEM_FIELDS if tool.get(name)}
+    return replace(judged, tools=tools)
+
+
+def _key(tool: Json) -> tuple[str, str, str]:
+    return tool.get("type", "tool"), tool.get("server") or "", tool["name"]
 
 
 def rows_of(data: Imported, where: str) -> Iterator[Json]:

@@ -4,10 +4,10 @@
 
 Evidence is collected once for each model and judged set (--cache), with the program's own embedder, BM25 and texts; the
 features are those that the search computes. Weights are fitted on requests that the encoder's training may see, by the
-cross entropy of a request's right tools among its candidates, every set counting the same, and twice: alone, and among
-the tools of real MCP servers with their ordinary names (`among.py`, docs/adr/0064). A logistic curve on top makes
-probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
-catalogues, alone and among those tools. `--rotate` leaves each set out in turn instead.
+cross entropy of a request's right tools among its candidates, every set counting the same; a logistic curve on top
+makes probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
+catalogues, alone and among the tools of real MCP servers with their ordinary names (`among.py`). `--among` fits on the
+sets among those tools as well, which finds no more (docs/adr/0064). `--rotate` leaves each set out in turn instead.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ def parts_of(collected: Collected) -> dict[str, Part]:
     """Return sets and catalogues by name, alone and among others; chosen is what is not held out of a set."""
     embedder, parts = collected.embedder, {}
 
-    def add(name: str, pool: Callable[[], Pool], queries: Sequence[Query]) -> None:
+    def add(name: str, pool: Pool | Callable[[], Pool], queries: Sequence[Query]) -> None:
         judged = collected(name, pool, queries)
         chosen = ~judged.held_out if is_fitted(name) else np.ones(len(judged.needs), bool)
         parts[name] = Part(judged, judged.features(), chosen)
@@ -237,30 +238,32 @@ def parts_of(collected: Collected) -> dict[str, Part]:
     for name in (*FITTED, *CATALOGUES):
         pool = load_pool(name)
         queries = drawn(pool, FITTED.get(name))
-        add(name, lambda pool=pool: pool, queries)  # type: ignore[misc]
+        add(name, pool, queries)
         some = few(pool, queries)
-        among = lambda pool=pool, some=some: among_crowd(pool, some, others, embedder)  # type: ignore[misc]  # noqa: E731
-        add(name + AMONG_THEM, among, some)
+        add(name + AMONG_THEM, partial(among_crowd, pool, some, others, embedder), some)
     return parts
 
 
-def rotate(parts: Mapping[str, Part]) -> None:
+def fitted_on(parts: Mapping[str, Part], *, among: bool) -> dict[str, Part]:
+    """Return the parts that weights are fitted on: the sets alone, and among others where that is asked for."""
+    return {name: part for name, part in parts.items() if name in FITTED or (among and is_fitted(name))}
+
+
+def rotate(parts: Mapping[str, Part], *, among: bool) -> None:
     """Print for each set what the weights find in all of them that were fitted without it."""
     for left_out in FITTED:
-        fitted_on = [part for name, part in parts.items() if is_fitted(name) and not name.startswith(left_out)]
-        weights = fit(fitted_on)
+        on = fitted_on(parts, among=among).items()
+        weights = fit([part for name, part in on if not name.startswith(left_out)])
         report(f"without {left_out}", parts, lambda part, w=weights: part.features @ w)  # type: ignore[misc]
 
 
-def fitted(parts: Mapping[str, Part]) -> dict[str, Any]:
+def fitted(parts: Mapping[str, Part], *, among: bool) -> dict[str, Any]:
     """Fit weights and curve, print what they find and how well they are calibrated, and return them to be stored."""
-    both = [part for name, part in parts.items() if is_fitted(name)]
-    alone = fit([parts[name] for name in FITTED])
-    report("learned from the sets alone", parts, lambda part: part.features @ alone)
-    weights = fit(both)
+    on = list(fitted_on(parts, among=among).values())
+    weights = fit(on)
     report("learned", parts, lambda part: part.features @ weights)
     report("learned, named first", parts, lambda part: named_first(part.judged, part.features @ weights))
-    curve = calibrate(both, weights)
+    curve = calibrate(on, weights)
     unseen = {name: replace(p, chosen=p.judged.held_out) if is_fitted(name) else p for name, p in parts.items()}
     for label, wanted in (("alone", False), ("among others", True)):
         print(f"\n{label}: probability of the first, share that is right, requests:")
@@ -282,6 +285,7 @@ def main() -> None:
         default=ROOT / ".bench" / "fusion",
         help="where evidence is kept; remove it when texts, BM25 or requests have changed",
     )
+    parser.add_argument("--among", action="store_true", help="fit on the sets among the tools of real servers as well")
     parser.add_argument("--rotate", action="store_true", help="leave each set out in turn; writes nothing")
     parser.add_argument(
         "--refusals", action="store_true", help="measure instead how well what nothing serves is told apart"
@@ -303,9 +307,9 @@ def main() -> None:
     stored = fusion_for("skillroute.search", collected.embedder.model.name).weights
     report("as stored", parts, lambda part: part.features @ np.array(stored))
     if arguments.rotate:
-        rotate(parts)
+        rotate(parts, among=arguments.among)
         return
-    made = fitted(parts)
+    made = fitted(parts, among=arguments.among)
     print(json.dumps(made, indent=2))
     if arguments.write:
         stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
