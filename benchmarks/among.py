@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crowd import Remembered, apart, crowd, vectors_of
+from crowd import Remembered, beside, crowd
 from harness import ROOT, arguments, print_table, progress, save, words
-from judged import ITEM_FIELDS, Imported, JudgedSet, imported, load, mean, measures
+from judged import Imported, JudgedSet, imported, load, mean, measures
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.packaged import models_dir
 from skillroute.search.model import SearchRequest
@@ -31,22 +31,6 @@ METHODS = (DEFAULT, "direct hybrid", "direct semantic", "direct lexical")
 MEASURES = ("recall@1", "recall@5", "ndcg@5")
 
 Json = dict[str, Any]
-
-
-def among(judged: JudgedSet, others: list[Json], embedder: Remembered) -> JudgedSet:
-    """Return a set with the crowd's tools beside its own, but for those that serve a query as well."""
-    right = sorted({id_ for query in judged.queries for id_ in query.relevant})
-    kept = apart(vectors_of(others, embedder), vectors_of([judged.tools[id_] for id_ in right], embedder))
-    tools, taken = dict(judged.tools), {_key(tool) for tool in judged.tools.values()}
-    for tool, is_apart in zip(others, kept, strict=True):
-        if is_apart and _key(tool) not in taken:  # a server has a name once, and a set may have that server
-            taken.add(_key(tool))
-            tools[tool["id"]] = {name: tool[name] for name in ITEM_FIELDS if tool.get(name)}
-    return replace(judged, tools=tools)
-
-
-def _key(tool: Json) -> tuple[str, str, str]:
-    return tool.get("type", "tool"), tool.get("server") or "", tool["name"]
 
 
 def rows_of(data: Imported, where: str) -> Iterator[Json]:
@@ -70,7 +54,9 @@ def rows_of(data: Imported, where: str) -> Iterator[Json]:
 def measured(judged: JudgedSet, others: list[Json], embedder: Remembered, args: argparse.Namespace) -> Iterator[Json]:
     """Measure a set alone and among the crowd."""
     for where in args.where:
-        searched = judged if where == "alone" else among(judged, others, embedder)
+        right = {id_ for query in judged.queries for id_ in query.relevant}
+        around = {} if where == "alone" else beside(judged.tools, right, others, embedder)
+        searched = replace(judged, tools={**judged.tools, **around})
         embedder.keep()
         with imported(searched, args.seed, embedder) as data:
             embedder.keep()

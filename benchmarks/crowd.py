@@ -8,21 +8,23 @@ and `training/` leave out the same, by `apart`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from skillroute.catalogue.text import ToolText, argument_descriptions, argument_names, embedding_views
-from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.model import EmbeddingModel, Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
-from skillroute.core.embedding.port import Vector
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.embedding.views import VIEW_WEIGHTS
 
 ALIKE = 0.85
 """The cosine of two tools from which one is taken to serve what the other serves."""
 FILE = Path("more") / "mcp-catalogue" / "tools.jsonl"
+
+_FIELDS = ("name", "description", "server", "input_schema", "annotations")
 
 Json = dict[str, Any]
 Vectors = npt.NDArray[np.float32]
@@ -37,6 +39,26 @@ def crowd(data: Path) -> list[Json]:
     """Return the tools as the catalogue has them, under ids that no judged set has."""
     lines = (data / FILE).read_text(encoding="utf-8").splitlines()
     return [line | {"id": f"crowd/{line['id']}"} for line in map(json.loads, lines)]
+
+
+def beside(
+    own: Mapping[str, Json], right: Iterable[str], others: Sequence[Json], embedder: Embedder
+) -> dict[str, Json]:
+    """Return by id, as a catalogue is given them, the others that go beside a set's own tools.
+
+    Those like one of the right tools do not, nor those that have server and name of another: a server has a name once.
+    """
+    kept = apart(vectors_of(others, embedder), vectors_of([own[id_] for id_ in sorted(right)], embedder))
+    made, taken = {}, {_key(tool) for tool in own.values()}
+    for tool, is_apart in zip(others, kept, strict=True):
+        if is_apart and _key(tool) not in taken:
+            taken.add(_key(tool))
+            made[tool["id"]] = {name: tool[name] for name in _FIELDS if tool.get(name)}
+    return made
+
+
+def _key(tool: Json) -> tuple[str, str]:
+    return tool.get("server") or "", tool["name"]
 
 
 class Remembered:
@@ -69,7 +91,7 @@ class Remembered:
         np.savez(self._file, texts=np.array(list(self._known), dtype=object), vectors=vectors)
 
 
-def vectors_of(tools: Sequence[Json], embedder: Remembered) -> Vectors:
+def vectors_of(tools: Sequence[Json], embedder: Embedder) -> Vectors:
     """Return the vectors of tools as the catalogue makes them of their views."""
     views = [_views(tool) for tool in tools]
     vectors = np.zeros((len(tools), embedder.model.dimension), np.float32)

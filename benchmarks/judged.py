@@ -29,7 +29,7 @@ from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_r
 
 _TOP = 10
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
-ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
+_ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 
 _CATALOGUES = {
     "docker-mcp-catalog": Path(__file__).with_name("requests") / "docker.jsonl",
@@ -82,7 +82,7 @@ def load(
     folder = ROOT / "examples" if name == "examples" else data / name
     raw = _lines(folder / "tools.jsonl")
     tools = {
-        tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in ITEM_FIELDS if tool.get(k)}
+        tool.get("id") or f"{tool['server']}/{tool['name']}": {k: tool[k] for k in _ITEM_FIELDS if tool.get(k)}
         for tool in raw
     }
     asked = _lines(_CATALOGUES[name] if name in _CATALOGUES else folder / "queries.jsonl")

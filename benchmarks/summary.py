@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # its neighbour, also for tests
+sys.path.append(str(Path(__file__).resolve().parent))  # its neighbour, also for tests
 from marks import marked
 
 TITLE = "The figures that matter"

@@ -12,9 +12,10 @@ import pytest
 from benchmarks.marks import HEAD, MARKS, marked, with_marks
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT / "benchmarks"))
 from among_report import verdicts  # noqa: E402
-from crowd import ALIKE, apart  # noqa: E402
+from crowd import ALIKE, apart, beside  # noqa: E402
+from skillroute.core.embedding.hashing import HashingEmbedder  # noqa: E402
 
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
 
@@ -29,6 +30,16 @@ def test_a_tool_that_is_like_any_right_one_is_left_out() -> None:
     near, far = [ALIKE, (1 - ALIKE**2) ** 0.5], [0.8, 0.6]
     assert apart(np.array([[0.0, 1.0], far, near], np.float32), right).tolist() == [False, True, False]
     assert apart(np.zeros((2, 2), np.float32), right[:0]).tolist() == [True, True]
+
+
+def test_beside_a_set_stand_others_once_each_that_are_not_like_its_right_tools() -> None:
+    own = {"a": {"server": "mail", "name": "send"}, "b": {"server": "mail", "name": "read"}}
+    names = {"1": ("mail", "send"), "2": ("mail", "read"), "3": ("chess", "move"), "4": ("chess", "move")}
+    others = [{"id": id_, "server": server, "name": name, "category": "x"} for id_, (server, name) in names.items()]
+    assert beside(own, {"a"}, others, HashingEmbedder()) == {"3": {"server": "chess", "name": "move"}}
+    like = [{"id": "5", "server": "mail", "name": "Send"}]
+    assert beside(own, {"a"}, like, HashingEmbedder()) == {}
+    assert set(beside(own, {"b"}, like, HashingEmbedder())) == {"5"}
 
 
 @pytest.mark.parametrize(("hybrid", "said"), [(0.7, "On 1 of 1"), (0.6, "On 1 of 1"), (0.599, "On 0 of 1")])
