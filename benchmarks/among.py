@@ -2,7 +2,8 @@
 
 Each set is searched as it is, and together with the tools of 1,428 real MCP servers (`crowd.py`), but for those that
 are as near to a right tool as `ALIKE`. Ours alone, by the program's own services: the default (hierarchical, hybrid),
-and direct search in each mode; recall@1, recall@5 and nDCG@5 of five tools, with the modes' default thresholds. Peers
+and direct search in each mode; recall@1, recall@5 and nDCG@5 of five tools, with the modes' default thresholds, which
+meaning alone is also asked without. Peers
 are asked in `compare.py`. Of sets that encoder or fusion were trained on, only queries for held-out tools count.
 Nothing is timed: vectors are kept between runs (`.bench/vectors`), those of tools take minutes the first time.
 
@@ -20,14 +21,14 @@ from typing import Any
 
 from crowd import Remembered, beside, crowd
 from harness import ROOT, arguments, print_table, progress, save, words
-from judged import Imported, JudgedSet, imported, load, mean, measures
+from judged import Imported, JudgedSet, imported, load, mean, measures, request
 from skillroute.core.caller import LAPTOP
 from skillroute.core.embedding.packaged import models_dir
-from skillroute.search.model import SearchRequest
 
 SETS = ["docker-mcp-catalog", "livemcp-catalog", "examples", "tool-requests", "metatool", "bfcl", "sealtools"]
 DEFAULT = "hierarchical hybrid"
-METHODS = (DEFAULT, "direct hybrid", "direct semantic", "direct lexical")
+PLAIN = "direct semantic, no thresholds"
+METHODS = (DEFAULT, "direct hybrid", "direct semantic", PLAIN, "direct lexical")
 MEASURES = ("recall@1", "recall@5", "ndcg@5")
 
 Json = dict[str, Any]
@@ -39,13 +40,12 @@ def rows_of(data: Imported, where: str) -> Iterator[Json]:
     about = {"set": judged.name, "where": where, "tools": len(judged.tools), "queries": len(judged.queries)}
     with progress() as bar:
         for method in METHODS:
-            strategy, mode = method.split()
+            strategy, mode = method.removesuffix(", no thresholds").split()
+            thresholds = {"tool_threshold": 0.0, "skill_threshold": 0.0} if method == PLAIN else {}
             found = []
             for query in bar.track(judged.queries, description=f"{judged.name} {where}: {method}"):
-                request = SearchRequest.model_validate(
-                    {"query": query.text, "strategy": strategy, "mode": mode, "limit": 5, "include_schemas": False}
-                )
-                response = data.parts.tool_search.search(request, LAPTOP)
+                asked = request(query.text, strategy, mode, thresholds).model_copy(update={"limit": 5})
+                response = data.parts.tool_search.search(asked, LAPTOP)
                 found.append(measures(data.ranked(response), query.needs))
             figures = mean(found)
             yield about | {"method": method} | {name: figures[name] for name in MEASURES}

@@ -11,15 +11,15 @@ Json = dict[str, Any]
 
 _HYBRID = "direct hybrid"
 _DEFAULT = "hierarchical hybrid"
-_HALVES = ("direct semantic", "direct lexical")
+_HALVES = ("direct semantic", "direct semantic, no thresholds", "direct lexical")
 _MEASURES = {"recall@1": "Recall@1", "recall@5": "Recall@5", "ndcg@5": "nDCG@5"}
 _WHERE = {"alone": "the set alone", "among": "among the tools of real servers"}
 _ABOUT = """\
 Each judged set alone, and among the tools of 1,428 real MCP servers with their ordinary names, without those at a
 cosine of 0.85 or more to a right tool, which would count as wrong where they serve ([ADR
-64](adr/0064-fitted-among-distractors.md)); `benchmarks/among.py` says how. Ours alone, in process, with
-the default thresholds of each mode: the peers are compared above, on the sets alone. Of sets that encoder and fusion
-learned from, only queries for held-out tools count."""
+64](adr/0064-fitted-among-distractors.md)); `benchmarks/among.py` says how. Ours alone, in process, with the default
+thresholds of each mode, and meaning also without: the peers are compared above, on the sets alone. Of sets that encoder
+and fusion learned from, only queries for held-out tools count."""
 
 
 def measured_among(results: Json) -> str:

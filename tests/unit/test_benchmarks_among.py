@@ -44,7 +44,7 @@ def test_beside_a_set_stand_others_once_each_that_are_not_like_its_right_tools()
 
 @pytest.mark.parametrize(("hybrid", "said"), [(0.7, "On 1 of 1"), (0.6, "On 1 of 1"), (0.599, "On 0 of 1")])
 def test_hybrid_wins_where_neither_half_is_above_it(hybrid: float, said: str) -> None:
-    halves = [row("direct semantic", 0.6), row("direct lexical", 0.4)]
+    halves = [row("direct semantic", 0.5), row("direct semantic, no thresholds", 0.6), row("direct lexical", 0.4)]
     text = verdicts([row("hierarchical hybrid", hybrid), row("direct hybrid", hybrid), *halves])
     assert text.startswith(said)
     assert ("not on: metatool" in text) is (hybrid < 0.6)
