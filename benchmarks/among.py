@@ -3,9 +3,9 @@
 Each set is searched as it is, and together with the tools of 1,428 real MCP servers (`crowd.py`), but for those that
 are as near to a right tool as `ALIKE`. Ours alone, by the program's own services: the default (hierarchical, hybrid),
 and direct search in each mode; recall@1, recall@5 and nDCG@5 of five tools, with the modes' default thresholds, which
-meaning alone is also asked without. Peers
-are asked in `compare.py`. Of sets that encoder or fusion were trained on, only queries for held-out tools count.
-Nothing is timed: vectors are kept between runs (`.bench/vectors`), those of tools take minutes the first time.
+meaning alone is also asked without. Peers are asked in `compare.py`. Of sets that encoder or fusion were trained on,
+only queries for held-out tools count. Nothing is timed: vectors are kept between runs (`.bench/vectors`), those of
+tools take minutes the first time.
 
     python benchmarks/among.py --data /path/to/data --json .bench/among.json
 """
