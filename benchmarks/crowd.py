@@ -88,7 +88,9 @@ class Remembered:
         """Write all that it knows, for another process."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         vectors = np.array(list(self._known.values()), np.float32)
-        np.savez(self._file, texts=np.array(list(self._known), dtype=object), vectors=vectors)
+        partial = self._file.with_suffix(".partial.npz")
+        np.savez(partial, texts=np.array(list(self._known), dtype=object), vectors=vectors)
+        partial.replace(self._file)  # a file is whole or not there
 
 
 def vectors_of(tools: Sequence[Json], embedder: Embedder) -> Vectors:
