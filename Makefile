@@ -229,9 +229,11 @@ $(RESULTS)/peers/.installed: locks/peers.lock
 	@touch $@
 
 .PHONY: bench-retrieval
-bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP (DATA=..., half an hour)
+bench-retrieval: $(VENV)/.dev $(RESULTS)/peers/.installed ## Compare what is found with BM25, langgraph-bigtool and FastMCP, and among real tools (DATA=..., an hour)
 	@$(BIN)/python benchmarks/compare.py --data $(DATA) --peers $(RESULTS)/peers --json $(RESULTS)/compare.json
 	@$(BIN)/python benchmarks/report.py $(RESULTS)/compare.json --output docs/benchmarks.md --keep
+	@$(BIN)/python benchmarks/among.py --data $(DATA) --json $(RESULTS)/among.json
+	@$(BIN)/python benchmarks/report.py $(RESULTS)/among.json --output docs/benchmarks.md --keep
 	@$(BIN)/python benchmarks/compare_picture.py $(RESULTS)/compare.json docs/retrieval.svg
 
 .PHONY: bench-tokens

@@ -19,6 +19,7 @@ from harness import ROOT, fresh_database, progress
 from held_out import TRAINED_ON, held_out_tools
 from skillroute.catalogue.sync import MAX_ITEMS
 from skillroute.core.caller import LAPTOP
+from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import SearchSettings
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
@@ -176,11 +177,11 @@ class Imported:
 
 
 @contextmanager
-def imported(judged: JudgedSet, seed: int) -> Iterator[Imported]:
-    """Import a set into a fresh database."""
+def imported(judged: JudgedSet, seed: int, embedder: Embedder | None = None) -> Iterator[Imported]:
+    """Import a set into a fresh database; an embedder of its own may know texts from before."""
     with fresh_database() as url:
         cache = len(judged.queries) + 1  # every query is asked in many ways and embedded once
-        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache))
+        parts = Parts(SearchSettings(database_url=url, query_cache_size=cache), embedder=embedder)
         try:
             yield Imported(judged, parts, seed)
         finally:

@@ -1,5 +1,7 @@
 """Turn the JSON files of a folder into one Markdown page that begins with the figures that matter (`summary.py`).
 
+A set that this project fitted or chose something on is marked (`marks.py`).
+
 Of several files of one benchmark with the same options the medians are taken, field by field. With ``--keep`` only
 what the files measured is replaced on a page that is there, all sections of a heading at once.
 
@@ -17,8 +19,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from among_report import measured_among
 from compare_report import compared
 from indexes_report import indexed
+from marks import with_marks
 from summary import with_summary
 from tables import span, table
 
@@ -330,6 +334,7 @@ def _titled(titles: Mapping[str, str], results: Json) -> list[str]:
 
 _SECTIONS = {
     "compare": ("Compared with others", compared),
+    "among": ("Among real tools with ordinary names", measured_among),
     "retrieval": ("Retrieval quality", _retrieval),
     "reliability": ("Whether scores are right as often as they say", _reliability),
     "lexical_weights": ("The weights of words in lexical search", _lexical_weights),
@@ -384,7 +389,7 @@ def _title(section: str) -> str:
 
 def whole(sections: Sequence[str]) -> str:
     """Return the page."""
-    return with_summary("\n\n".join(section.strip() for section in [_HEAD, *sections]) + "\n")
+    return with_summary(with_marks("\n\n".join(section.strip() for section in [_HEAD, *sections]) + "\n"))
 
 
 def main() -> None:

@@ -13,11 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parent))  # its neighbour, also for tests
+from marks import marked
+
 TITLE = "The figures that matter"
 _ABOUT = """\
 Each is taken from a table below, where its conditions stand. Times are p50 and p95 in milliseconds, with one client
 that waits for each answer. Recall@5 is the share of the right tools among the first five, with the default thresholds;
-nDCG weighs them by rank."""
+nDCG weighs them by rank. † and ‡ mark sets that something was fitted on, or chosen with in view."""
 _PERCENTILES = ("p50", "p95")
 
 
@@ -57,7 +60,7 @@ def _retrieval(name: str) -> Figure:
         (f"{strategy} {mode} ", {"strategy": strategy, "mode": mode, "thresholds": "default"}, "recall@5")
         for strategy, mode in rankings
     ]
-    return Figure(f"Tool search, recall@5 on {name}", "Retrieval quality", name, rows)
+    return Figure(f"Tool search, recall@5 on {marked(name)}", "Retrieval quality", name, rows)
 
 
 def _registry(servers: str) -> Figure:

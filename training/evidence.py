@@ -24,6 +24,8 @@ from skillroute.search.hybrid import CLAUSE_POOL
 from skillroute.search.plan import CANDIDATE_POOL
 
 LONGEST_QUERY = 1000
+VECTORS = ROOT / ".bench" / "vectors"
+"""Where vectors of texts are kept, by model; `benchmarks/crowd.py` reads and writes the same files."""
 
 _LEFT_OUT = -2.0
 """In place of a cosine: less than any."""
@@ -236,12 +238,15 @@ class Collected:
         checksum = json.loads((packaged / "model.json").read_text(encoding="utf-8"))["sha256"]
         return cls(embedder, cache / f"{embedder.model.name}-{checksum[:12]}")
 
-    def __call__(self, name: str, pool: Pool, queries: Sequence[Query], left_out: LeftOut | None = None) -> Judged:
-        """Return what `collect` does, from the file of this name once there is one."""
+    def __call__(
+        self, name: str, pool: Pool | Callable[[], Pool], queries: Sequence[Query], left_out: LeftOut | None = None
+    ) -> Judged:
+        """Return what `collect` does, from the file of this name once there is one; only without it a pool is made."""
         file = self.folder / f"{name}.npz"
         if not file.exists():
             print(f"collecting {name}", file=sys.stderr, flush=True)
-            judged = collect(pool, queries, self.embedder, left_out)
+            made = pool if isinstance(pool, Pool) else pool()
+            judged = collect(made, queries, self.embedder, left_out)
             self.folder.mkdir(parents=True, exist_ok=True)
             np.savez(file, **{field: getattr(judged, field) for field in Judged.__slots__})
         return Judged(**np.load(file))

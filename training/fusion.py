@@ -6,7 +6,8 @@ Evidence is collected once for each model and judged set (--cache), with the pro
 features are those that the search computes. Weights are fitted on requests that the encoder's training may see, by the
 cross entropy of a request's right tools among its candidates, every set counting the same; a logistic curve on top
 makes probabilities of them. Reported are the requests that neither saw: of the held-out part of each set, and of both
-catalogues. `--rotate` leaves each set out in turn instead.
+catalogues, alone and among the tools of real MCP servers with their ordinary names (`among.py`). `--among` fits on the
+sets among those tools as well, which finds no more (docs/adr/0064). `--rotate` leaves each set out in turn instead.
 """
 
 from __future__ import annotations
@@ -16,19 +17,25 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from among import among_crowd, crowd
 from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool, load_unserved
-from evidence import Array, Collected, Judged, collect
+from evidence import VECTORS, Array, Collected, Judged, collect, keep, remember
 from skillroute.core import rank_fusion
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.learned_fusion import FEATURES, fusion_for
 
 FITTED = {"tool-requests": 3000, "metatool": 1500, "bfcl": 1500, "sealtools": 1400}
 """Sets that weights are fitted on, and how many requests of each, a third of them held out."""
+AMONG = 300
+"""Requests of each set among the tools of real servers: so many that are held out, and so many others."""
+AMONG_THEM = " among others"
 WEIGHTS = ROOT / "layers/common/python/skillroute/search/fusion_weights.json"
+_GAINS = 1 / np.log2(np.arange(2, 7))
 
 
 def drawn(pool: Pool, most: int | None) -> list[Query]:
@@ -40,6 +47,13 @@ def drawn(pool: Pool, most: int | None) -> list[Query]:
     others = [query for query in pool.queries if not pool.is_held_out(query)]
     chosen = rng.sample(held_out, min(len(held_out), most // 3))
     return chosen + rng.sample(others, most - len(chosen))
+
+
+def few(pool: Pool, queries: Sequence[Query]) -> list[Query]:
+    """Return `AMONG` of the requests that are held out, and as many others."""
+    rng = random.Random(11)
+    halves = ([query for query in queries if pool.is_held_out(query) is held_out] for held_out in (True, False))
+    return [query for half in halves for query in rng.sample(half, min(AMONG, len(half)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +138,24 @@ def named_first(judged: Judged, scores: Array) -> Array:
     return np.where(judged.is_named > 0, scores + 1e6, scores)
 
 
-def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float]:
-    """Return recall@1, recall@5 and the share of requests whose needs are all among the first five."""
-    recall_1, recall_5 = [], []
+def measured(judged: Judged, scores: Array, chosen: Iterable[bool]) -> tuple[float, float, float, float]:
+    """Return recall@1, recall@5, nDCG@5 and the share of requests whose needs are all among the first five."""
+    recall_1, recall_5, ndcg = [], [], []
     for number, ((first, last), wanted) in enumerate(zip(judged.bounds(), chosen, strict=True)):
         if wanted:
-            order = np.argsort(-scores[first:last], kind="stable")
-            needs = judged.need[first:last][order]
-            recall_1.append(len({need for need in needs[:1] if need >= 0}) / judged.needs[number])
-            recall_5.append(len({need for need in needs[:5] if need >= 0}) / judged.needs[number])
-    return float(np.mean(recall_1)), float(np.mean(recall_5)), float(np.mean(np.array(recall_5) == 1.0))
+            order = np.argsort(-scores[first:last], kind="stable")[:5]
+            met = judged.need[first:last][order].tolist()
+            new = [need >= 0 and need not in met[:rank] for rank, need in enumerate(met)]
+            count = int(judged.needs[number])
+            recall_1.append(sum(new[:1]) / count)
+            recall_5.append(sum(new) / count)
+            ndcg.append(sum(_GAINS[: len(new)][new]) / sum(_GAINS[:count]))
+    return (
+        float(np.mean(recall_1)),
+        float(np.mean(recall_5)),
+        float(np.mean(ndcg)),
+        float(np.mean(np.equal(recall_5, 1))),
+    )
 
 
 def reliability(
@@ -189,43 +211,65 @@ def report_refusals(embedder: OnnxEmbedder) -> None:
             print(f"| {name} | {lost:.2f} | {bound:.2f} | " + " | ".join(f"{s.mean():.2f}" for s in shares) + " |")
 
 
+def is_fitted(name: str) -> bool:
+    """Return whether a part is of a set that weights are fitted on."""
+    return name.removesuffix(AMONG_THEM) in FITTED
+
+
 def report(label: str, sets: Mapping[str, Part], score: Callable[[Part], Array]) -> None:
-    """Print recall@1 / recall@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
+    """Print recall@1 / recall@5 / nDCG@5 / comp@5 of each set's held-out requests, and of all of a catalogue's."""
     cells = []
     for name, part in sets.items():
-        wanted = part.judged.held_out if name in FITTED else np.ones(len(part.judged.needs), bool)
+        wanted = part.judged.held_out if is_fitted(name) else np.ones(len(part.judged.needs), bool)
         cells.append(" / ".join(f"{value:.3f}" for value in measured(part.judged, score(part), wanted)))
-    print(f"| {label} | " + " | ".join(cells) + " |")
+    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def parts_of(collected: Collected) -> dict[str, Part]:
-    """Return the sets and the catalogues by name; what is not held out of a set is chosen, and all of a catalogue."""
-    parts = {}
+    """Return sets and catalogues by name, alone and among others; chosen is what is not held out of a set."""
+    embedder, parts = collected.embedder, {}
+
+    def add(name: str, pool: Pool | Callable[[], Pool], queries: Sequence[Query]) -> None:
+        judged = collected(name, pool, queries)
+        chosen = ~judged.held_out if is_fitted(name) else np.ones(len(judged.needs), bool)
+        parts[name] = Part(judged, judged.features(), chosen)
+
+    others = crowd()
     for name in (*FITTED, *CATALOGUES):
         pool = load_pool(name)
-        judged = collected(name, pool, drawn(pool, FITTED.get(name)))
-        chosen = ~judged.held_out if name in FITTED else np.ones(len(judged.needs), bool)
-        parts[name] = Part(judged, judged.features(), chosen)
+        queries = drawn(pool, FITTED.get(name))
+        add(name, pool, queries)
+        some = few(pool, queries)
+        add(name + AMONG_THEM, partial(among_crowd, pool, some, others, embedder), some)
     return parts
 
 
-def rotate(parts: Mapping[str, Part]) -> None:
+def fitted_on(parts: Mapping[str, Part], *, among: bool) -> dict[str, Part]:
+    """Return the parts that weights are fitted on: the sets alone, and among others where that is asked for."""
+    return {name: part for name, part in parts.items() if name in FITTED or (among and is_fitted(name))}
+
+
+def rotate(parts: Mapping[str, Part], *, among: bool) -> None:
     """Print for each set what the weights find in all of them that were fitted without it."""
     for left_out in FITTED:
-        weights = fit([parts[name] for name in FITTED if name != left_out])
+        on = fitted_on(parts, among=among).items()
+        weights = fit([part for name, part in on if not name.startswith(left_out)])
         report(f"without {left_out}", parts, lambda part, w=weights: part.features @ w)  # type: ignore[misc]
 
 
-def fitted(parts: Mapping[str, Part]) -> dict[str, Any]:
+def fitted(parts: Mapping[str, Part], *, among: bool) -> dict[str, Any]:
     """Fit weights and curve, print what they find and how well they are calibrated, and return them to be stored."""
-    weights = fit([parts[name] for name in FITTED])
+    on = list(fitted_on(parts, among=among).values())
+    weights = fit(on)
     report("learned", parts, lambda part: part.features @ weights)
     report("learned, named first", parts, lambda part: named_first(part.judged, part.features @ weights))
-    curve = calibrate([parts[name] for name in FITTED], weights)
-    print("\nprobability of the first, share that is right, requests:")
-    unseen = [replace(part, chosen=part.judged.held_out) if name in FITTED else part for name, part in parts.items()]
-    for probability, share, count in reliability(unseen, weights, curve):
-        print(f"  {probability:.2f}  {share:.2f}  {count}")
+    curve = calibrate(on, weights)
+    unseen = {name: replace(p, chosen=p.judged.held_out) if is_fitted(name) else p for name, p in parts.items()}
+    for label, wanted in (("alone", False), ("among others", True)):
+        print(f"\n{label}: probability of the first, share that is right, requests:")
+        some = [part for name, part in unseen.items() if name.endswith(AMONG_THEM) is wanted]
+        for probability, share, count in reliability(some, weights, curve):
+            print(f"  {probability:.2f}  {share:.2f}  {count}")
     return {
         "weights": {name: round(float(weight), 4) for name, weight in zip(FEATURES, weights, strict=True)},
         **{name: round(value, 4) for name, value in zip(("slope", "rivalry", "intercept"), curve, strict=True)},
@@ -241,6 +285,7 @@ def main() -> None:
         default=ROOT / ".bench" / "fusion",
         help="where evidence is kept; remove it when texts, BM25 or requests have changed",
     )
+    parser.add_argument("--among", action="store_true", help="fit on the sets among the tools of real servers as well")
     parser.add_argument("--rotate", action="store_true", help="leave each set out in turn; writes nothing")
     parser.add_argument(
         "--refusals", action="store_true", help="measure instead how well what nothing serves is told apart"
@@ -251,15 +296,20 @@ def main() -> None:
     if arguments.refusals:
         report_refusals(collected.embedder)
         return
+    file = VECTORS / f"{collected.embedder.model.name}.npz"
+    remember(collected.embedder, file)
     parts = parts_of(collected)
-    print("| recall@1 / recall@5 / comp@5 | " + " | ".join(parts) + " |")
+    keep(collected.embedder, file)
+    print("| recall@1 / recall@5 / nDCG@5 / comp@5 | " + " | ".join(parts) + " |")
     report("cosine", parts, lambda part: part.judged.cosine)
     report("BM25", parts, lambda part: part.judged.bm25)
     report("RRF", parts, lambda part: rrf(part.judged))
+    stored = fusion_for("skillroute.search", collected.embedder.model.name).weights
+    report("as stored", parts, lambda part: part.features @ np.array(stored))
     if arguments.rotate:
-        rotate(parts)
+        rotate(parts, among=arguments.among)
         return
-    made = fitted(parts)
+    made = fitted(parts, among=arguments.among)
     print(json.dumps(made, indent=2))
     if arguments.write:
         stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))

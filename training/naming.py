@@ -3,7 +3,7 @@
     .venv/bin/python training/naming.py --model tool-minilm-l6
 
 Each judged set is searched together with the tools of `shared/data/more/mcp-catalogue`, without those that may serve
-its requests as well (a cosine above `ALIKE` to a right tool). Then tools of both catalogues are named in each of the
+its requests as well (`among.py`). Then tools of both catalogues are named in each of the
 `FORMS`, among all of them.
 """
 
@@ -14,12 +14,12 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import evidence
 import numpy as np
-from data import CATALOGUES, DATA, ROOT, Pool, Query, Tool, lines, load_catalogues, load_pool, tool_of
-from evidence import Searched, Signals, vectors_of
+from among import among_crowd, crowd
+from data import CATALOGUES, ROOT, Pool, Query, load_catalogues, load_pool
+from evidence import Searched, Signals
 from skillroute.catalogue.mentions import plain, runs
 from skillroute.catalogue.names import LONGEST_NAME_WORDS, name_key
 from skillroute.core.embedding.onnx import OnnxEmbedder
@@ -27,7 +27,6 @@ from skillroute.core.learned_fusion import Evidence, FusedRequest, fusion_for
 from skillroute.search.clauses import clauses
 
 SETS = ("metatool", "bfcl", "sealtools", "tool-requests", *CATALOGUES)
-ALIKE = 0.85
 OTHERS = 800
 """Tools of a set that no drawn request is for: as many are searched beside those that are, at most."""
 
@@ -107,23 +106,6 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def crowd() -> list[Tool]:
-    """Return the tools of real MCP servers."""
-    return [tool_of(line, line["server"]) for line in lines(DATA / "more/mcp-catalogue/tools.jsonl")]
-
-
-def among_crowd(pool: Pool, queries: Sequence[Query], others: Sequence[Tool], embedder: OnnxEmbedder) -> Pool:
-    """Return a set's tools for some requests, others of it, and the crowd but for what may serve a request as well."""
-    wanted = {id_ for query in queries for id_ in query.relevant}
-    rest = [id_ for id_ in pool.tools if id_ not in wanted]
-    kept = wanted | set(random.Random(1).sample(rest, min(OTHERS, len(rest))))
-    own = {id_: tool for id_, tool in pool.tools.items() if id_ in kept}
-    right = vectors_of([own[id_] for id_ in sorted(wanted)], embedder)
-    nearest = (vectors_of(others, embedder) @ right.T).max(axis=1)
-    apart = {f"crowd/{tool.id}": tool for tool, cosine in zip(others, nearest, strict=True) if cosine < ALIKE}
-    return Pool(pool.name, own | apart, list(queries))
-
-
 def ranked(among: Among, query: Query, named: set[int], model: str) -> list[int]:
     """Return the places of candidates: what is named first, then by learned fusion."""
     parts = clauses(query.text[: evidence.LONGEST_QUERY])
@@ -199,13 +181,13 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS, help="which to measure; none: the forms only")
     arguments = parser.parse_args()
     embedder = OnnxEmbedder(ROOT / "layers/inference/models" / arguments.model)
-    cache = Path(ROOT / ".bench/names" / f"{embedder.model.name}.npz")
+    cache = evidence.VECTORS / f"{embedder.model.name}.npz"
     evidence.remember(embedder, cache)
     model, others = embedder.model.name, crowd()
     for name in arguments.sets:
         pool = load_pool(name)
         queries = random.Random(3).sample(pool.queries, min(arguments.requests, len(pool.queries)))
-        among = Among(among_crowd(pool, queries, others, embedder), embedder)
+        among = Among(among_crowd(pool, queries, others, embedder, OTHERS), embedder)
         evidence.keep(embedder, cache)
         print(f"\n{name}: {len(queries)} requests, {len(among.tools)} tools\n")
         print("| rule | recall@1 | recall@5 | nDCG@5 | names wrong only | names right |\n|---|---|---|---|---|---|")
