@@ -247,6 +247,15 @@ def test_pages_of_prompts_are_cut_by_bytes(client: TestClient, system: System, m
     assert len(pages) == 4
 
 
+def test_a_call_of_a_tool_that_was_found_is_told_where_it_is_called(client: TestClient) -> None:
+    answer = ask(client, "tools/call", {"name": "create_event", "arguments": {}}, "2025-11-25")
+
+    assert error(answer) == (200, INVALID_PARAMS)
+    said = answer.json()["error"]["message"]
+    assert said.startswith("there is no tool 'create_event'; there are search_tools, ")
+    assert said.endswith("its own server, which get_tool_details names, or through `skillroute connect`")
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [

@@ -62,7 +62,11 @@ class Toolbox:
         """
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or name not in self._makers:
-            raise RpcError(INVALID_PARAMS, f"there is no tool {quoted(name)}; there are {', '.join(self._makers)}")
+            raise RpcError(
+                INVALID_PARAMS,
+                f"there is no tool {quoted(name)}; there are {', '.join(self._makers)}. What these find is called on "
+                "its own server, which get_tool_details names, or through `skillroute connect`",
+            )
         if arguments is not None and not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments must be an object")
         try:
