@@ -55,7 +55,7 @@ _TITLES = tuple(_MEASURES.items())
 
 def _above(found: Mapping[str, Json], method: str, measure: str) -> str:
     """Return a difference, as what is shown of it: of half a thousandth it is none."""
-    more = round(found[method][measure] - max(found[half][measure] for half in _HALVES), 3)
+    more = round(found[method][measure] - max(found[half][measure] for half in _HALVES if half in found), 3)
     return f"{more + 0.0:+.3f}"
 
 

@@ -28,6 +28,7 @@ from skillroute.wiring import Parts
 from skillroute_local.evaluating.metrics import comp, ndcg, recall, reciprocal_rank
 
 _TOP = 10
+_ASSIGNED_AT_ONCE = 2000
 _LONGEST_QUERY = 1000  # the API takes no more; a handful of the sets' queries is longer and is cut here
 _ITEM_FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 
@@ -155,7 +156,9 @@ class Imported:
             parts.create_skill(skill, LAPTOP)
         db_id_of = {id_: int(key) for key, id_ in self._id_of.items()}
         given = {db_id_of[id_]: skills_ for id_, skills_ in assignments.items() if id_ in db_id_of}
-        parts.assign_skills(given, LAPTOP, AssignmentSource.HUMAN_MANUAL)
+        pairs = list(given.items())
+        for start in range(0, len(pairs), _ASSIGNED_AT_ONCE):  # ten thousand take longer than a statement may
+            parts.assign_skills(dict(pairs[start : start + _ASSIGNED_AT_ONCE]), LAPTOP, AssignmentSource.HUMAN_MANUAL)
         self.skill_count = len(skills)
 
     def _import_tools(self) -> None:
