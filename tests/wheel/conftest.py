@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "locks" / "run.lock"
 _UV = Path(sys.executable).with_name("uv")
 _INSTALLED_WITHIN_S = 600.0
 
@@ -76,7 +77,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
     """Build each sdist, and each wheel from its sdist: so the sdists are whole as well."""
     folder = tmp_path_factory.mktemp("dist")
     for project in (ROOT, ROOT / "clients" / "python"):
-        _uv("build", "--out-dir", folder, project)
+        _uv("build", "--build-constraint", LOCK, "--out-dir", folder, project)
     [skillroute], [client] = folder.glob("skillroute-*.whl"), folder.glob("skillroute_client-*.whl")
     return Wheels(skillroute, client)
 
@@ -88,7 +89,8 @@ def _environment(*requirements: str) -> Iterator[Environment]:
         made = Environment(Path(directory) / "venv", Path(directory) / "empty")
         made.folder.mkdir()
         _uv("venv", "--python", sys.executable, made.path)
-        _uv("pip", "install", "--python", made.path, *requirements)
+        # Of the versions that are tested; `make test-newest` says whether newer ones work.
+        _uv("pip", "install", "--python", made.path, "--constraint", LOCK, *requirements)
         yield made
 
 

@@ -22,7 +22,7 @@ from skillroute.core.embedding.port import EMBEDDING_MODEL, Embedder
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.embedding.views import Refusal
 from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import visible_json
+from skillroute.core.hidden_text import visible_fields
 from skillroute.search.model import SearchRequest, SearchResponse
 from skillroute.search.search import ToolSearch
 
@@ -88,7 +88,7 @@ class Catalogue:
         problems: list[str] = []
         incoming: dict[str, tuple[Item, IncomingItem]] = {}
         for sent in listed:
-            one = replace(sent, value=visible_json(sent.value, names={"name"}))  # as agents are shown it
+            one = replace(sent, value=visible_fields(sent.value, {"name"}))  # as agents are shown it
             try:
                 content = read_item({**one.value, "type": one.kind, "name": one.name, "server": server})
             except InvalidInput as error:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from skillroute.catalogue.schemas import item_warnings, read_item
 from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import HIDDEN_CHARACTERS, seen_name, visible, visible_json
+from skillroute.core.hidden_text import HIDDEN_CHARACTERS, seen_name, visible, visible_fields
 from skillroute.core.json_input import validated
 from skillroute.mail.schemas import AgentName
 from skillroute.registry.schemas import read_agent, read_server, registry_warnings
@@ -107,5 +107,24 @@ def test_a_server_and_its_tools_are_stored_without_it() -> None:
     assert [warning.field for warning in registry_warnings("server", raw)] == ["description", "tools.0.description"]
 
 
-def test_names_within_json_are_left_to_be_refused() -> None:
-    assert visible_json({"name": "a\u200b", "title": "b\u200b"}, names={"name"}) == {"name": "a\u200b", "title": "b"}
+def test_only_the_fields_that_are_looked_at_themselves_are_left_as_they_are() -> None:
+    thing = {"name": "a\u200b", "title": "b\u200b", "annotations": {"name": "c\u200b"}}
+
+    assert visible_fields(thing, {"name"}) == {"name": "a\u200b", "title": "b", "annotations": {"name": "c"}}
+
+
+def test_names_deeper_down_are_texts_like_others() -> None:
+    hidden = {"name": f"x{TAGS}", "server": f"y{TAGS}", "title": f"z{TAGS}", "path": f"p{TAGS}"}
+
+    item = read_item({"name": "add", "annotations": hidden, "metadata": hidden})
+    server = read_server({"server": {"name": "shed", "description": "x", "metadata": hidden}})
+
+    clean = {"name": "x", "server": "y", "title": "z", "path": "p"}
+    assert (item.annotations, item.metadata) == (clean, clean)
+    assert server.content.document["server"]["metadata"] == clean
+
+
+@pytest.mark.parametrize("name", ["تقویم\u200cها", "\U0001f468\u200d\U0001f4bb Coding", "क्\u200dष"])
+def test_joiners_of_scripts_and_pictures_may_be_in_names(name: str) -> None:
+    assert read_item({"name": name}).key.name == name
+    validated(IdentifiedSkill, {"id": "a", "name": name, "description": "What it is for."}, whole="skill")

@@ -231,3 +231,18 @@ def test_a_name_of_the_largest_size_is_looked_for_whatever_folding_makes_of_it()
 
 def test_servers_have_plain_names() -> None:
     assert plain("Straße-9") == "strasse9"
+
+
+def test_of_servers_called_nearly_alike_the_one_that_is_written_just_so_counts() -> None:
+    tools = [("create_issue", server) for server in ("evil.example/github", "Git-Hub!", "GitHub", "other")]
+
+    assert named("github/create_issue", *tools) == [("create_issue", "GitHub")]
+    assert named("use mcp__github__create_issue now", *tools) == [("create_issue", "GitHub")]
+    assert named("github/create_issue", *tools[:2]) == [("create_issue", "Git-Hub!")]
+    assert named("github/create_issue", tools[0]) == [("create_issue", "evil.example/github")]
+
+
+def test_a_request_of_separators_alone_has_a_bounded_number_of_readings() -> None:
+    asked = mentions(" ".join(f"{number}.b.c.d" for number in range(120)))
+
+    assert len(asked.qualified) <= 32

@@ -14,6 +14,7 @@ MOST_WORDS = 200
 """Of a request, that are looked at."""
 
 _MOST_SPLITS = 8
+_MOST_QUALIFIED = 32
 _BESIDE = 5
 """Words: of a server's name before the separator, and of a tool's behind it, that are looked at beyond the nearest."""
 
@@ -34,6 +35,23 @@ _QUOTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """The key of a tool's name, and what would be its server's: as it is written, and plain names (`plain`) of it."""
+
+    key: str
+    written: frozenset[str]
+    plain: frozenset[str]
+
+    def distance(self, server: str) -> int | None:
+        """Return how far a server is from what is written: 0 is just so, None another one."""
+        if server.casefold() in self.written:
+            return 0
+        if plain(server) in self.plain:
+            return 1
+        return 2 if plain(server.rpartition("/")[2]) in self.plain else None
+
+
+@dataclass(frozen=True, slots=True)
 class Qualified:
     """A name with something before it that may be its server.
 
@@ -41,14 +59,13 @@ class Qualified:
     ----------
     whole : str
         The key of all of it: a tool may be called so.
-    parts : tuple of (str, frozenset of str)
-        Readings of it: the key of a tool's name, and plain names of what would be its server.
+    parts : tuple of Reading
     alone : frozenset of str
         Keys that name a tool without the server as well: none of ordinary words.
     """
 
     whole: str
-    parts: tuple[tuple[str, frozenset[str]], ...]
+    parts: tuple[Reading, ...]
     alone: frozenset[str]
 
 
@@ -81,7 +98,7 @@ class Mentions:
     @property
     def keys(self) -> list[str]:
         """Return the keys of all names that a tool may have to be named."""
-        with_server = (key for one in self.qualified for key, _ in one.parts)
+        with_server = (reading.key for one in self.qualified for reading in one.parts)
         return sorted({*self.alone, *with_server, *map(name_key, self.cased)})
 
     @property
@@ -92,25 +109,36 @@ class Mentions:
     @property
     def servers(self) -> frozenset[str]:
         """Return what may be the plain names (`plain`) of servers that stand beside a tool's."""
-        return frozenset(server for one in self.qualified for _, asked in one.parts for server in asked)
+        return frozenset(server for one in self.qualified for reading in one.parts for server in reading.plain)
 
     def named(self, tools: Iterable[Named]) -> set[str]:
         """Return the keys of the tools that are named, of tools whose names are among `keys`."""
         listed = [(tool, name_key(tool.name)) for tool in tools]
         names = {key for _, key in listed}
-        of_server = [(tool, key) for tool, key in listed if any(_is_of(tool, key, one) for one in self.qualified)]
+        of_server = self._of_servers(listed)
         # Of a server that is not known, under another name perhaps: whatever is called so, unless that is ordinary.
         loose = {key for one in self.qualified if one.whole not in names for key in one.alone}
         alone = self.alone | (loose - {key for _, key in of_server})
         others = (tool for tool, key in listed if key in alone or spelling(tool.name) in self.cased)
         return {tool.key for tool in (*(tool for tool, _ in of_server), *others)}
 
-
-def _is_of(tool: Named, name: str, one: Qualified) -> bool:
-    if not tool.server:
-        return False
-    servers = {plain(tool.server), plain(tool.server.rpartition("/")[2])}
-    return any(name == key and not servers.isdisjoint(asked) for key, asked in one.parts)
+    def _of_servers(self, listed: Sequence[tuple[Named, str]]) -> list[tuple[Named, str]]:
+        """Return for each qualified name the tools of the nearest server: a stranger's may be called nearly so."""
+        readings: dict[str, list[tuple[int, Reading]]] = {}
+        for number, one in enumerate(self.qualified):
+            for reading in one.parts:
+                readings.setdefault(reading.key, []).append((number, reading))
+        nearest: dict[int, tuple[int, list[tuple[Named, str]]]] = {}
+        for tool, key in listed:
+            for number, reading in readings.get(key, ()) if tool.server else ():
+                distance = reading.distance(tool.server or "")
+                best = nearest.get(number)
+                if distance is None or (best is not None and best[0] < distance):
+                    continue
+                if best is None or distance < best[0]:
+                    nearest[number] = best = (distance, [])
+                best[1].append((tool, key))
+        return [named for _, found in nearest.values() for named in found]
 
 
 def plain(server: str) -> str:
@@ -144,7 +172,7 @@ def mentions(query: str) -> Mentions:
     def take(names: Iterable[str]) -> None:
         for name in names:
             alone[name_key(name)] = None
-            if len(name) <= LONGEST_KEY:
+            if len(name) <= LONGEST_KEY and len(qualified) < _MOST_QUALIFIED:
                 qualified.update(dict.fromkeys(_splits(name)))
 
     take(spans(query))
@@ -158,8 +186,11 @@ def mentions(query: str) -> Mentions:
             alone[name_key(piece)] = None
         elif _is_camel_case(piece):
             cased.add(spelling(piece))
-        qualified.update(dict.fromkeys(_splits(piece, pieces[max(0, place - _BESIDE) : place], pieces[place + 1 :])))
-    return Mentions(frozenset(key for key in alone if len(key) <= LONGEST_KEY), tuple(qualified), frozenset(cased))
+        if len(qualified) < _MOST_QUALIFIED:
+            splits = _splits(piece, pieces[max(0, place - _BESIDE) : place], pieces[place + 1 :])
+            qualified.update(dict.fromkeys(splits))
+    keys = frozenset(key for key in alone if len(key) <= LONGEST_KEY)
+    return Mentions(keys, tuple(qualified)[:_MOST_QUALIFIED], frozenset(cased))
 
 
 def spans(query: str) -> Iterator[str]:
@@ -217,24 +248,27 @@ def _splits(name: str, before: Sequence[str] = (), behind: Sequence[str] = ()) -
 
     `before` and `behind` are the words around it in the request: names of both may have several.
     """
-    parts: list[tuple[str, frozenset[str]]] = []
+    parts: list[Reading] = []
     alone = set()
     for found in list(_SEPARATOR.finditer(name))[:_MOST_SPLITS]:
         server, tool = name[: found.start()], name[found.end() :]
-        asked = {plain(_KINDS.sub("", server)), longest := plain(server)}
-        for word in reversed(before):
+        written = {server, bare := _KINDS.sub("", server)}
+        asked = {plain(bare), longest := plain(server)}
+        for count, word in enumerate(reversed(before), 1):
             longest = plain(word) + longest
             asked.add(longest)
+            written.add(" ".join([*before[-count:], server]))
         asked.discard("")
         if not asked or not plain(tool):
             continue
         key = name_key(tool)
         longer = [" ".join([tool, *behind[:count]]) for count in range(1, min(_BESIDE, len(behind)) + 1)]
-        parts += [(read, frozenset(asked)) for read in dict.fromkeys([key, *map(name_key, longer)])]
+        exact = frozenset(name.casefold() for name in written)
+        parts += [Reading(read, exact, frozenset(asked)) for read in dict.fromkeys([key, *map(name_key, longer)])]
         if not is_ordinary(tool) or _is_camel_case(tool):
             alone.add(key)
     if parts:
-        yield Qualified(name_key(name), tuple(part for part in parts if len(part[0]) <= LONGEST_KEY), frozenset(alone))
+        yield Qualified(name_key(name), tuple(part for part in parts if len(part.key) <= LONGEST_KEY), frozenset(alone))
 
 
 def _is_mark(char: str) -> bool:

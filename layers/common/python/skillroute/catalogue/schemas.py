@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, seen_name, visible_json
+from skillroute.core.hidden_text import hidden_warnings, seen_name, visible_fields
 from skillroute.core.json_input import examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
 
@@ -99,7 +99,7 @@ def read_item(raw: object) -> ItemContent:
         raise InvalidInput("item", "must be an object")
     named, problems = ITEM_FIELDS.with_one_name(ITEM_FIELDS.without_shown(raw))
     _, unfit = examined_json(named, most_bytes=MAX_BYTES)
-    cleaned = named if unfit else visible_json(named, names={"name", "server"})  # which may be nested without end
+    cleaned = named if unfit else visible_fields(named, {"name", "server"})  # which may be nested without end
     return together([*problems, *unfit], lambda: validated(ItemInput, cleaned, whole="item").content())
 
 

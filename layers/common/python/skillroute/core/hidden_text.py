@@ -42,21 +42,20 @@ def visible(text: str) -> str:
     return text if text.isascii() else _HIDDEN.sub("", text)
 
 
-def visible_json(value: Any, names: AbstractSet[str] = frozenset()) -> Any:
-    """Return JSON whose texts are `visible`, but for those below `names`, which are refused and not mended.
-
-    Keys stay as they are, for callers send them back.
-    """
+def visible_json(value: Any) -> Any:
+    """Return JSON whose texts are `visible`. Keys stay as they are, for callers send them back."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
-        return {
-            key: inner if isinstance(inner, str) and key in names else visible_json(inner, names)
-            for key, inner in value.items()
-        }
+        return {key: visible_json(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [visible_json(inner, names) for inner in value]
+        return [visible_json(inner) for inner in value]
     return value
+
+
+def visible_fields(thing: Mapping[str, Any], names: AbstractSet[str]) -> dict[str, Any]:
+    """Return a thing as `visible_json` does, but for the fields that `seen_name` looks at, or that are read apart."""
+    return {key: inner if key in names else visible_json(inner) for key, inner in thing.items()}
 
 
 def hidden_warnings(raw: Any, place: str = "") -> list[FieldProblem]:
@@ -91,11 +90,8 @@ def seen_name(name: str) -> str:
     if name.isascii() and name.isprintable():
         return name
     for character in name:
-        category = unicodedata.category(character)
-        if category == "Cc":
+        if unicodedata.category(character) == "Cc":
             raise ValueError("control characters are not allowed")
-        if category == "Cf":
-            raise ValueError(f"invisible characters are not allowed: U+{ord(character):04X}")
     if hidden := _HIDDEN.search(name):
         raise ValueError(f"invisible characters are not allowed: U+{ord(hidden[0][0]):04X}")
     return unicodedata.normalize("NFC", name)

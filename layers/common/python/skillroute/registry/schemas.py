@@ -14,7 +14,7 @@ from typing import Any
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, visible_json
+from skillroute.core.hidden_text import hidden_warnings, visible_fields
 from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
@@ -32,8 +32,11 @@ _NOT_IN_PATHS = re.compile(r"[^\w./-]+")
 _BESIDE_SLASHES = re.compile(r"[-/]++")
 
 
-_NAMES = frozenset({"name", "title", "path", "server"})
-"""Fields whose texts are refused where they hold what nobody sees."""
+_READ_APART: Mapping[EntityKind, frozenset[str]] = {
+    "server": frozenset({"name", "title", "path", "tools"}),
+    "agent": frozenset({"name", "path"}),
+}
+"""Fields whose texts are refused where they hold what nobody sees, and a server's tools, which are read one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,13 @@ def _examined(raw: object, kind: EntityKind) -> tuple[Mapping[str, Any], list[Fi
         if inner is not None:
             without_tools = {**without_tools, "server": _without(inner, "tools")}
     _, problems = examined_json(without_tools, whole=kind, most_bytes=MAX_BYTES)
-    return raw if problems else visible_json(raw, names=_NAMES), problems
+    return raw if problems else _visible(raw, kind), problems
+
+
+def _visible(raw: Mapping[str, Any], kind: EntityKind) -> dict[str, Any]:
+    inner = _wrapped(raw) if kind == "server" else None
+    fields = visible_fields(raw, _READ_APART[kind])
+    return fields if inner is None else {**fields, "server": visible_fields(inner, _READ_APART[kind])}
 
 
 def _path(given: EntityInput) -> str:

@@ -10,6 +10,7 @@ from skillroute.core.access import not_found
 from skillroute.core.caller import Caller
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Conflict, InvalidInput, NotFound
+from skillroute.core.hidden_text import visible
 from skillroute.core.json_input import validated
 from skillroute.core.postgres.database import Session
 from skillroute.core.queue.outbox import OutboxRepository
@@ -157,7 +158,10 @@ def _merged(before: Skill, changes: Mapping[str, Any]) -> tuple[SkillFields, boo
     is_active = changes.pop("is_active", before.is_active)
     if not isinstance(is_active, bool):
         raise InvalidInput("is_active", "must be true or false")
-    return validated(SkillFields, _current(before) | changes, whole="body"), is_active
+    if not changes:
+        return _fields(before), is_active
+    stored = _current(before) | {"name": visible(before.name)}  # stored before nobody's characters were refused
+    return validated(SkillFields, stored | changes, whole="body"), is_active
 
 
 def _current(skill: Skill) -> dict[str, Any]:
