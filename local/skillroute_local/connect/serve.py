@@ -28,6 +28,10 @@ _INSTRUCTIONS = (
     "then call_tool with an id that it returned."
 )
 _CALL_PARAMS = types.CallToolRequestParams
+_IDLE_SESSION_S = 600.0
+_MOST_SESSIONS = 200
+"""Of agents of older revisions, over HTTP; newer ones have none. One takes 38 KB."""
+
 _MOST_AGENTS = 32
 """That are told of changes, of those that speak HTTP at once."""
 
