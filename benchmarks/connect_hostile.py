@@ -147,7 +147,9 @@ def main(options: argparse.Namespace) -> None:
         table.add_row(kind, str(len(took)), *(f"{figure:.1f}" for figure in figures))
     console.print(table)
     searched, longest = first_search(options.command)
-    console.print(f"100,000 tools: the first search after {searched:.1f} s, the good one's longest call {longest:.1f} s")
+    console.print(
+        f"100,000 tools: the first search after {searched:.1f} s, the good one's longest call {longest:.1f} s"
+    )
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ LYING = [
 HOSTILE = [
     {"name": "big", "description": "Answer with as many bytes as it is asked for.", "inputSchema": PLAIN},
     {"name": "babble", "description": "Write lines that are no messages.", "inputSchema": PLAIN},
+    {"name": "spawn", "description": "Start a program that does not end.", "inputSchema": PLAIN},
 ]
 
 
@@ -118,6 +119,8 @@ class Server:
                 start = int(cursor or 0)
                 page = [ECHO | {"name": f"echo_{number}"} for number in range(start, start + 1_000)]
                 return {"result": {"tools": page, **({"nextCursor": str(start + 1_000)} if start < 9_000 else {})}}
+            case "long-page":
+                return {"result": {"tools": [ECHO | {"name": f"echo_{number}"} for number in range(10_000)]}}
             case "crowded":
                 return {"result": {"tools": [ECHO | {"name": f"echo_{number}"} for number in range(100_000)]}}
             case "hostile":

@@ -106,12 +106,10 @@ class Messages:
 
     def _take(self) -> bytes | TooLong | None:
         """Return the line that has ended, and be ready for the next one."""
-        line: bytes | TooLong | None = b"".join(self._pieces)
-        if self._size <= self._most_bytes and _is_crowded(line):
-            line = _crowded(line)
+        whole = b"".join(self._pieces)
+        line: bytes | TooLong | None = _crowded(whole) if _is_crowded(whole) else whole
         if self._size > self._most_bytes:
-            found = None if self._is_told else _ID_LAST.search(self._tail)
-            line = None if self._is_told else TooLong(_id_of(found), is_answer=True)
+            line = None if self._is_told else TooLong(_id_of(_ID_LAST.search(self._tail)), is_answer=True)
         self._pieces, self._size, self._head, self._tail, self._is_told = [], 0, b"", b"", False
         return line
 

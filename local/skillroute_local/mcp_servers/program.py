@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import anyio
 from anyio.abc import AsyncResource, Process
@@ -112,16 +112,16 @@ class _Reader:
 
     async def run(self, process: ServerProcess) -> None:
         """Read until its end, or ours; what comes after ours is read away, so that it can end by itself."""
-        assert process.stdout is not None
+        output: Any = process.stdout
         try:
             async with self._received:
                 while True:
-                    await self._read(await process.stdout.receive())
+                    await self._read(await output.receive())
         except _CLOSED:
             pass
         with anyio.CancelScope(shield=True), suppress(*_CLOSED):
             while True:
-                await process.stdout.receive()
+                await output.receive()
 
     async def _read(self, piece: bytes) -> None:
         began = time.perf_counter() - len(piece) * _S_A_BYTE
@@ -173,18 +173,17 @@ class _Reader:
 
 
 async def _write(process: ServerProcess, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
-    assert process.stdin is not None
+    program: Any = process.stdin
     async with messages:
         async for message in messages:
             text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
+            await program.send(f"{text}\n".encode("utf-8", "replace"))
 
 
 async def _stop(process: ServerProcess) -> None:
     """Close a program's input, give it time to end, and then end what is left of it and of what it has started."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    await _close(process.stdin)
+    given, output = cast("tuple[AsyncResource, AsyncResource]", (process.stdin, process.stdout))
+    await _close(given)
     has_ended = await _ended(process)
     if sys.platform == "win32":
         if not has_ended:
@@ -194,7 +193,7 @@ async def _stop(process: ServerProcess) -> None:
     if not has_ended and not await _ended(process):
         logger.warning("the program with process id %d cannot be killed: it is left alone", process.pid)
     close_process_job(process)
-    await _close(process.stdout)
+    await _close(output)
     transport = getattr(getattr(process, "_process", None), "_transport", None)  # open while a child holds a pipe
     if callable(close := getattr(transport, "close", None)):
         with suppress(PermissionError):
