@@ -157,17 +157,21 @@ def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event, limits: Limi
         case HttpServer(transport="sse"):
             return sse_client(server.url, dict(server.headers), timeout=_HTTP_CONNECT_S)
         case HttpServer():
-            return _http(server, ended)
+            return _http(server, ended, limits.message_bytes)
 
 
 @asynccontextmanager
-async def _http(server: HttpServer, ended: anyio.Event) -> AsyncIterator[Any]:
+async def _http(server: HttpServer, ended: anyio.Event, most_bytes: int) -> AsyncIterator[Any]:
     import httpx2  # noqa: PLC0415 (a fifth of a second, where only programs are started)
 
+    from skillroute_local.mcp_servers.http_answers import Bounded  # noqa: PLC0415
+
     async def look(response: httpx2.Response) -> None:
-        """Note that the server no longer knows the session, as after its start: MCP wants a new handshake then."""
+        """Bound what is read, and note that the server no longer knows the session: MCP wants a new handshake then."""
         if response.status_code == httpx2.codes.NOT_FOUND and "mcp-session-id" in response.request.headers:
             ended.set()
+        is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = Bounded(response.stream, most_bytes, by_line=is_of_events)
 
     timeout = httpx2.Timeout(_HTTP_CONNECT_S, read=_HTTP_READ_S)
     async with (

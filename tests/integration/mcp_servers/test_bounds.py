@@ -8,12 +8,14 @@ import logging
 import anyio
 import psutil
 import pytest
+from mcp.shared.exceptions import MCPError
 from skillroute_local.mcp_servers import transport
 from skillroute_local.mcp_servers.client import connected
 from skillroute_local.mcp_servers.listing import list_server
-from skillroute_local.mcp_servers.model import Limits, Listing, ServerError
+from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, ServerError
 
 from tests.integration.mcp_servers.conftest import Stub
+from tests.stubs.http_mcp_server import serving
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +56,15 @@ async def test_an_answer_that_is_too_long_and_does_not_say_to_what_ends_the_conn
         with pytest.raises(ServerError, match="ended before it answered tool big"):
             await connection.call("big", {"bytes": 1_000_000, "hidden": True})
         assert connection.has_ended
+
+
+async def test_an_answer_over_http_that_is_too_long_is_an_error_of_its_call_alone() -> None:
+    with serving() as port:
+        server = HttpServer("far", "mcp.json: mcpServers.far", f"http://127.0.0.1:{port}/mcp")
+        async with connected(server, SMALL) as connection:
+            with pytest.raises(MCPError, match=r"more than 0\.1 MB: ask for less at once"):
+                await connection.call("echo", {"text": "x" * 200_000})
+            assert text_of(await connection.call("echo", {"text": "x" * 90_000})) == "x" * 90_000
 
 
 async def test_a_line_without_an_end_ends_the_connection(stub: Stub) -> None:
