@@ -39,6 +39,9 @@ _FLUSH_S = 0.5
 _S_A_BYTE = 1e-9
 """What the loop itself takes to read, which is not seen here."""
 
+_S_A_LOST_BYTE = 4e-9
+"""The same of what is not kept: nobody waits for it."""
+
 _LINES_TOO_LONG = 16
 """How many times the bound a line may have until the connection is given up."""
 
@@ -124,7 +127,8 @@ class _Reader:
                 await output.receive()
 
     async def _read(self, piece: bytes) -> None:
-        began = time.perf_counter() - len(piece) * _S_A_BYTE
+        is_lost = self._messages.size > self._most_bytes
+        began = time.perf_counter() - len(piece) * (_S_A_LOST_BYTE if is_lost else _S_A_BYTE)
         for line in self._messages.of(piece):
             message = self._refused(line) if isinstance(line, TooLong) else self._parsed(line)
             await self._share.spend(time.perf_counter() - began)
