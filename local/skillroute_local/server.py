@@ -14,6 +14,7 @@ from skillroute.wiring import Parts
 
 from skillroute_local.api_document.pages import add_pages
 from skillroute_local.browsers import Hosts, OwnPagesOnly
+from skillroute_local.http_in_time import RequestsInTime
 
 # Requests take turns at the interpreter anyway; more threads than this only make each wait longer. With 40, FastAPI's
 # default, the p95 of 8 connections at 10,000 tools was four times that of 2 (benchmarks/latency.py --threads).
@@ -38,7 +39,9 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
 
 def serve(app: FastAPI, sock: socket.socket, *, on_ready: Callable[[], None]) -> None:
     """Serve a listening socket until Ctrl-C or SIGTERM; requests under way get five seconds to end."""
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app, http=RequestsInTime, log_level="warning", access_log=False, timeout_graceful_shutdown=5
+    )
     _Server(config, on_ready).run(sockets=[sock])
 
 

@@ -21,7 +21,7 @@ from skillroute_local.loopback import free_port
 from skillroute_local.mcp_servers.listing import list_servers
 from skillroute_local.mcp_servers.model import HttpServer, Listing, McpServer, ServerError
 
-from tests.e2e.processes import HASHING, cli, environment
+from tests.e2e.processes import HASHING, cli, environment, eventually
 
 STUB = Path(__file__).parents[1] / "stubs" / "mcp_server.py"
 _CLI = "import sys; sys.argv[0] = 'skillroute'; from skillroute_local.cli import main; main()"
@@ -126,6 +126,28 @@ def test_standard_output_is_the_protocols_whatever_servers_do(config: Config, tm
     assert "skillroute: dying: its program ended before it answered the handshake" in messages
     assert "skillroute: dying wrote: the token is missing" in messages
     assert "Traceback" not in messages
+
+
+def test_programs_that_servers_have_started_end_when_it_is_asked_to(config: Config, tmp_path: Path) -> None:
+    spawn = {"name": "call_tool", "arguments": {"id": "hostile/spawn"}}
+    requests: list[dict[str, Any]] = [
+        _INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": spawn},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *command(config("hostile"))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path / "home", **HASHING),
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(json.dumps(request) + "\n" for request in requests).encode())
+        process.stdin.flush()
+        answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(2))}
+        child = psutil.Process(int(answers[2]["result"]["content"][0]["text"]))
+        process.terminate()
+        assert process.wait(20) == 0
+    eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child is ended")
 
 
 def test_it_serves_over_http_on_loopback_and_no_page_of_another_site(config: Config, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,12 @@ LYING = [
      "inputSchema": {"type": "object", "properties": {"n": {"type": "whole number"}}}},
     {"name": "numb", "description": "It answers a call with a number.", "inputSchema": PLAIN},
 ]  # fmt: skip
+
+HOSTILE = [
+    {"name": "big", "description": "Answer with as many bytes as it is asked for.", "inputSchema": PLAIN},
+    {"name": "babble", "description": "Write lines that are no messages.", "inputSchema": PLAIN},
+    {"name": "spawn", "description": "Start a program that does not end.", "inputSchema": PLAIN},
+]
 
 
 def send(message: dict[str, Any]) -> None:
@@ -112,6 +119,12 @@ class Server:
                 start = int(cursor or 0)
                 page = [ECHO | {"name": f"echo_{number}"} for number in range(start, start + 1_000)]
                 return {"result": {"tools": page, **({"nextCursor": str(start + 1_000)} if start < 9_000 else {})}}
+            case "long-page":
+                return {"result": {"tools": [ECHO | {"name": f"echo_{number}"} for number in range(10_000)]}}
+            case "crowded":
+                return {"result": {"tools": [ECHO | {"name": f"echo_{number}"} for number in range(100_000)]}}
+            case "hostile":
+                return {"result": {"tools": HOSTILE}}
             case "lying":
                 return {"result": {"tools": LYING}}
         return {"result": {"tools": GOOD + [ECHO | {"name": f"echo_{number}"} for number in range(self.grown)]}}
@@ -143,6 +156,21 @@ class Server:
                 return content(text("grown"))
             case "pid":
                 return content(text(str(os.getpid())))
+            case "big":
+                self.write_big(request, **arguments)
+                return None
+            case "babble":
+                sys.stdout.write("no message\n" * arguments["lines"])
+                sys.stderr.write("\x1b[2Jan error\n" * arguments.get("errors", 0))
+                sys.stderr.flush()
+            case "spawn":  # a child that outlives its parent, and does not end when it is asked to
+                code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+                child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+                assert child.stdout is not None
+                child.stdout.readline()
+                return content(text(str(child.pid)))
+            case "environment":
+                return content(text(json.dumps(dict(os.environ))))
             case "inventory":
                 return {"result": {"content": [], "tools": [ECHO, {"bad": 1}]}}
             case "numb":
@@ -150,6 +178,16 @@ class Server:
             case "exit":
                 sys.exit("leaving")
         return content(text(arguments.get("text", "")))
+
+    def write_big(self, request: Any, bytes: int, *, last: bool = False, hidden: bool = False) -> None:  # noqa: A002
+        """Write an answer of so many bytes, with its id at the beginning, at the end, or at neither."""
+        result = '"result":{"content":[{"type":"text","text":"' + "x" * bytes + '"}]}'
+        id_ = f'"id":{json.dumps(request)}'
+        if hidden:
+            result = f'"a":"{"x" * 9_000}",{id_},{result}'
+        parts = ['"jsonrpc":"2.0"', *([result] if hidden else [result, id_] if last else [id_, result])]
+        sys.stdout.write("{" + ",".join(parts) + "}\n")
+        sys.stdout.flush()
 
 
 def text(value: str) -> dict[str, Any]:

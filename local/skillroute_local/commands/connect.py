@@ -29,6 +29,9 @@ def connect(
         typer.Option(help="A tool that stays visible: its id, its name, or a server's name for all of its tools."),
     ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=1, max=3600)] = 120.0,
+    max_answer_mb: Annotated[
+        int, typer.Option(help="Megabytes that an answer of a server's program may have.", min=1, max=1024)
+    ] = 16,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what the servers write, on standard error.")] = False,
 ) -> None:
     """Offer the tools of all MCP servers of a file as one server: search_tools, get_tool_details, call_tool.
@@ -36,8 +39,10 @@ def connect(
     Nothing needs to run for it. Standard output is the protocol's; messages go to standard error.
     """
     from skillroute_local.connect.start import start  # noqa: PLC0415 (0.8 s that no other command needs)
+    from skillroute_local.mcp_servers.model import Limits  # noqa: PLC0415
 
-    start(_files(config), port=http, pins=pin or [], call_s=timeout, verbose=verbose)
+    limits = Limits(call_s=timeout, message_bytes=max_answer_mb * 1_000_000)
+    start(_files(config), port=http, pins=pin or [], limits=limits, verbose=verbose)
 
 
 def _files(given: list[Path] | None) -> list[Path]:

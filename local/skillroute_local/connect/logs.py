@@ -7,6 +7,8 @@ import re
 import sys
 from typing import TextIO
 
+from skillroute_local.terminal_text import harmless
+
 _FOREIGN = ("mcp.", "httpx", "httpcore")
 _OF_THE_CORE = ("server", "reason")  # fields of its log lines that say what happened
 
@@ -30,7 +32,8 @@ class _Line(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = [str(getattr(record, name)) for name in _OF_THE_CORE if hasattr(record, name)]
         text = ": ".join([record.getMessage(), *fields])
-        return f"skillroute: {text}" + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
+        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"skillroute: {harmless(text)}{harmless(trace, lines=True)}"  # servers' names and texts are in it
 
 
 def log_to_stderr(*, verbose: bool) -> None:

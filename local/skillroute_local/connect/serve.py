@@ -22,12 +22,17 @@ from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.connect.front import Front
 from skillroute_local.connect.signals import on_signal
 from skillroute_local.connect.stdio import agent_streams
+from skillroute_local.http_in_time import RequestsInTime
 
 _INSTRUCTIONS = (
     "The tools of many servers, behind a search. For a task, call search_tools with what is needed in plain words, "
     "then call_tool with an id that it returned."
 )
 _CALL_PARAMS = types.CallToolRequestParams
+_IDLE_SESSION_S = 600.0
+_MOST_SESSIONS = 200
+"""Of agents of older revisions, over HTTP; newer ones have none. One takes 38 KB."""
+
 _MOST_AGENTS = 32
 """That are told of changes, of those that speak HTTP at once."""
 
@@ -117,15 +122,24 @@ async def serve_stdio(server: AgentServer) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def serve_http(server: AgentServer, sock: socket.socket) -> None:
-    """Serve agents on a listening socket, at ``/mcp``, until SIGTERM or Ctrl-C."""
+async def serve_http(server: AgentServer, sock: socket.socket, *, idle_s: float = _IDLE_SESSION_S) -> None:
+    """Serve agents on a listening socket, at ``/mcp``, until SIGTERM or Ctrl-C.
+
+    Parameters
+    ----------
+    idle_s : float
+        After which a session that nobody has used is forgotten; its agent begins a new one.
+    """
     # The middleware knows all names of this machine, and refuses other sites' pages.
     app = server.mcp.streamable_http_app(
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        session_idle_timeout=idle_s,
+        max_sessions=_MOST_SESSIONS,
     )
     config = uvicorn.Config(
-        OwnPagesOnly(app, Hosts()), log_level="critical", access_log=False, timeout_graceful_shutdown=2
-    )
+        OwnPagesOnly(app, Hosts()), http=RequestsInTime,
+        log_level="critical", access_log=False, timeout_graceful_shutdown=2,
+    )  # fmt: skip
     http = _HttpServer(config)
 
     def end() -> None:

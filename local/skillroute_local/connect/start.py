@@ -31,7 +31,7 @@ _RUNNERS = frozenset({"uv", "uvx", "pipx"})
 """Programs that install a package and run its command, behind options of their own."""
 
 
-def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_s: float, verbose: bool) -> None:
+def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], limits: Limits, verbose: bool) -> None:
     """Connect to the servers of files, and serve them as one.
 
     Parameters
@@ -63,7 +63,7 @@ def start(files: Sequence[Path], *, port: int | None, pins: Sequence[str], call_
             TokenCounter(folder / "tokenizer.json"),
             pins=pins,
             store=Store(default_path()),
-            limits=Limits(call_s=call_s),
+            limits=limits,
         )
         server = AgentServer(front)
         if port is None:

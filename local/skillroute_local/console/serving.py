@@ -22,6 +22,7 @@ from skillroute_local.browsers import Hosts, OwnPagesOnly
 from skillroute_local.console.app import Connect, console_app
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.errors import Misused
+from skillroute_local.http_in_time import RequestsInTime
 
 _GZIP_FROM_BYTES = 4096
 
@@ -80,7 +81,9 @@ def new_key() -> str:
 
 def serve(app: Starlette, sock: socket.socket, *, on_ready: Callable[[], None]) -> None:
     """Serve a listening socket until Ctrl-C or SIGTERM."""
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, http=RequestsInTime, log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
     server = uvicorn.Server(config)
     started = server.startup
 

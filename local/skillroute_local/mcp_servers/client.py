@@ -61,7 +61,7 @@ async def connected(
         try:
             with scope:
                 client = Client(
-                    transport(server, stderr.file, taps.append, limits.write_s),
+                    transport(server, stderr.file, taps.append, limits),
                     message_handler=heard,
                     cache=None,
                     client_info=types.Implementation(name="skillroute", version=__version__),

@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from skillroute_local.mcp_servers.errors import as_server_error, ends_connection
+from skillroute_local.mcp_servers.messages import TOO_LONG
 from skillroute_local.mcp_servers.model import (
     EVERY_KIND,
     LISTS,
@@ -28,6 +29,7 @@ from skillroute_local.mcp_servers.model import (
 from skillroute_local.mcp_servers.resource_names import resource_name
 from skillroute_local.mcp_servers.stderr import StderrTail
 from skillroute_local.mcp_servers.transport import Tap
+from skillroute_local.terminal_text import harmless
 
 _LISTEN_AGAIN_S = 5.0
 
@@ -100,7 +102,7 @@ class Connection:
             (info.title or info.name) if info else "",
             info.version if info else "",
             self._client.instructions or "",
-            tuple(problems),
+            tuple(map(harmless, problems)),
             EVERY_KIND - missing,
         )
 
@@ -141,7 +143,7 @@ class Connection:
             is_over = ends_connection(self.server, error)
             if is_over:
                 self._tap.ended.set()
-            if is_over or error.code == types.REQUEST_TIMEOUT:
+            if is_over or error.code == types.REQUEST_TIMEOUT or error.data is TOO_LONG:
                 raise self._error(error, what, timeout_s) from error
             raise
         except (ValidationError, OSError) as error:

@@ -60,6 +60,7 @@ def server_of(name: str, entry: object, where: str, variables: Variables) -> Mcp
                 name, where, command, _texts(entry, "args", expand),
                 {**_env_file(entry, expand), **_mapping(entry, "env", expand)},
                 _path(cwd, "cwd") if cwd else None,
+                _switch(entry, "inheritEnv"),
             )  # fmt: skip
         case transport:
             address = _text({"url": url}, "url", expand)
@@ -100,6 +101,13 @@ def _expanded(field: str, value: object, expand: Expand) -> str:
 def _text(entry: dict[str, Any], field: str, expand: Expand) -> str:
     value = entry.get(field)
     return "" if value is None else _expanded(field, value, expand).strip()
+
+
+def _switch(entry: dict[str, Any], field: str) -> bool:
+    value = entry.get(field, False)
+    if not isinstance(value, bool):
+        raise EntryError(f".{field} must be true or false")
+    return value
 
 
 def _texts(entry: dict[str, Any], field: str, expand: Expand) -> tuple[str, ...]:

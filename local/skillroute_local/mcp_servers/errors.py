@@ -6,7 +6,9 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from skillroute_local.mcp_servers.messages import TOO_LONG
 from skillroute_local.mcp_servers.model import HttpServer, McpServer, ServerError, StdioServer
+from skillroute_local.terminal_text import harmless
 
 _MAX_REASON = 300
 
@@ -40,7 +42,7 @@ def as_server_error(
         The last line that its program wrote to its standard error.
     """
     reason = _reason(server, error, asked, timeout_s)
-    return ServerError(f"{server.name}: {reason}", last_line[:_MAX_REASON])
+    return ServerError(harmless(f"{server.name}: {reason}"), last_line[:_MAX_REASON])
 
 
 def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: float) -> str:
@@ -50,6 +52,8 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
         case MCPError() if ends_connection(server, error):
             ended = "its program" if isinstance(server, StdioServer) else "the connection"
             reason = f"{ended} ended before it answered {asked}"
+        case MCPError() if error.data is TOO_LONG:
+            reason = f"its answer to {asked} has {error.message}"
         case MCPError():
             reason = f"{asked} was answered with error {error.code}: {error.message[:_MAX_REASON]}"
         case ValidationError():

@@ -44,6 +44,8 @@ class StdioServer:
         The file and the field that name it, for messages.
     env : mapping
         What is added to the environment. It may hold secrets, so it is not shown.
+    inherits : bool
+        Whether it gets the whole environment of this process, and not only the few variables that every program needs.
     """
 
     name: str
@@ -52,6 +54,7 @@ class StdioServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path | None = None
+    inherits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ class Limits:
         The most tools, prompts and resources that are taken, of each kind.
     pages : int
         The most pages that are asked for, of each kind.
+    message_bytes : int
+        The longest message of a program that is read; a longer answer is an error of the call.
     """
 
     connect_s: float = 60.0
@@ -113,6 +118,7 @@ class Limits:
     write_s: float = 10.0
     items: int = 5_000
     pages: int = 200
+    message_bytes: int = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from skillroute_local.terminal_text import harmless
+
 _LINES = 20
 _MAX_LINE_BYTES = 2_000
+_CHUNK_BYTES = 64 * 1024
 _MOMENT_S = 0.2
+_WINDOW_S = 1.0
+_PAUSE_S = 0.01
+"""After a piece of which lines were left out: else the thread would keep the loop waiting for each piece."""
+
+MOST_LINES = 50
+"""That are shown of a second."""
 
 
 class StderrTail:
@@ -20,11 +30,17 @@ class StderrTail:
     Parameters
     ----------
     show : callable or None
-        Called with each line as it comes.
+        Called with each line as it comes, of a second with so many at most, then with how many were left out.
+    clock : callable
+        Seconds; they only grow.
     """
 
-    def __init__(self, show: Callable[[str], None] | None = None) -> None:
+    def __init__(self, show: Callable[[str], None] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._show = show
+        self._clock = clock
+        self._began = clock()
+        self._room = MOST_LINES
+        self._left_out = 0
         self._lines: deque[str] = deque(maxlen=_LINES)
         reader, writer = os.pipe()
         self.file = os.fdopen(writer, "w", encoding="utf-8")
@@ -50,9 +66,44 @@ class StderrTail:
         return self.last()
 
     def _read(self, descriptor: int) -> None:
-        with os.fdopen(descriptor, "rb") as pipe:
-            while line := pipe.readline(_MAX_LINE_BYTES):
-                text = line.decode("utf-8", "replace").rstrip()
-                self._lines.append(text)
-                if self._show is not None:
-                    self._show(text)
+        rest = b""
+        try:
+            while piece := os.read(descriptor, _CHUNK_BYTES):
+                whole, newline, rest = (rest + piece).rpartition(b"\n")
+                if newline and not self._take(whole):
+                    time.sleep(_PAUSE_S)
+                if len(rest) > _MAX_LINE_BYTES:
+                    rest = rest[:_MAX_LINE_BYTES]
+            if rest:
+                self._take(rest)
+            self._tell_left_out()
+        finally:
+            os.close(descriptor)
+
+    def _take(self, whole: bytes) -> bool:
+        """Keep the last lines of a piece and show its first ones; return whether none was left out."""
+        self._begin_window()
+        count = whole.count(b"\n") + 1
+        shown = whole.split(b"\n", self._room)[: self._room]
+        for line in whole.rsplit(b"\n", _LINES)[-_LINES:]:
+            self._lines.append(_as_text(line))
+        if self._show is not None:
+            for line in shown:
+                self._show(_as_text(line))
+        self._room -= len(shown)
+        self._left_out += count - len(shown)
+        return count == len(shown)
+
+    def _begin_window(self) -> None:
+        if self._clock() - self._began >= _WINDOW_S:
+            self._tell_left_out()
+            self._began, self._room = self._clock(), MOST_LINES
+
+    def _tell_left_out(self) -> None:
+        if self._left_out and self._show is not None:
+            self._show(f"({self._left_out} more lines are not shown)")
+        self._left_out = 0
+
+
+def _as_text(line: bytes) -> str:
+    return harmless(line[:_MAX_LINE_BYTES].decode("utf-8", "replace").rstrip())

@@ -8,20 +8,24 @@ from contextlib import asynccontextmanager
 from typing import Any, TextIO
 
 import anyio
+import anyio.to_thread
 from anyio.abc import ObjectReceiveStream
 from mcp.client.sse import sse_client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types.methods import validate_server_result
 from mcp_types import JSONRPCError, JSONRPCResponse
 from pydantic import ValidationError
 
-from skillroute_local.mcp_servers.model import LISTS, HttpServer, ListedKind, McpServer, StdioServer
+from skillroute_local.mcp_servers.model import LISTS, HttpServer, Limits, ListedKind, McpServer, StdioServer
 from skillroute_local.mcp_servers.outgoing import Outgoing
+from skillroute_local.mcp_servers.program import program_streams
 
 _HTTP_CONNECT_S = 10.0
 _HTTP_READ_S = 300.0
+_FEW = 200
+"""Entries that are checked before a thread would have begun."""
 
 WITHIN_CONNECT = "SKILLROUTE_WITHIN_CONNECT"
 """The variable that servers behind `skillroute connect` have in their environment, so that it does not start itself."""
@@ -39,6 +43,8 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
     ----------
     asked : mutable mapping
         By the id of a request for a list: the kind that it asks for. Other answers stay as they come.
+    most : int
+        The most entries of a page that are looked at, the wrong ones among them.
 
     Attributes
     ----------
@@ -52,9 +58,10 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
         What was wrong with others of that page.
     """
 
-    def __init__(self, stream: Any, ended: anyio.Event, asked: MutableMapping[str, ListedKind]) -> None:
+    def __init__(self, stream: Any, ended: anyio.Event, asked: MutableMapping[str, ListedKind], most: int) -> None:
         self._stream = stream
         self._asked = asked
+        self._most = most
         self.ended = ended
         self.version = ""
         self.entries: list[dict[str, Any]] = []
@@ -75,7 +82,7 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
         if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCResponse | JSONRPCError):
             kind = self._asked.pop(str(message.message.id), None)
             if kind is not None and self.version and isinstance(message.message, JSONRPCResponse):
-                self._sift(kind, message.message.result)
+                await self._sift(kind, message.message.result)
         return message
 
     async def aclose(self) -> None:
@@ -83,18 +90,28 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
         self.ended.set()
         await self._stream.aclose()
 
-    def _sift(self, kind: ListedKind, result: dict[str, Any]) -> None:
-        method, field = LISTS[kind]
+    async def _sift(self, kind: ListedKind, result: dict[str, Any]) -> None:
+        _, field = LISTS[kind]
         self.entries, self.refused = [], []
         if not isinstance(listed := result.get(field), list):
             return
+        if len(listed) > self._most:
+            self.refused.append(f"{kind}s after the first {self._most} of a page are left out")
+            del listed[self._most :]
+        if len(listed) <= _FEW:
+            self._check(kind, listed)
+        else:
+            await anyio.to_thread.run_sync(self._check, kind, listed)
+        result[field] = list(self.entries)
+
+    def _check(self, kind: ListedKind, listed: list[Any]) -> None:
+        method, field = LISTS[kind]
         for index, entry in enumerate(listed):
             if problem := self._problem(method, field, entry):
                 name = entry.get("name") if isinstance(entry, dict) else None
                 self.refused.append(f"{kind} {name if isinstance(name, str) else f'[{index}]'}: {problem}")
             else:
                 self.entries.append(entry)
-        result[field] = list(self.entries)
 
     def _problem(self, method: str, field: str, entry: object) -> str:
         """Return what is wrong with an entry by the revision that is spoken, empty where nothing is."""
@@ -112,7 +129,7 @@ class Tap(ObjectReceiveStream[SessionMessage | Exception]):
 
 @asynccontextmanager
 async def transport(
-    server: McpServer, errlog: TextIO, opened: Callable[[Tap], None], write_s: float
+    server: McpServer, errlog: TextIO, opened: Callable[[Tap], None], limits: Limits
 ) -> AsyncIterator[Streams]:
     """Start or reach a server, and yield its streams.
 
@@ -122,42 +139,39 @@ async def transport(
         Where a program's standard error goes; it needs a descriptor.
     opened : callable
         Called with the stream of what the server sends, before it is read.
-    write_s : float
-        How long it may leave a message unread.
+    limits : Limits
+        How long it may leave a message unread, and how much of it is read.
     """
     ended = anyio.Event()
-    async with _streams(server, errlog, ended) as (reading, writing):
+    async with _streams(server, errlog, ended, limits) as (reading, writing):
         asked: dict[str, ListedKind] = {}
-        tap = Tap(reading, ended, asked)
+        tap = Tap(reading, ended, asked, limits.items)
         opened(tap)
-        yield tap, Outgoing(writing, ended, write_s, asked)
+        yield tap, Outgoing(writing, ended, limits.write_s, asked)
 
 
-def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event) -> Any:
+def _streams(server: McpServer, errlog: TextIO, ended: anyio.Event, limits: Limits) -> Any:
     match server:
         case StdioServer():
-            parameters = StdioServerParameters(
-                command=server.command,
-                args=list(server.args),
-                env=program_environment(server),
-                cwd=server.cwd,
-                encoding_error_handler="replace",
-            )
-            return stdio_client(parameters, errlog)
+            return program_streams(server, program_environment(server), errlog, limits)
         case HttpServer(transport="sse"):
             return sse_client(server.url, dict(server.headers), timeout=_HTTP_CONNECT_S)
         case HttpServer():
-            return _http(server, ended)
+            return _http(server, ended, limits.message_bytes)
 
 
 @asynccontextmanager
-async def _http(server: HttpServer, ended: anyio.Event) -> AsyncIterator[Any]:
+async def _http(server: HttpServer, ended: anyio.Event, most_bytes: int) -> AsyncIterator[Any]:
     import httpx2  # noqa: PLC0415 (a fifth of a second, where only programs are started)
 
+    from skillroute_local.mcp_servers.http_answers import Bounded  # noqa: PLC0415
+
     async def look(response: httpx2.Response) -> None:
-        """Note that the server no longer knows the session, as after its start: MCP wants a new handshake then."""
+        """Bound what is read, and note that the server no longer knows the session: MCP wants a new handshake then."""
         if response.status_code == httpx2.codes.NOT_FOUND and "mcp-session-id" in response.request.headers:
             ended.set()
+        is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = Bounded(response.stream, most_bytes, by_line=is_of_events)
 
     timeout = httpx2.Timeout(_HTTP_CONNECT_S, read=_HTTP_READ_S)
     async with (
@@ -168,10 +182,11 @@ async def _http(server: HttpServer, ended: anyio.Event) -> AsyncIterator[Any]:
 
 
 def program_environment(server: StdioServer) -> dict[str, str]:
-    """Return what a program gets: this process's environment, as the clients of `mcp.json` files give it theirs.
+    """Return what a program gets: the few variables that the SDKs of MCP pass on, or all where its entry asks for them.
 
-    Not what is Skillroute's own: the database's URL holds a password.
+    Never what is Skillroute's own: the database's URL holds a password.
     """
-    own = {name: value for name, value in os.environ.items() if not name.startswith("SKILLROUTE_")}
+    given = os.environ if server.inherits else get_default_environment()
+    own = {name: value for name, value in given.items() if not name.startswith("SKILLROUTE_")}
     within = {name: os.environ[name] for name in (WITHIN_CONNECT,) if name in os.environ}
     return own | dict(server.env) | within

@@ -27,3 +27,12 @@ def test_a_line_that_is_no_message_is_one_line_without_it(
         "skillroute: Failed to parse JSONRPC message from server (ValueError)",
         "skillroute: not followed: http://a.example/mcp?… moved",
     ]
+
+
+def test_what_servers_write_and_are_called_does_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    own = logging.Logger("skillroute_local")
+    own.addHandler(line_handler(sys.stderr))
+    own.warning("%s: gone", "\x1b]0;mine\x07\x1b[2Jname\nskillroute: all is well\u202e")
+    assert capsys.readouterr().err == (
+        "skillroute: \\x1b]0;mine\\x07\\x1b[2Jname\\x0askillroute: all is well\\u202e: gone\n"
+    )

@@ -59,7 +59,7 @@ def test_a_page_shows_how_uvx_starts_it_from_the_wheels(page: str, tmp_path: Pat
 
 
 def test_options_that_the_page_names_exist() -> None:
-    assert set(re.findall(r"`(--[a-z]+)", PAGE)) <= OPTIONS
+    assert set(re.findall(r"`(--[a-z-]+)", PAGE)) <= OPTIONS
 
 
 def test_the_tokens_of_the_three_tools_are_those_that_the_page_names() -> None:

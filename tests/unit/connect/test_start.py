@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mcp.client.stdio import get_default_environment
 from skillroute_local.connect.start import servers_of
 from skillroute_local.mcp_servers.model import StdioServer
 from skillroute_local.mcp_servers.transport import program_environment
@@ -45,5 +47,13 @@ def test_programs_behind_connect_know_that_they_are_and_nothing_else_of_skillrou
     monkeypatch.setenv("SKILLROUTE_DATABASE_URL", "postgresql://secret")
     assert not [name for name in program_environment(server) if name.startswith("SKILLROUTE_")]
     monkeypatch.setenv("SKILLROUTE_WITHIN_CONNECT", "1")
+    monkeypatch.setenv("OTHERS_TOKEN", "secret")
+    assert program_environment(server) == {
+        **get_default_environment(),
+        "TOKEN": "t-1",
+        "SKILLROUTE_WITHIN_CONNECT": "1",
+    }
     own = {name: value for name, value in os.environ.items() if not name.startswith("SKILLROUTE_")}
-    assert program_environment(server) == {**own, "TOKEN": "t-1", "SKILLROUTE_WITHIN_CONNECT": "1"}
+    assert "OTHERS_TOKEN" in own
+    inheriting = replace(server, inherits=True)
+    assert program_environment(inheriting) == {**own, "TOKEN": "t-1", "SKILLROUTE_WITHIN_CONNECT": "1"}

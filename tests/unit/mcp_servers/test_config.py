@@ -184,3 +184,11 @@ def test_a_file_of_what_is_never_closed_is_read_once(tmp_path: Path, unclosed: s
     # Looked for anew at each place, the ends of these would take minutes.
     with pytest.raises(LocalError, match="is not JSON"):
         read(tmp_path, '{"mcpServers": ' + unclosed * 500_000)
+
+
+def test_an_entry_may_ask_for_the_whole_environment(tmp_path: Path) -> None:
+    for asked, inherits in ({}, False), ({"inheritEnv": False}, False), ({"inheritEnv": True}, True):
+        server = one(tmp_path, {"command": "run", **asked})
+        assert isinstance(server, StdioServer)
+        assert server.inherits is inherits
+    assert problem(tmp_path, {"command": "run", "inheritEnv": "yes"}) == ".inheritEnv must be true or false"
