@@ -387,7 +387,8 @@ NOT_JSON: list[tuple[bytes, int]] = [
     (b'"\xc3"', PARSE_ERROR),
     (b"[" * 100_000, INVALID_REQUEST),
     (b"[" * 10_000, PARSE_ERROR),
-    (b'{"a":' * 2_000 + b"1" + b"}" * 2_000, PARSE_ERROR),
+    # More levels than 3.11 to 3.13 read: 3.13 still reads 5,000.
+    (b'{"a":' * 10_500 + b"1" + b"}" * 10_500, PARSE_ERROR),
     (b"[" + b"1," * 20_000 + b"1]", INVALID_REQUEST),
     (b"7", INVALID_REQUEST),
     (b"null", INVALID_REQUEST),

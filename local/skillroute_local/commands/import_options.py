@@ -50,7 +50,9 @@ Register = Annotated[
     bool, typer.Option("--register", help="Write MCP servers that are listed into the registry as well.")
 ]
 Timeout = Annotated[
-    float, typer.Option(min=1, max=600, help="Seconds that an MCP server has to start, and again to list.")
+    float,
+    # With the longer word that stands there otherwise, the column beside it is too narrow for a variable's name.
+    typer.Option(min=1, max=600, metavar="SECONDS", help="How long an MCP server has to start, and again to list."),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be created, updated and removed; change nothing.")

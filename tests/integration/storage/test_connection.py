@@ -16,6 +16,7 @@ from skillroute.core.listing import Order
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.connection import Connection
 from skillroute.core.postgres.pool import Pool
+from skillroute.core.postgres.sockets import PlainSocket
 
 from tests.integration.storage.rows import INSERT_SKILL, Sql, connected, insert_tool, waits_for_a_lock
 
@@ -183,6 +184,31 @@ class TestOutage:
             pool.transact(work)
         assert len(runs) == 1
         assert pool.read(count_skills) == 0
+
+    def test_a_lost_connection_is_closed_while_its_error_is_still_held(self, pool: Pool, sql: Sql) -> None:
+        """The error's traceback holds the file that pg8000 made of the socket, which would keep the socket open."""
+        with pool.borrowed() as connection:
+            terminate_all(sql)
+            with pytest.raises(DatabaseUnavailable) as lost:
+                count_skills(connection)
+        assert lost.value.__cause__ is not None
+        assert connection._sock.fileno() == -1
+
+    def test_a_refused_login_is_closed_while_its_error_is_still_held(
+        self, database_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened: list[PlainSocket] = []
+        connect = PlainSocket.connected
+
+        def noted(host: str, port: int, timeout_s: float) -> PlainSocket:
+            opened.append(connect(host, port, timeout_s))
+            return opened[-1]
+
+        monkeypatch.setattr(PlainSocket, "connected", noted)
+        with pytest.raises(DatabaseUnavailable) as refused:
+            Pool(f"{database_url.rpartition('/')[0]}/of_no_name").read(count_skills)
+        assert refused.value.__cause__ is not None
+        assert [sock.fileno() for sock in opened] == [-1]
 
     def test_a_statement_that_takes_too_long_is_cut_off_once_and_its_connection_kept(
         self, database_url: str, sql: Sql

@@ -17,6 +17,7 @@ from skillroute.core.errors import DatabaseUnavailable, StatementRejected
 from skillroute.core.postgres.address import Address
 from skillroute.core.postgres.queries import statement
 from skillroute.core.postgres.refusals import BROKEN, NoAnswer, NotPermitted, TookTooLong, refusal, unanswered
+from skillroute.core.postgres.sockets import PlainSocket, TlsSocket
 from skillroute.core.time_left import at_most_s
 
 _TLS_REQUEST = struct.pack("!ii", 8, 80877103)  # PostgreSQL manual, section 54.7: SSLRequest
@@ -115,7 +116,7 @@ def _logged_in(address: Address, timeout_s: float, statement_timeout_s: float) -
 def _connected(address: Address, timeout_s: float) -> socket.socket:
     try:
         # Twice the limit: the caller gives up first, and this ends the thread that it leaves behind.
-        sock = socket.create_connection((address.host, address.port), 2 * timeout_s)
+        sock = PlainSocket.connected(address.host, address.port, 2 * timeout_s)
     except OSError as error:
         raise DatabaseUnavailable(f"PostgreSQL at {address.host}:{address.port} cannot be reached") from error
     # pg8000 sends a long statement in several parts. Without this the last one waits until the server has acknowledged
@@ -137,6 +138,7 @@ def _encrypted(sock: socket.socket, context: ssl.SSLContext, address: Address) -
         sock.sendall(_TLS_REQUEST)
         accepted = sock.recv(1) == b"S"
         if accepted:
+            context.sslsocket_class = TlsSocket
             return context.wrap_socket(sock, server_hostname=address.host)
     except ssl.SSLError as error:
         raise DatabaseUnavailable(
