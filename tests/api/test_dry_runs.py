@@ -70,7 +70,10 @@ def test_lines_that_name_what_stands_before_them_are_tried_together(client: Test
 def test_a_refusal_of_postgresql_undoes_no_line_of_the_same_dry_run(client: TestClient, system: System) -> None:
     system.sql("ALTER TABLE mcp.tools ADD CONSTRAINT no_rake CHECK (name <> 'rake')")
     tools = [{"kind": "tool", "name": name} for name in ("dig", "rake", "sow")]
-    answer = tried(client, "/api/v1/import", [SKILL, *tools, TOOL])
+    try:
+        answer = tried(client, "/api/v1/import", [SKILL, *tools, TOOL])
+    finally:  # the database is the next test's as well
+        system.sql("ALTER TABLE mcp.tools DROP CONSTRAINT no_rake")
     assert [result["status"] for result in answer["results"]] == ["created", "created", "failed", "created", "created"]
 
 
