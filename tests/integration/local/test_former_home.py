@@ -97,6 +97,9 @@ ASSIGNED = {"tool_id": 203, "tool_name": "water_203", "confidence": 0.96, "is_pr
 class TestLists:
     """A Skillroute that answers as those of 2026-11-21 did: without servers, agents and mail."""
 
+    most = 1000
+    """How many rows fit in a page, by their bytes."""
+
     def answer(self, request: httpx.Request) -> httpx.Response:
         assigned = {**ASSIGNED, "source": "human_manual", "assigned_at": "2026-11-21T10:00:00Z"}
         lists: dict[str, list[dict[str, Any]]] = {
@@ -107,7 +110,9 @@ class TestLists:
         if request.url.path not in lists:
             return httpx.Response(404, json={"detail": "Not Found"})
         offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
-        return httpx.Response(200, json=lists[request.url.path][offset : offset + limit])
+        rows = lists[request.url.path]
+        page = rows[offset : offset + min(limit, self.most)]
+        return httpx.Response(200, json=page, headers={"X-Total-Count": str(len(rows))})
 
     def test_become_lines_with_who_assigned_what(self) -> None:
         with httpx.Client(base_url="http://old", transport=httpx.MockTransport(self.answer)) as http:
@@ -122,6 +127,26 @@ class TestLists:
         assert end["kind"] == "end"
         assert {kind: count for kind, count in end["lines"].items() if count} == {"skill": 1, "tool": 203}
         json.dumps(tools)
+
+    def test_whose_pages_end_early_by_their_bytes_are_read_to_their_end(self) -> None:
+        self.most = 90
+        with httpx.Client(base_url="http://old", transport=httpx.MockTransport(self.answer)) as http:
+            found = list(lines(http))
+        assert [line["name"] for line in found if line["kind"] == "tool"] == [tool["name"] for tool in TOOLS]
+        assert found[-1]["lines"]["tool"] == len(TOOLS)
+
+    def test_that_give_fewer_rows_than_they_say_are_an_error(self) -> None:
+        def short(request: httpx.Request) -> httpx.Response:
+            answer = self.answer(request)
+            if request.url.path == "/api/v1/tools" and request.url.params["offset"] != "0":
+                return httpx.Response(200, json=[])
+            return answer
+
+        with (
+            httpx.Client(base_url="http://old", transport=httpx.MockTransport(short)) as http,
+            pytest.raises(LocalError, match="tools has 203 rows, and gave 100: begin again while nobody writes to it"),
+        ):
+            list(lines(http))
 
     def test_that_cannot_be_read_are_an_error_and_no_shorter_backup(self) -> None:
         def broken(request: httpx.Request) -> httpx.Response:
