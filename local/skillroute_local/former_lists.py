@@ -1,7 +1,8 @@
 """`python -m skillroute_local.former_lists URL`: what a Skillroute from before `skillroute export` has, as its lines.
 
 For homes of development versions (docs/versioning.md). It reads lists, so nobody should write meanwhile. Suggestions,
-and what classifiers thought, are not in lists: tools come with their skills and with who assigned them.
+what classifiers thought, and deleted skills are not in lists: tools come with their skills, inactive ones too, and
+with who assigned them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _LISTS = {
     "message": "mail/messages",
 }
 _PAGE = 100
+# Of skills those versions list the active ones, unless they are asked for all.
+_ALSO: dict[str, dict[str, str]] = {"skills": {"is_active": "all"}}
 _ASSIGNED = ("confidence", "is_primary", "source", "assigned_at")
 # What it counts and makes itself; the rest of what it does not know, an import names and leaves out.
 _OWN = {"id", "is_embedded", "refusal", "content_hash", "tool_count", "project_ids", "project_count", "project_id"}
@@ -94,7 +97,7 @@ def _rows(http: httpx.Client, path: str) -> Iterator[Row]:
 def _page(http: httpx.Client, path: str, offset: int) -> httpx.Response | None:
     """Return a page of a list, None where its version does not have the list."""
     try:
-        answer = http.get(f"/api/v1/{path}", params={"limit": _PAGE, "offset": offset})
+        answer = http.get(f"/api/v1/{path}", params={"limit": _PAGE, "offset": offset, **_ALSO.get(path, {})})
     except httpx.HTTPError as error:
         raise Unreachable(f"{http.base_url} does not answer: start the version that made the home") from error
     if answer.status_code == httpx.codes.NOT_FOUND and offset == 0:

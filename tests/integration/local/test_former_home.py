@@ -91,6 +91,10 @@ TOOLS = [
     {"id": n, "org_id": None, "server": "garden", "name": f"water_{n}", "content_hash": "x", "is_active": n != 2}
     for n in range(1, 204)
 ]
+SKILLS = [
+    {"id": "gardening", "name": "Gardening", "is_active": True, "tool_count": 1},
+    {"id": "pruning", "name": "Pruning", "is_active": False, "tool_count": 1},
+]
 ASSIGNED = {"tool_id": 203, "tool_name": "water_203", "confidence": 0.96, "is_primary": True}
 
 
@@ -103,29 +107,35 @@ class TestLists:
     def answer(self, request: httpx.Request) -> httpx.Response:
         assigned = {**ASSIGNED, "source": "human_manual", "assigned_at": "2026-11-21T10:00:00Z"}
         lists: dict[str, list[dict[str, Any]]] = {
-            "/api/v1/skills": [{"id": "gardening", "name": "Gardening", "tool_count": 1}],
+            "/api/v1/skills": SKILLS,
             "/api/v1/skills/gardening/tools": [assigned],
+            "/api/v1/skills/pruning/tools": [{**assigned, "tool_id": 1, "tool_name": "water_1"}],
             "/api/v1/tools": TOOLS,
         }
         if request.url.path not in lists:
             return httpx.Response(404, json={"detail": "Not Found"})
         offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
         rows = lists[request.url.path]
+        if request.url.path == "/api/v1/skills" and request.url.params.get("is_active", "true") == "true":
+            rows = [row for row in rows if row["is_active"]]
         page = rows[offset : offset + min(limit, self.most)]
         return httpx.Response(200, json=page, headers={"X-Total-Count": str(len(rows))})
 
     def test_become_lines_with_who_assigned_what(self) -> None:
         with httpx.Client(base_url="http://old", transport=httpx.MockTransport(self.answer)) as http:
-            skill, *tools, end = lines(http)
-        assert skill == {"kind": "skill", "id": "gardening", "name": "Gardening"}
+            skill, inactive, *tools, end = lines(http)
+        assert skill == {"kind": "skill", "id": "gardening", "name": "Gardening", "is_active": True}
         assert [tool["name"] for tool in tools] == [tool["name"] for tool in TOOLS], "all pages"
         assert tools[1]["is_active"] is False
-        assert tools[0]["skills"] == {"assigned": []}
+        assert tools[1]["skills"] == {"assigned": []}
         [assigned] = tools[-1]["skills"]["assigned"]
         assert (assigned["skill_id"], assigned["source"]) == ("gardening", "human_manual")
+        # AND an inactive skill stays so, with its tools
+        assert inactive == {"kind": "skill", "id": "pruning", "name": "Pruning", "is_active": False}
+        assert [assigned["skill_id"] for assigned in tools[0]["skills"]["assigned"]] == ["pruning"]
         assert {"id", "content_hash"} & tools[-1].keys() == set(), "what the next one makes itself"
         assert end["kind"] == "end"
-        assert {kind: count for kind, count in end["lines"].items() if count} == {"skill": 1, "tool": 203}
+        assert {kind: count for kind, count in end["lines"].items() if count} == {"skill": 2, "tool": 203}
         json.dumps(tools)
 
     def test_whose_pages_end_early_by_their_bytes_are_read_to_their_end(self) -> None:
