@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,9 @@ def test_a_home_of_a_development_version_is_refused_with_what_to_enter_and_keeps
     assert f"SKILLROUTE_HOME='{home.path}' make -C ../skillroute-e45845b run PORT=3100" in said
     assert "-m skillroute_local.former_lists http://localhost:3100 > backup.ndjson" in said
     assert f"mv '{home.path}' '{home.path}-before-0.2.0'\n" in said
-    assert "skillroute import backup.ndjson\n" in said
+    skillroute = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
+    assert f"  SKILLROUTE_HOME='{home.path}' {skillroute} up --no-examples    # and in another terminal:\n" in said
+    assert f"  SKILLROUTE_HOME='{home.path}' {skillroute} import backup.ndjson\n" in said
     # AND nothing runs any more, and nothing was changed
     assert Postmaster.find(home.postgres_dir / "cluster") is None
     with EmbeddedPostgres(home.postgres_dir, durable=False) as server:
