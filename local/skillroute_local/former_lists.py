@@ -1,7 +1,8 @@
 """`python -m skillroute_local.former_lists URL`: what a Skillroute from before `skillroute export` has, as its lines.
 
 For homes of development versions (docs/versioning.md). It reads lists, so nobody should write meanwhile. Suggestions,
-and what classifiers thought, are not in lists: tools come with their skills and with who assigned them.
+what classifiers thought, and deleted skills are not in lists: tools come with their skills, inactive ones too, and
+with who assigned them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _LISTS = {
     "message": "mail/messages",
 }
 _PAGE = 100
+# Of skills those versions list the active ones, unless they are asked for all.
+_ALSO: dict[str, dict[str, str]] = {"skills": {"is_active": "all"}}
 _ASSIGNED = ("confidence", "is_primary", "source", "assigned_at")
 # What it counts and makes itself; the rest of what it does not know, an import names and leaves out.
 _OWN = {"id", "is_embedded", "refusal", "content_hash", "tool_count", "project_ids", "project_count", "project_id"}
@@ -69,22 +72,39 @@ def _told(row: Row) -> Row:
 
 
 def _rows(http: httpx.Client, path: str) -> Iterator[Row]:
-    """Yield the rows of a list; of one that its version does not have, none."""
-    offset = 0
+    """Yield the rows of a list; of one that its version does not have, none.
+
+    A page may end before its limit, by its bytes: an empty one is the end, and the total of the first says how many
+    there are.
+    """
+    offset, total = 0, None
     while True:
-        try:
-            answer = http.get(f"/api/v1/{path}", params={"limit": _PAGE, "offset": offset})
-        except httpx.HTTPError as error:
-            raise Unreachable(f"{http.base_url} does not answer: start the version that made the home") from error
-        if answer.status_code == httpx.codes.NOT_FOUND and offset == 0:
+        answer = _page(http, path, offset)
+        if answer is None:
             return
-        if answer.status_code != httpx.codes.OK:
-            raise LocalError(f"{answer.url} answers {answer.status_code}: {answer.text[:200]}")
         rows = answer.json()
+        total = answer.headers.get("X-Total-Count") if total is None else total
         yield from rows
         offset += len(rows)
-        if len(rows) < _PAGE:
-            return
+        if not rows:
+            break
+    if total is not None and offset != int(total):
+        raise LocalError(
+            f"{http.base_url} says {path} has {total} rows, and gave {offset}: begin again while nobody writes to it"
+        )
+
+
+def _page(http: httpx.Client, path: str, offset: int) -> httpx.Response | None:
+    """Return a page of a list, None where its version does not have the list."""
+    try:
+        answer = http.get(f"/api/v1/{path}", params={"limit": _PAGE, "offset": offset, **_ALSO.get(path, {})})
+    except httpx.HTTPError as error:
+        raise Unreachable(f"{http.base_url} does not answer: start the version that made the home") from error
+    if answer.status_code == httpx.codes.NOT_FOUND and offset == 0:
+        return None
+    if answer.status_code != httpx.codes.OK:
+        raise LocalError(f"{answer.url} answers {answer.status_code}: {answer.text[:200]}")
+    return answer
 
 
 def main() -> None:

@@ -51,14 +51,15 @@ def _refusal(home: Path, error: FormerDatabase) -> LocalError:
     kept = shlex.quote(f"{home}-before-{__version__}")
     skillroute = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
     who = f"commit {made_by.commit} of {made_by.day}, or one before it with the same tables" if made_by else "unknown"
+    at_home = f"SKILLROUTE_HOME={shlex.quote(str(home))} {skillroute}"
     anew = f"mv {shlex.quote(str(home))} {kept}"
     return LocalError(
         f"{home} was made by a development version of Skillroute ({who}; migration {error.migration} differs). "
         f"Skillroute {__version__} cannot upgrade it in place, and has changed nothing in it.\n"
         f"To keep what is in it, in a checkout of Skillroute:\n{_rescue(home, made_by)}\n"
         f"  {anew}\n"
-        f"  SKILLROUTE_HOME={shlex.quote(str(home))} {skillroute} up --no-examples    # and in another terminal:\n"
-        f"  {skillroute} import backup.ndjson\n"
+        f"  {at_home} up --no-examples    # and in another terminal:\n"
+        f"  {at_home} import backup.ndjson\n"
         f"To begin anew:\n  {anew}\n"
         "What comes along and what does not: docs/versioning.md, From 0.1 to 0.2"
     )

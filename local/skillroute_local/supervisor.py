@@ -7,8 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
+import psutil
 from skillroute.core.observability import Metric, count, logger
 
 from skillroute_local.errors import LocalError
@@ -21,6 +23,8 @@ _LONGEST_PAUSE_S = 30.0
 _WAS_WELL_AFTER_S = 30.0
 _ENDS_WITHIN_S = 5.0
 _LOOK_EVERY_S = 0.5
+# Of looking after PostgreSQL, which goes on: a process that was not let in, or for which there were no more files.
+_FAILURES = (LocalError, OSError, psutil.Error)
 
 
 class Pauses:
@@ -149,24 +153,34 @@ class PostgresKeeper:
     def _keep_running(self) -> None:
         pauses, began = Pauses(), time.monotonic()
         while not self._stop.wait(_LOOK_EVERY_S):
-            if self._postgres.is_running():
-                continue
+            try:
+                if self._postgres.is_running():
+                    continue
+                what, has_ended = "PostgreSQL has ended, and is started again", True
+            except _FAILURES as error:
+                what, has_ended = f"whether PostgreSQL runs cannot be told: {error}", False
             pause_s = pauses.after(time.monotonic() - began)
-            self._tell("PostgreSQL has ended, and is started again", in_s=pause_s)
+            self._tell(what, in_s=pause_s)
             if self._stop.wait(pause_s):
                 return
             began = time.monotonic()
-            try:
-                self._postgres.start_again()
-            except LocalError as error:
-                self._tell(f"PostgreSQL is not back yet: {error}")
-            else:
-                count(Metric.POSTGRES_RESTARTED)
-                self._tell("PostgreSQL is back")
+            if has_ended:
+                self._start_again()
+
+    def _start_again(self) -> None:
+        try:
+            self._postgres.start_again()
+        except _FAILURES as error:
+            self._tell(f"PostgreSQL is not back yet: {error}")
+        else:
+            count(Metric.POSTGRES_RESTARTED)
+            self._tell("PostgreSQL is back")
 
     def _tell(self, what: str, **details: object) -> None:
         logger.warning(what, extra=details)
-        self._say(what)
+        # A terminal that was closed ends nothing here; SystemExit is how rich says that a pipe has no reader any more.
+        with suppress(OSError, SystemExit):
+            self._say(what)
 
 
 def _close_stdin(process: subprocess.Popen[bytes]) -> None:

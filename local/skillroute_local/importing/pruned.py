@@ -7,6 +7,7 @@ their source again removes the mark. Nothing else of them changes: their skills,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -19,7 +20,7 @@ from skillroute_local.errors import Refused
 from skillroute_local.importing.check import Checked
 from skillroute_local.importing.compare import ITEM_FIELDS, title
 from skillroute_local.importing.report import ImportReport
-from skillroute_local.importing.stored import MARK, Stored, all_pages, key_of_item, mark_of
+from skillroute_local.importing.stored import MARK, Stored, all_pages, key_of_item, mark_of, own_last
 
 _NOT_THEIRS = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}
 
@@ -44,60 +45,82 @@ def switch_off(client: Client, item_id: int, at: datetime) -> None:
         client.switch_item(item_id, is_active=False, version=written.version)
 
 
+@dataclass(frozen=True, slots=True)
+class _Off:
+    """An item that a `--prune` switched off."""
+
+    id: int
+    mark: Mapping[str, Any]
+    is_global: bool
+
+
 class Pruned:
     """What is switched off by a `--prune`, asked for once: before the first row is written."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._off: dict[ItemKey, tuple[int, Mapping[str, Any]]] | None = None
+        self._off: dict[ItemKey, _Off] | None = None
 
     def bring_back(self, batch: Iterable[Checked], report: ImportReport) -> None:
         """Switch on those of the rows that are off, before they are written: their mark says so until then.
 
-        Raises `LocalError`.
+        One that cannot be switched on is written with its mark. Raises `LocalError`.
         """
         for valid in batch:
-            for key in _keys(valid):
-                item_id, mark = self._all().pop(key, (0, {}))
-                if not item_id or mark.get("was_switched_off") is True:
+            for key, value in _items(valid):
+                off = self._all(report).pop(key, None)
+                if off is None or off.mark.get("was_switched_off") is True:
                     continue
                 try:
-                    self._client.switch_item(item_id, is_active=True)
+                    self._client.switch_item(off.id, is_active=True)
                 except Refused as error:
-                    if error.status == HTTPStatus.CONFLICT:
+                    if error.status == HTTPStatus.CONFLICT or (
+                        error.status == HTTPStatus.FORBIDDEN and not off.is_global
+                    ):
                         report.problems.append(f"{title(key)} stays as a --prune switched it off: {error.detail}")
-                        _keep_mark(valid, mark)
+                        value["metadata"] = {**(value.get("metadata") or {}), MARK: off.mark}
+                    # Of a global item that an organisation may not change, an item of its own is written.
                     elif error.status not in _NOT_THEIRS:
                         raise
                 else:
                     report.counts["items"]["switched_on"] += 1
 
-    def _all(self) -> dict[ItemKey, tuple[int, Mapping[str, Any]]]:
+    def _all(self, report: ImportReport) -> dict[ItemKey, _Off]:
         if self._off is None:
             try:
-                rows = list(all_pages(self._page))
+                rows = own_last(all_pages(self._page))
             except Refused as error:
                 if error.status != HTTPStatus.FORBIDDEN:  # who may write need not be allowed to read
                     raise
+                report.notes.append(
+                    "what a --prune switched off stays off, and loses its mark, where a source has it again: "
+                    f"which items that are cannot be listed: {error.detail}"
+                )
                 rows = []
             marks = ((row, mark_of(row)) for row in rows)
-            self._off = {key_of_item(row): (row["id"], mark) for row, mark in marks if mark is not None}
+            self._off = {
+                key_of_item(row): _Off(row["id"], mark, row["org_id"] is None)
+                for row, mark in marks
+                if mark is not None
+            }
         return self._off
 
     def _page(self, limit: int, offset: int) -> list[Stored]:
         return self._client.items(limit=limit, offset=offset, is_active="false")
 
 
-def _keep_mark(valid: Checked, mark: Mapping[str, Any]) -> None:
-    """Write an item with its mark, so that another import switches it on."""
+def _items(valid: Checked) -> Iterator[tuple[ItemKey, dict[str, Any]]]:
+    """Yield the items that writing a row writes, and where it has them: itself, or the tools a server comes with."""
     value = valid.row.value
     if isinstance(valid.content, ItemContent):
-        value["metadata"] = {**(value.get("metadata") or {}), MARK: mark}
+        yield valid.content.key, value
+    elif isinstance(valid.content, EntityGiven) and valid.content.tools:
+        yield from zip((tool.key for tool in valid.content.tools), _tools_in(value), strict=True)
 
 
-def _keys(valid: Checked) -> Iterator[ItemKey]:
-    """Yield the items that writing a row writes: itself, or the tools that a server comes with."""
-    if isinstance(valid.content, ItemContent):
-        yield valid.content.key
-    elif isinstance(valid.content, EntityGiven):
-        yield from (tool.key for tool in valid.content.tools or ())
+def _tools_in(server: Any) -> list[dict[str, Any]]:
+    """Return the tools as a row has them: at its top, or in what a registry lists or the API answers."""
+    while not isinstance(server.get("tools"), list):
+        server = server.get("server_json") or server["server"]
+    tools: list[dict[str, Any]] = server["tools"]
+    return tools

@@ -41,7 +41,7 @@ class Catalogue:
         """Return the items of a server, or those without one."""
         if server not in self._items:
             rows = all_pages(lambda limit, offset: self._client.items(limit=limit, offset=offset, server=server))
-            held = self._items[server] = {key_of_item(row): row for row in _own_last(rows)}
+            held = self._items[server] = {key_of_item(row): row for row in own_last(rows)}
             self.has_own |= any(row["org_id"] is not None for row in held.values())
         return self._items[server]
 
@@ -49,7 +49,7 @@ class Catalogue:
         """Return the servers or agents by their paths."""
         if kind not in self._entities:
             rows = all_pages(lambda limit, offset: self._client.entities(kind, limit=limit, offset=offset))
-            self._entities[kind] = {row["path"]: row for row in _own_last(rows)}
+            self._entities[kind] = {row["path"]: row for row in own_last(rows)}
         return self._entities[kind]
 
     def lines(self) -> dict[tuple[str, ...], Stored]:
@@ -59,7 +59,8 @@ class Catalogue:
         return self._lines
 
 
-def _own_last(rows: Iterable[Stored]) -> list[Stored]:
+def own_last(rows: Iterable[Stored]) -> list[Stored]:
+    """Return rows in an order in which an organisation's own comes after a global one of the same key."""
     return sorted(rows, key=lambda row: row["org_id"] is not None)
 
 

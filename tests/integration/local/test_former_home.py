@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,9 @@ def test_a_home_of_a_development_version_is_refused_with_what_to_enter_and_keeps
     assert f"SKILLROUTE_HOME='{home.path}' make -C ../skillroute-e45845b run PORT=3100" in said
     assert "-m skillroute_local.former_lists http://localhost:3100 > backup.ndjson" in said
     assert f"mv '{home.path}' '{home.path}-before-0.2.0'\n" in said
-    assert "skillroute import backup.ndjson\n" in said
+    skillroute = shlex.quote(str(Path(sys.executable).with_name("skillroute")))
+    assert f"  SKILLROUTE_HOME='{home.path}' {skillroute} up --no-examples    # and in another terminal:\n" in said
+    assert f"  SKILLROUTE_HOME='{home.path}' {skillroute} import backup.ndjson\n" in said
     # AND nothing runs any more, and nothing was changed
     assert Postmaster.find(home.postgres_dir / "cluster") is None
     with EmbeddedPostgres(home.postgres_dir, durable=False) as server:
@@ -91,37 +95,72 @@ TOOLS = [
     {"id": n, "org_id": None, "server": "garden", "name": f"water_{n}", "content_hash": "x", "is_active": n != 2}
     for n in range(1, 204)
 ]
+SKILLS = [
+    {"id": "gardening", "name": "Gardening", "is_active": True, "tool_count": 1},
+    {"id": "pruning", "name": "Pruning", "is_active": False, "tool_count": 1},
+]
 ASSIGNED = {"tool_id": 203, "tool_name": "water_203", "confidence": 0.96, "is_primary": True}
 
 
 class TestLists:
     """A Skillroute that answers as those of 2026-11-21 did: without servers, agents and mail."""
 
+    most = 1000
+    """How many rows fit in a page, by their bytes."""
+
     def answer(self, request: httpx.Request) -> httpx.Response:
         assigned = {**ASSIGNED, "source": "human_manual", "assigned_at": "2026-11-21T10:00:00Z"}
         lists: dict[str, list[dict[str, Any]]] = {
-            "/api/v1/skills": [{"id": "gardening", "name": "Gardening", "tool_count": 1}],
+            "/api/v1/skills": SKILLS,
             "/api/v1/skills/gardening/tools": [assigned],
+            "/api/v1/skills/pruning/tools": [{**assigned, "tool_id": 1, "tool_name": "water_1"}],
             "/api/v1/tools": TOOLS,
         }
         if request.url.path not in lists:
             return httpx.Response(404, json={"detail": "Not Found"})
         offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
-        return httpx.Response(200, json=lists[request.url.path][offset : offset + limit])
+        rows = lists[request.url.path]
+        if request.url.path == "/api/v1/skills" and request.url.params.get("is_active", "true") == "true":
+            rows = [row for row in rows if row["is_active"]]
+        page = rows[offset : offset + min(limit, self.most)]
+        return httpx.Response(200, json=page, headers={"X-Total-Count": str(len(rows))})
 
     def test_become_lines_with_who_assigned_what(self) -> None:
         with httpx.Client(base_url="http://old", transport=httpx.MockTransport(self.answer)) as http:
-            skill, *tools, end = lines(http)
-        assert skill == {"kind": "skill", "id": "gardening", "name": "Gardening"}
+            skill, inactive, *tools, end = lines(http)
+        assert skill == {"kind": "skill", "id": "gardening", "name": "Gardening", "is_active": True}
         assert [tool["name"] for tool in tools] == [tool["name"] for tool in TOOLS], "all pages"
         assert tools[1]["is_active"] is False
-        assert tools[0]["skills"] == {"assigned": []}
+        assert tools[1]["skills"] == {"assigned": []}
         [assigned] = tools[-1]["skills"]["assigned"]
         assert (assigned["skill_id"], assigned["source"]) == ("gardening", "human_manual")
+        # AND an inactive skill stays so, with its tools
+        assert inactive == {"kind": "skill", "id": "pruning", "name": "Pruning", "is_active": False}
+        assert [assigned["skill_id"] for assigned in tools[0]["skills"]["assigned"]] == ["pruning"]
         assert {"id", "content_hash"} & tools[-1].keys() == set(), "what the next one makes itself"
         assert end["kind"] == "end"
-        assert {kind: count for kind, count in end["lines"].items() if count} == {"skill": 1, "tool": 203}
+        assert {kind: count for kind, count in end["lines"].items() if count} == {"skill": 2, "tool": 203}
         json.dumps(tools)
+
+    def test_whose_pages_end_early_by_their_bytes_are_read_to_their_end(self) -> None:
+        self.most = 90
+        with httpx.Client(base_url="http://old", transport=httpx.MockTransport(self.answer)) as http:
+            found = list(lines(http))
+        assert [line["name"] for line in found if line["kind"] == "tool"] == [tool["name"] for tool in TOOLS]
+        assert found[-1]["lines"]["tool"] == len(TOOLS)
+
+    def test_that_give_fewer_rows_than_they_say_are_an_error(self) -> None:
+        def short(request: httpx.Request) -> httpx.Response:
+            answer = self.answer(request)
+            if request.url.path == "/api/v1/tools" and request.url.params["offset"] != "0":
+                return httpx.Response(200, json=[])
+            return answer
+
+        with (
+            httpx.Client(base_url="http://old", transport=httpx.MockTransport(short)) as http,
+            pytest.raises(LocalError, match="tools has 203 rows, and gave 100: begin again while nobody writes to it"),
+        ):
+            list(lines(http))
 
     def test_that_cannot_be_read_are_an_error_and_no_shorter_backup(self) -> None:
         def broken(request: httpx.Request) -> httpx.Response:

@@ -273,6 +273,31 @@ class TestWhatIsRemoved:
         imported(client, file, lines(["hoe", "rake"]))
         assert searched(system) == ["hoe", "rake"]
 
+    @pytest.mark.parametrize("within", [None, "server", "server_json"])
+    def test_of_a_disabled_server_keeps_its_mark_when_the_server_brings_it(
+        self, system: System, client: OverApp, tmp_path: Path, within: str | None
+    ) -> None:
+        imported(client, tmp_path / "a.jsonl", lines(["hoe", "rake"]))
+        imported(client, tmp_path / "a.jsonl", lines(["hoe"]), ALL)
+        [shed] = client.put("servers", [{"name": "shed", "path": "/shed"}])["results"]
+        api = client_over(app_over(system))
+        api.servers.disable(shed["id"])
+        row = {"name": "shed", "path": "/shed", "tools": [{"name": name, "x": 1} for name in ("hoe", "rake")]}
+        server = tmp_path / "servers.jsonl"
+        server.write_text(json.dumps(row if within is None else {within: row}) + "\n", encoding="utf-8")
+        sources = wanted({"items": [], "servers": [server]}, None, Choices(), None, watch=False)
+
+        report = Import(sources, client).write(lambda _: NoBar())
+        assert [problem.partition(":")[0] for problem in report.problems] == [
+            "shed/rake stays as a --prune switched it off"
+        ]
+        [[metadata]] = system.rows("SELECT metadata FROM mcp.tools WHERE name = 'rake'")
+        assert metadata.keys() == {"x", MARK}
+        api.servers.enable(shed["id"])
+        Import(sources, client).write(lambda _: NoBar())
+        assert searched(system) == ["hoe", "rake"]
+        assert system.rows("SELECT metadata FROM mcp.tools WHERE name = 'rake'") == [[{"x": 1}]]
+
 
 def _id(system: System, name: str) -> int:
     [[found]] = system.rows("SELECT id FROM mcp.tools WHERE name = :name", name=name)
