@@ -95,7 +95,7 @@ def test_where_postgresql_can_be_searched_it_answers_instead(
         assert answered(server.http.get("/health"))["status"] == "ok"
 
 
-def test_an_index_that_cannot_grow_answers_without_what_is_new(
+def test_an_index_that_cannot_grow_answers_without_what_is_new_and_never_with_what_is_switched_off(
     home: Path, disk: Callable[[int], Path], processes: Processes
 ) -> None:
     small = disk(300)
@@ -107,6 +107,9 @@ def test_an_index_that_cannot_grow_answers_without_what_is_new(
             server.put(*tools(f"wheel {'abcde'[number]} "))
             assert names(server, "Mend pump 7") == ({"pump"}, ["index_stale"])
         assert answered(server.http.get("/health"))["status"] == "degraded"
+        [pump] = server.http.get("/api/v1/tools", params={"server": "shed", "name": "pump7"}).json()
+        answered(server.http.patch(f"/api/v1/tools/{pump['id']}", json={"is_active": False}))
+        assert names(server, "Mend pump 7") == (set(), ["index_unavailable"])
 
     eventually(lambda: names(server, "Mend wheel a 7")[1] == [], "it catches up")
     assert answered(server.http.get("/health"))["status"] == "ok"

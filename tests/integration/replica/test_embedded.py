@@ -18,11 +18,12 @@ from skillroute.core.documents.index.child_build import build_in_child
 from skillroute.core.documents.index.embedded import Built, EmbeddedReplica
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.replica_files import ThrowawayEdgeIndex, new_replica_dir
+from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.model import START
 from skillroute.core.documents.reindex import Reindex
 from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import DatabaseUnavailable, IndexUnavailable
+from skillroute.core.errors import DatabaseUnavailable, IndexNoRoom, IndexUnavailable
 from skillroute.core.postgres.address import Address
 from skillroute.wiring.index import make_feed
 
@@ -63,6 +64,60 @@ class CountingClock:
         if event is not None:
             event.set()
         return float(self.readings)
+
+
+class TestNoRoom:
+    """A disk that fills up under an index that is there."""
+
+    @pytest.fixture
+    def disk(self) -> dict[str, int]:
+        return {"free": 2**40}
+
+    @pytest.fixture
+    def replica(self, embedded: World, disk: dict[str, int]) -> EmbeddedReplica:
+        return embedded.embedded_replica(room=Room(None, free=lambda _: disk["free"]))
+
+    def test_it_goes_on_without_what_is_new_and_catches_up_with_room(
+        self, embedded: World, replica: EmbeddedReplica, disk: dict[str, int]
+    ) -> None:
+        embedded.put("a")
+        assert seen(replica) == {"a": ""}
+        disk["free"] = 0
+        embedded.put("b")
+        embedded.put("a", "changed")
+        embedded.delete(embedded.put("never seen"))
+        stale: list[None] = []
+        for _ in range(2):
+            with replica.current(lambda: stale.append(None)) as index:
+                assert content(index) == {"a": ""}
+        assert len(stale) == 2
+        disk["free"] = 2**40
+        assert seen(replica) == {"a": "changed", "b": ""}
+
+    def test_it_does_not_answer_with_what_was_deleted(
+        self, embedded: World, replica: EmbeddedReplica, disk: dict[str, int]
+    ) -> None:
+        gone = embedded.put("a")
+        embedded.put("b")
+        assert seen(replica) == {"a": "", "b": ""}
+        disk["free"] = 0
+        embedded.delete(gone)
+        for _ in range(2):
+            with pytest.raises(IndexNoRoom):
+                seen(replica)
+        # AND it is loaded once to see that, and nothing is written to a full disk
+        loads = 0
+
+        def count() -> None:
+            nonlocal loads
+            loads += 1
+
+        embedded.feed.before_load = count
+        with pytest.raises(IndexNoRoom):
+            seen(replica)
+        assert (loads, embedded.indexes[0].deletes) == (0, [])
+        disk["free"] = 2**40
+        assert seen(replica) == {"b": ""}
 
 
 class TestSharedLooks:

@@ -13,11 +13,12 @@ from skillroute.core.documents.check_points import RULE, check_points, mend_poin
 from skillroute.core.documents.index.auto import AutoReplica
 from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
+from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.model import Collection, IndexFilter
 from skillroute.core.documents.repository import DocumentRepository, DocumentText
 from skillroute.core.documents.texts import IndexedText
 from skillroute.core.embedding.model import EmbeddingModel
-from skillroute.core.errors import IndexNotReady
+from skillroute.core.errors import IndexNoRoom, IndexNotReady
 from skillroute.core.hashing import text_hash
 from skillroute.core.postgres import extensions
 from skillroute.core.postgres.migrate import migrate
@@ -418,7 +419,9 @@ class TestAuto:
 
     @pytest.fixture
     def auto(self, pool: Pool, replica: PostgresReplica, edge_indexes: EdgeIndexes) -> Iterator[AutoReplica]:
-        made = EmbeddedReplica(make_feed(pool), edge_indexes.lend, lambda: MODEL)
+        self.free = 2**40
+        room = Room(None, free=lambda _: self.free)
+        made = EmbeddedReplica(make_feed(pool), edge_indexes.lend, lambda: MODEL, room=room)
         auto = AutoReplica(replica, lambda: made, lambda most: min(most, points(pool)), build_up_to=3)
         yield auto
         made.wait_for_rebuild()
@@ -468,3 +471,37 @@ class TestAuto:
             assert index.kind == "postgres"
             assert auto._searching == 1
         assert auto._searching == 0
+
+    def test_postgresql_answers_while_the_replica_has_no_room_for_what_was_changed(
+        self, pool: Pool, replica: PostgresReplica, auto: AutoReplica
+    ) -> None:
+        replica.catch_up(60.0)
+        write(pool, {"a": "weather"}, EAST)
+        assert self.kind(auto) == "postgres"
+        auto.embedded.wait_for_rebuild()
+        assert self.kind(auto) == "embedded"
+        self.free = 0
+        write(pool, {"b": "stocks"}, EAST)
+        stale: list[None] = []
+        with auto.current(lambda: stale.append(None)) as index:
+            assert index.kind == "postgres"
+            assert len(index.search_text(TOOLS, "stocks", where=ALL, limit=5)) == 1
+        assert (stale, auto.status().kind, auto.status().stale) == ([], "postgres", False)
+        self.free = 2**40
+        assert self.kind(auto) == "embedded"
+
+    def test_where_postgresql_cannot_answer_a_replica_without_room_does_without_what_is_new(
+        self, pool: Pool, auto: AutoReplica
+    ) -> None:
+        write(pool, {"a": "weather"}, EAST)
+        assert self.kind(auto) == "embedded"
+        self.free = 0
+        write(pool, {"b": "stocks"}, EAST)
+        stale: list[None] = []
+        with auto.current(lambda: stale.append(None)) as index:
+            assert (index.kind, index.search_text(TOOLS, "stocks", where=ALL, limit=5)) == ("embedded", [])
+        assert len(stale) == 1
+        assert auto.status().stale
+        pool.transact(lambda c: c.script("DELETE FROM mcp.tools WHERE name = 'a'"))
+        with pytest.raises(IndexNoRoom), auto.current():
+            pytest.fail("what was deleted was shown")

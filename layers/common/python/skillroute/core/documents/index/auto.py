@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 
 from skillroute.core.clock import Clock
@@ -14,7 +14,7 @@ from skillroute.core.documents.index.embedded import EmbeddedReplica
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index.postgres_replica import PostgresReplica
 from skillroute.core.documents.replica_port import IndexStatus
-from skillroute.core.errors import DatabaseUnavailable, IndexNotReady
+from skillroute.core.errors import DatabaseUnavailable, IndexNoRoom, IndexNotReady
 from skillroute.core.observability import Metric, count, logger
 
 _MOST_PAUSE_S = 0.05
@@ -70,27 +70,29 @@ class AutoReplica:
     def current(self, on_stale: Callable[[], object] = lambda: None) -> AbstractContextManager[LentIndex]:
         """Lend the replica where it is built, else PostgreSQL; where that cannot be searched, build the replica first.
 
+        PostgreSQL answers, too, while the replica has no room for what was changed.
+
         Raises what `LendsIndex.current` does.
         """
-        if not self._has_replica:
-            try:
-                index = self._in_postgres.lent()
-            except IndexNotReady as error:
-                count(Metric.INDEX_NOT_READY)
-                if not self._is_told:  # it stays so until somebody does something
-                    self._is_told = True
-                    logger.warning("index in PostgreSQL not ready", extra={"reason": str(error)})
-            else:
-                self._build_beside()
-                return self._counted(index)
-        return self.embedded.current(on_stale)
+        if self._has_replica:
+            return self._up_to_date(on_stale)
+        try:
+            index = self._in_postgres.lent()
+        except IndexNotReady as error:
+            count(Metric.INDEX_NOT_READY)
+            if not self._is_told:  # it stays so until somebody does something
+                self._is_told = True
+                logger.warning("index in PostgreSQL not ready", extra={"reason": str(error)})
+            return self.embedded.current(on_stale)
+        self._build_beside()
+        return self._counted(index)
 
     def status(self) -> IndexStatus:
-        if not self._has_replica:
-            status = self._in_postgres.status()
-            if status.ready:
-                return status
-        return self.embedded.status()
+        embedded = self.embedded.status() if self._has_replica else None
+        if embedded is not None and not embedded.stale:
+            return embedded
+        in_postgres = self._in_postgres.status()
+        return in_postgres if in_postgres.ready else embedded or self.embedded.status()
 
     def lag(self) -> int:
         return self._in_postgres.lag()
@@ -121,6 +123,19 @@ class AutoReplica:
     def _let_searches_go_first(self) -> None:
         with self._idle:
             self._idle.wait_for(lambda: self._searching == 0, timeout=_MOST_PAUSE_S)
+
+    @contextmanager
+    def _up_to_date(self, on_stale: Callable[[], object]) -> Iterator[LentIndex]:
+        """Lend the replica, or PostgreSQL in the place of one that lacks changes; that one where nothing else can."""
+        with ExitStack() as lent:
+            try:
+                index = lent.enter_context(self.embedded.current(never_stale=True))
+            except IndexNoRoom:
+                try:
+                    index = self._in_postgres.lent()
+                except IndexNotReady:
+                    index = lent.enter_context(self.embedded.current(on_stale))
+            yield index
 
     @contextmanager
     def _counted(self, index: LentIndex) -> Iterator[LentIndex]:

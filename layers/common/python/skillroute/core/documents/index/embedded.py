@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,9 +18,9 @@ from skillroute.core.documents.index.building import Building
 from skillroute.core.documents.index.events import Rebuild, model_to_search, tell_batch, tell_given_up, tell_stale
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
-from skillroute.core.documents.index.projection import STEP, apply_changes, load_everything
+from skillroute.core.documents.index.projection import STEP, apply_changes, load_everything, removes
 from skillroute.core.documents.index.room import Room
-from skillroute.core.documents.model import HEAD, START, FeedPage
+from skillroute.core.documents.model import HEAD, START, Change, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import IndexNoRoom, IndexUnavailable, SkillrouteError
@@ -53,6 +53,8 @@ class _Generation:
     retired: bool = False
     given_up: bool = False
     lacks_room: bool = False
+    # Changes that there was no room for, and whether they remove something that this index has.
+    left_out: tuple[Sequence[Change], bool] = ((), False)
     changes_since_optimised: int = 0
 
 
@@ -85,7 +87,8 @@ class EmbeddedReplica:
     optimise_above : int
         From this many changes since the last such build on, another is made.
     room : Room or None
-        Asked before a replica is built, and before it grows: one that cannot goes on answering without what is new.
+        Asked before a replica is built, and before it grows: one that cannot goes on answering without what is new, but
+        not with what is gone.
     """
 
     def __init__(
@@ -118,10 +121,15 @@ class EmbeddedReplica:
         return self._current is not None
 
     @contextmanager
-    def current(self, on_stale: Callable[[], object] = lambda: None) -> Iterator[LentIndex]:
+    def current(
+        self, on_stale: Callable[[], object] = lambda: None, *, never_stale: bool = False
+    ) -> Iterator[LentIndex]:
+        """Lend the index; see `LendsIndex`. With `never_stale` one that lacks changes raises `IndexNoRoom`."""
         generation = self._lease(self._clock())
         try:
             if generation.lacks_room:
+                if never_stale:
+                    raise IndexNoRoom("the index has no room for what was changed")
                 tell_stale()
                 on_stale()
             yield generation.index
@@ -233,16 +241,28 @@ class EmbeddedReplica:
         return generation
 
     def _grows(self, generation: _Generation, page: FeedPage) -> bool:
-        """Apply changes where there is room for them, and return whether there was."""
+        """Apply changes where there is room for them, and return whether there was.
+
+        Raises `IndexNoRoom` where they remove something that is in the index: it must not be found any more, and a full
+        disk takes no deletion either, which is written to the same files.
+        """
         try:
             if self._room is not None and page.changes:
                 self._room.for_more(len(page.changes), generation.model)
         except IndexNoRoom:
             generation.lacks_room = True
+            if self._removes(generation, page.changes):
+                raise
             return False
-        generation.lacks_room = False
+        generation.lacks_room, generation.left_out = False, ((), False)
         self._apply(generation, page)
         return True
+
+    def _removes(self, generation: _Generation, changes: Sequence[Change]) -> bool:
+        if generation.left_out[0] != changes:  # every search of a full disk asks for the same ones
+            named = [(change.collection, change.key) for change in changes]
+            generation.left_out = changes, removes(self._feed, generation.index, generation.model, named)
+        return generation.left_out[1]
 
     def _give_up_broken(self) -> None:
         """Build another index when the engine of this one keeps failing; until it is there, searches go on trying."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from skillroute.core.documents.index.port import VectorIndex
-from skillroute.core.documents.model import Collection
+from skillroute.core.documents.model import Collection, IndexRecord
 from skillroute.core.documents.replica_port import ChangeFeed
 from skillroute.core.embedding.model import EmbeddingModel
 
@@ -17,16 +17,30 @@ def apply_changes(
     feed: ChangeFeed, index: VectorIndex, model: EmbeddingModel, changes: Iterable[tuple[Collection, str]]
 ) -> None:
     """Write the current state of every changed item to the index, with its vector of a model, or remove it."""
+    for collection, records, gone in _current(feed, model, changes):
+        if records:
+            index.upsert(collection, records)
+        if gone:
+            index.delete(collection, gone)
+
+
+def removes(
+    feed: ChangeFeed, index: VectorIndex, model: EmbeddingModel, changes: Iterable[tuple[Collection, str]]
+) -> bool:
+    """Return whether applying changes would remove something that the index has."""
+    return any(gone and index.payloads(collection, gone) for collection, _, gone in _current(feed, model, changes))
+
+
+def _current(
+    feed: ChangeFeed, model: EmbeddingModel, changes: Iterable[tuple[Collection, str]]
+) -> Iterator[tuple[Collection, list[IndexRecord], list[str]]]:
+    """Yield what is there of each collection's changed items, and the keys of what is not."""
     keys: dict[Collection, list[str]] = {}
     for collection, key in changes:
         keys.setdefault(collection, []).append(key)
     for collection, changed in keys.items():
         records = feed.load(collection, changed, model)
-        if records:
-            index.upsert(collection, records)
-        gone = set(changed) - {record.key for record in records}
-        if gone:
-            index.delete(collection, sorted(gone))
+        yield collection, records, sorted(set(changed) - {record.key for record in records})
 
 
 def load_everything(
