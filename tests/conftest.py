@@ -55,6 +55,7 @@ BEGIN
                 WHERE schemaname = 'mcp' AND tablename NOT IN ('migrations', 'index_state', 'search_state') LOOP
         EXECUTE format('DELETE FROM mcp.%I', each.tablename);
     END LOOP;
+    DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relnamespace = 'mcp'::regnamespace;
     FOR each IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'mcp' LOOP
         PERFORM setval(format('mcp.%I', each.sequencename), 1, false);
     END LOOP;
@@ -161,6 +162,9 @@ def postgres_server() -> Iterator[EmbeddedPostgres]:
         temporary_directory("skillroute-tests-") as directory,
         EmbeddedPostgres(Path(directory) / "postgres", durable=False) as server,
     ):
+        # Statistics at a moment of PostgreSQL's own, of rows that another test may have had, decide plans by chance.
+        _administer(server, "ALTER SYSTEM SET autovacuum_analyze_threshold = 2000000000")
+        _administer(server, "SELECT pg_reload_conf()")
         yield server
 
 
