@@ -18,7 +18,9 @@ from tests.builders import System
 
 _asked: ContextVar[Parts] = ContextVar("asked")
 _OF_APP = {
-    name for name in LocalSettings.model_fields if name in ("auth", "default_mode") or name.startswith(("jwt_", "iam_"))
+    name
+    for name in LocalSettings.model_fields
+    if name in ("auth", "default_mode") or name.startswith(("jwt_", "iam_", "rerank_"))
 }
 """Settings that the routes themselves are made with."""
 

@@ -636,6 +636,16 @@ def test_without_a_reranker_hybrid_rerank_says_in_its_headers_what_served_it(sha
         assert answer.headers["X-Degraded"] == "reranker_unavailable"
 
 
+def test_health_offers_hybrid_rerank_only_where_a_reranker_is_configured(
+    client: TestClient, database_url: str, edge_indexes: EdgeIndexes
+) -> None:
+    without = ["semantic", "lexical", "hybrid"]
+    assert client.get("/health").json()["modes"] == without
+    with lent_system(database_url, edge_indexes, rerank_provider="bedrock", rerank_model="cohere.rerank") as system:
+        health = TestClient(app_over(system)).get("/health").json()
+    assert health["modes"] == [*without, "hybrid_rerank"]
+
+
 def test_health_tells_the_operator_of_the_last_searches(client: TestClient) -> None:
     assert client.get("/health").json()["latency"] == {}
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""ETag and If-Match: of two people who change the same thing, nobody writes over what they have not read."""
+"""ETag, If-Match and If-None-Match: nobody writes over what they have not read, or reads again what they have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.routes import SCOPES, fill
+from tests.api.routes import SCOPES, fill, version_in
 from tests.builders import System
 from tests.portable_lines import exported
 from tests.soak import SOAK
@@ -68,9 +68,9 @@ def test_a_change_from_an_old_version_is_412_with_the_one_now(
     if what in {"servers", "agents"}:
         attempts.append(client.post(f"{path}/disable", headers={"If-Match": version}))
     for refused in attempts:
-        assert (refused.status_code, refused.headers["etag"]) == (412, now)
+        assert (refused.status_code, refused.headers["etag"]) == (412, version_in(now))
         answer = refused.json()
-        assert (answer["code"], answer["current"]) == ("version_conflict", now)
+        assert (answer["code"], answer["current"]) == ("version_conflict", version_in(now))
         assert "read it again" in answer["detail"]
     after, current = read(client, path)
     assert (after["description"], current) == ("Theirs, and first.", now)
@@ -150,7 +150,7 @@ def test_a_skill_is_only_created_where_that_is_asked_for(client: TestClient) -> 
         "version_conflict",
         "skill mail is there already",
     )
-    assert again.json()["current"] == again.headers["etag"] == created.headers["etag"]
+    assert again.json()["current"] == again.headers["etag"] == version_in(created.headers["etag"])
     assert client.get(path).json() == created.json()
     for headers in ({"If-None-Match": '"a"'}, only_new | {"If-Match": "*"}):
         assert client.put(path, json=body, headers=headers).status_code == 422
@@ -171,7 +171,7 @@ def test_the_version_of_a_skill_does_not_depend_on_its_tools(client: TestClient,
     _, version = read(client, "/api/v1/skills/mail")
     system.assign(*system.put("t"), mail=1.0)
     after, same = read(client, "/api/v1/skills/mail")
-    assert (after["tool_count"], same) == (1, version)
+    assert (after["tool_count"], version_in(same)) == (1, version_in(version))
 
 
 def test_what_was_created_tells_its_version(client: TestClient) -> None:
@@ -244,3 +244,55 @@ def test_of_two_writers_neither_loses_what_the_other_wrote(client: TestClient, i
     with ThreadPoolExecutor(2) as both:
         list(both.map(count_up, range(2)))
     assert read(client, path)[0]["description"] == f"The count is {2 * ROUNDS}"
+
+
+LISTS = (
+    "/api/v1/skills",
+    "/api/v1/skills/{skill}/tools",
+    "/api/v1/skills/suggestions",
+    "/api/v1/tools?limit=1",
+    "/api/v1/tools/{item}/skills",
+    "/api/v1/servers",
+    "/api/v1/agents",
+)
+SINGLE = tuple(f"/api/v1/{what}/{{{place}}}" for what, place in PLACES.items())
+
+
+@pytest.mark.parametrize("path", LISTS + SINGLE)
+def test_what_was_read_and_has_not_changed_is_304_without_a_body(
+    client: TestClient, ids: dict[str, Any], path: str
+) -> None:
+    path = path.format(**ids)
+    read_once = client.get(path)
+    tag = read_once.headers["etag"]
+    assert (read_once.status_code, read_once.headers["cache-control"]) == (200, "private, no-cache")
+    for kept in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        again = client.get(path, headers={"If-None-Match": kept})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert again.headers.get("x-total-count") == read_once.headers.get("x-total-count")
+    for other in ('"other"', "no tag, at all", '"' + tag.strip('"').partition(".")[0] + '"'):
+        assert client.get(path, headers={"If-None-Match": other}).status_code == 200
+
+
+def test_a_skill_whose_number_of_tools_changed_is_read_anew_and_still_written_from_what_was_read(
+    client: TestClient, ids: dict[str, Any], system: System
+) -> None:
+    path = path_of("skills", ids)
+    before, tag = read(client, path)
+    (more,) = system.put("water_trees", description="Water trees.")
+    system.assign(more, **{ids["skill"]: 0.9})
+    for changed in (path, "/api/v1/skills"):
+        now = client.get(changed, headers={"If-None-Match": tag})
+        assert now.status_code == 200
+    after, other = read(client, path)
+    assert (after["tool_count"], other == tag) == (before["tool_count"] + 1, False)
+    assert put(client, path, after | {"description": "Water the trees."}, tag).status_code == 200
+
+
+def test_a_list_that_grew_behind_its_page_is_read_anew(client: TestClient, ids: dict[str, Any], system: System) -> None:
+    path = "/api/v1/tools?limit=1"
+    first = client.get(path)
+    system.put("water_trees", description="Water trees.")
+    again = client.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (200, first.content)
+    assert again.headers["x-total-count"] != first.headers["x-total-count"]

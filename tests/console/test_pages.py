@@ -45,6 +45,13 @@ def test_each_page_shows_what_there_is(console: Console, place: str) -> None:
     assert console.page.locator(".problem").count() == 0
 
 
+def test_a_mode_that_no_reranker_serves_is_not_offered(console: Console) -> None:
+    console.open("search?q=book+a+table+for+friday")
+    console.page.get_by_text("reserve_table").first.wait_for()
+    offered = console.page.get_by_label("Mode").first.locator("option").all_inner_texts()
+    assert offered == ["the default", "semantic", "lexical", "hybrid"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("place", PAGES)
 def test_no_page_keeps_anybody_out(console: Console, axe: str, place: str, scheme: Any) -> None:

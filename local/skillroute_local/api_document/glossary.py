@@ -241,7 +241,7 @@ FIELDS: dict[str, str] = {
     "Problem.detail": "Why, as a sentence for people: it may be worded otherwise tomorrow.",
     "StaleVersion.detail": "Why, as a sentence for people: it may be worded otherwise tomorrow.",
     "InvalidRequest.detail": "All that is wrong, at most 100 entries.",
-    "current": "The `ETag` of what is there now; null where it is gone.",
+    "current": "The version of what is there now, for `If-Match`; null where it is gone.",
     "FieldProblem.type": "What programs go by: `missing`, `value_error`, `extra_forbidden`, ...",
     "msg": "What is wrong, as a sentence.",
     "rule": "The rule that is broken.",

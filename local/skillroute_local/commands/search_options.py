@@ -52,8 +52,8 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         metavar="NAME",
-        help="semantic: by meaning; lexical: by words; hybrid: by both; hybrid_rerank: both, reranked. Default: the "
-        "deployment's.",
+        help="semantic: by meaning; lexical: by words; hybrid: by both; hybrid_rerank: both, reranked, "
+        "where a reranker is configured. Default: the deployment's.",
     ),
 ]
 ItemTypeOption = Annotated[

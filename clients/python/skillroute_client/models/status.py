@@ -36,6 +36,7 @@ class Health(Answer):
     status: str
     version: str | None = None
     search_mode: str | None = None
+    modes: list[str] = []
     dependencies: dict[str, Dependency] = {}
     index_lag: int | None = None
     index_rebuilding: bool | None = None

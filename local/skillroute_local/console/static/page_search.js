@@ -4,7 +4,7 @@ import { bar, field, fill, h, plural, select } from "./dom.js";
 import { draft, keepDraft } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 
-const MODES = [["", "the default"], "semantic", "lexical", "hybrid", "hybrid_rerank"];
+const MODES = [["", "the default"], "semantic", "lexical", "hybrid"];
 const STRATEGIES = [["", "the default"], "hierarchical", "direct", "hybrid"];
 const STAGES = [
   ["index_sync_time_ms", "index"], ["query_embedding_time_ms", "embedding"], ["skill_search_time_ms", "skills"],
@@ -58,6 +58,11 @@ export function make({ options, remember }) {
     for (const input of Object.values(fields)) input.addEventListener("change", () => { keep(); if (asked) run(); });
     return {
       element, values: values_,
+      offer: (modes, chosen) => {
+        const offered = new Set([...fields.mode.options].map((option) => option.value));
+        for (const mode of modes) if (!offered.has(mode)) fields.mode.append(h("option", { value: mode }, mode));
+        if (chosen && modes.includes(chosen)) fields.mode.value = chosen;
+      },
       request: () => {
         const { limit, tool_threshold, skill_threshold, server, ...words } = values_();
         const figures = Object.fromEntries(Object.entries({ limit, tool_threshold, skill_threshold })
@@ -67,6 +72,13 @@ export function make({ options, remember }) {
       },
     };
   }
+
+  /** Offer the modes that this deployment has: only the service knows whether a reranker is configured. */
+  async function offerModes() {
+    const { modes } = await act("health/state");
+    settings.forEach((setting, place) => setting.offer(modes, (place ? kept.b : kept.a)?.mode));
+  }
+  offerModes().catch(() => {}); // a service that is away says so at the first search
 
   const keep = () => keepDraft("search", { query: query.value, comparing, a: settings[0].values(), b: settings[1].values() });
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillroute.core.settings import RelaySettings, SearchSettings, WebSettings
+from skillroute.core.settings import RelaySettings, RerankSettings, SearchSettings, WebSettings
 from skillroute.wiring.mcp import McpParts
 from skillroute.wiring.portable import PortableParts
 
@@ -124,6 +124,7 @@ class Parts(PortableParts, McpParts):
                 self.access,
                 self.of(SearchSettings).default_mode,
                 self.recent_searches,
+                reranks=self.of(RerankSettings).rerank_provider != "none",
             ),
         ]
 

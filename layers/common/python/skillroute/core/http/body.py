@@ -16,7 +16,17 @@ from skillroute.core.http.body_limit import MAX_BODY_BYTES
 from skillroute.core.http.errors import problem
 from skillroute.core.http.json_values import TooManyValues, UnreadableJson, read_json
 from skillroute.core.http.query_names import QueryNames, query_names_of
-from skillroute.core.http.versions import IF_MATCH, IF_NONE_MATCH, expected_of, is_only_new, refuse_conditions
+from skillroute.core.http.versions import (
+    IF_MATCH,
+    IF_NONE_MATCH,
+    NOT_MODIFIED,
+    VERSIONED,
+    expected_of,
+    has_tag,
+    is_only_new,
+    refuse_conditions,
+    tag_answer,
+)
 
 MAX_FIELDS = 1000
 """Fields of a body's outermost object: each that is unknown is named in the answer."""
@@ -98,6 +108,14 @@ class SafeJsonRoute(APIRoute):
     headers: ClassVar[Mapping[str, str]] = {}
     """Of every answer."""
 
+    def __init__(self, path: str, endpoint: Callable[..., Any], **kwargs: Any) -> None:
+        responses = kwargs.get("responses") or {}
+        described = responses.get(200, {}).get("headers", {})
+        if set(kwargs.get("methods") or {"GET"}) == {"GET"} and has_tag(described) and not self.headers:
+            shown = {**responses[200], "headers": {**described, **VERSIONED[200]["headers"]}}
+            kwargs["responses"] = {**responses, 200: shown, **NOT_MODIFIED}
+        super().__init__(path, endpoint, **kwargs)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
         guards = [dependency.call for dependency in self.dependant.dependencies if isinstance(dependency.call, Guard)]
@@ -119,7 +137,10 @@ class SafeJsonRoute(APIRoute):
                 )
             response = await handler(measured)
             response.headers.update(self.headers)
-            return response
+            if response.status_code >= 300 or self.headers or not has_tag(response.headers):
+                return response
+            reads = request.method == "GET"
+            return tag_answer(response, request.headers.get(IF_NONE_MATCH, "") if reads else None)
 
         return safe
 

@@ -48,6 +48,10 @@ class HealthBase(BaseModel):
         description="How a search that names no mode is ranked now: the deployment's default mode, or lexical-only "
         "while the embedding model is away."
     )
+    modes: list[SearchMode] = Field(
+        description="What a search can be ranked by: `hybrid_rerank` only where a reranker is configured, without "
+        "which it is answered as hybrid."
+    )
     dependencies: dict[str, Dependency] = Field(description="Which part is away, and what is known of the reason.")
     index_lag: int | None = Field(
         description="Changes that were not in the index when asked; null when PostgreSQL cannot be asked. "
@@ -94,6 +98,8 @@ def health_router(
     access: Access,
     default_mode: SearchMode,
     recent: RecentSearches,
+    *,
+    reranks: bool = False,
 ) -> APIRouter:
     """Return the two routes. They show versions and outages, so any identity will do, and none will not.
 
@@ -101,7 +107,7 @@ def health_router(
     another organisation writes (decision 30).
     """
     router = APIRouter(tags=["operations"], route_class=SafeJsonRoute, responses=IDENTITY | UNKNOWN_PARAMETER)
-    report = health_report(replica, embedder, refused, default_mode, recent)
+    report = health_report(replica, embedder, refused, default_mode, recent, reranks=reranks)
     anyone = Depends(access.anyone())
 
     def report_to(caller: Caller) -> HealthBase:
@@ -143,10 +149,13 @@ def health_report(
     refused: Callable[[], int],
     default_mode: SearchMode,
     recent: RecentSearches,
+    *,
+    reranks: bool,
 ) -> Callable[[], HealthBase]:
     """Return a function that asks all parts how they stand.
 
-    `refused` counts texts that the model does not take; `default_mode` ranks the searches that name no mode.
+    `refused` counts texts that the model does not take; `default_mode` ranks the searches that name no mode; `reranks`
+    says whether there is a reranker.
     """
 
     def count_refused() -> int | None:
@@ -155,6 +164,10 @@ def health_report(
         except SkillrouteError as error:
             logger.warning("dependency unavailable", extra={"reason": str(error)})
             return None
+
+    modes: list[SearchMode] = ["semantic", "lexical", "hybrid"]
+    if reranks:
+        modes.append("hybrid_rerank")
 
     def report() -> HealthBase:
         database_problem = index_problem = index = None
@@ -184,6 +197,7 @@ def health_report(
             version=__version__,
             # By words alone no search needs the model.
             search_mode="lexical-only" if model_problem and default_mode != "lexical" else default_mode,
+            modes=modes,
             dependencies={
                 "database": Dependency(ok=database_problem is None, detail=database_problem),
                 "index": Dependency(
