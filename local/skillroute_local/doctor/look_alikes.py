@@ -5,22 +5,16 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from skillroute.core.hidden_text import visible
+from skillroute.core.hidden_text import look, visible
 
 from skillroute_local.doctor.model import Catalogue, Code, Finding, in_order
 from skillroute_local.doctor.similar_sets import by_key
-
-# Letters of other scripts that common fonts draw as Latin ones, in small letters (see Unicode's confusables, UTS #39).
-_LOOKS_LIKE = str.maketrans(
-    "аеорсухіјѕһԁԛԝкмтвнгбαονρτικυχηωıɡɑ⁄∕‐‑‒–—",
-    "aeopcyxijshdqwkmtbhr6aovptikuxnwiga//-----",
-)
 
 
 def look_alikes(catalogue: Catalogue) -> Iterator[Finding]:
     """Find items whose names are written differently and look the same."""
     tools = in_order(catalogue.tools)
-    for places in by_key(len(tools), lambda place: (tools[place].type, _look(tools[place].name))).values():
+    for places in by_key(len(tools), lambda place: (tools[place].type, look(tools[place].name))).values():
         group = [tools[place] for place in places]
         if len({_spelt(tool.name) for tool in group}) > 1:
             yield Finding(
@@ -47,7 +41,3 @@ def hidden(catalogue: Catalogue) -> Iterator[Finding]:
 
 def _spelt(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _look(name: str) -> str:
-    return unicodedata.normalize("NFKC", visible(name)).casefold().translate(_LOOKS_LIKE)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from skillroute.catalogue.schemas import item_warnings, read_item
 from skillroute.core.errors import InvalidInput
-from skillroute.core.hidden_text import HIDDEN_CHARACTERS, seen_name, visible, visible_fields
+from skillroute.core.hidden_text import HIDDEN_CHARACTERS, LOOKS_ALIKE, seen_name, visible, visible_fields
 from skillroute.core.json_input import validated
 from skillroute.mail.schemas import AgentName
 from skillroute.registry.schemas import read_agent, read_server, registry_warnings
@@ -128,3 +128,24 @@ def test_names_deeper_down_are_texts_like_others() -> None:
 def test_joiners_of_scripts_and_pictures_may_be_in_names(name: str) -> None:
     assert read_item({"name": name}).key.name == name
     validated(IdentifiedSkill, {"id": "a", "name": name, "description": "What it is for."}, whole="skill")
+
+
+@pytest.mark.parametrize(
+    ("name", "looks"),
+    [("pаy_invoice", "pay_invoice"), ("ｐａｙ", "pay"), ("send‑mail", "send-mail"), ("СОРУ", "copy")],
+    ids=["Cyrillic", "full width", "hyphen", "a whole word"],
+)
+def test_a_name_that_looks_as_if_it_were_in_latin_letters_is_written_with_a_warning(name: str, looks: str) -> None:
+    for found, field in (
+        (item_warnings({"name": name}), "name"),
+        (item_warnings({"name": "pay", "server": name}), "server"),
+        (registry_warnings("server", {"name": name}), "name"),
+        (registry_warnings("server", {"name": "a", "tools": [{"name": name}]}), "tools.0.name"),
+    ):
+        assert [(warning.field, warning.type) for warning in found] == [(field, LOOKS_ALIKE)]
+        assert repr(looks) in found[0].message
+
+
+@pytest.mark.parametrize("name", ["pay", "оплата", "支払い", "größe", "café"])
+def test_a_name_of_its_own_language_is_written_without_one(name: str) -> None:
+    assert item_warnings({"name": name}) == []

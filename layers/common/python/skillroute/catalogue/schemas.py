@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstrain
 
 from skillroute.catalogue.model import ItemContent, ItemKey, ItemType
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, seen_name, visible_fields
+from skillroute.core.hidden_text import hidden_warnings, name_warnings, seen_name, visible_fields
 from skillroute.core.json_input import examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, UNKNOWN_FIELD, KnownFields
 
@@ -138,4 +138,5 @@ def item_warnings(raw: object, place: str = "") -> list[FieldProblem]:
     """Return what is questionable about an item: the names of its fields, and texts with what nobody sees."""
     if not isinstance(raw, Mapping):
         return []
-    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *hidden_warnings(raw, place)][:MOST_WARNINGS]
+    texts = [*name_warnings(raw, ("name", "server"), place), *hidden_warnings(raw, place)]
+    return [*ITEM_FIELDS.warnings(raw, place), *lost_problems(raw, place), *texts][:MOST_WARNINGS]

@@ -1,4 +1,4 @@
-"""Characters that nobody sees: refused in names, taken out of the texts that agents read.
+"""Characters that nobody sees: refused in names, taken out of the texts that agents read; and letters that look alike.
 
 An instruction in tag characters, or turned around by bidirectional controls, is read by a model and by no person who
 looks at the catalogue.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any
@@ -19,6 +19,15 @@ from skillroute.core.known_fields import MOST_WARNINGS
 
 HIDDEN_CHARACTERS = "hidden_characters"
 """The type of a warning about them."""
+
+LOOKS_ALIKE = "looks_alike"
+"""The type of a warning about a name in letters that look like others."""
+
+# Letters of other scripts that common fonts draw as Latin ones, in small letters (see Unicode's confusables, UTS #39).
+_LOOKS_LIKE = str.maketrans(
+    "аеорсухіјѕһԁԛԝкмтвнгбαονρτικυχηωıɡɑ⁄∕‐‑‒–—",
+    "aeopcyxijshdqwkmtbhr6aovptikuxnwiga//-----",
+)
 
 # Soft hyphen, fillers, marks and overrides of direction, zero width, invisible operators, tags, further variations. Of
 # joiners those between other letters than ASCII's stay, which Persian, Indian scripts and pictures are written with;
@@ -77,6 +86,27 @@ def _hidden_places(value: Any, place: str, levels: int = MAX_DEPTH) -> Iterator[
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _hidden_places(inner, f"{place}.{number}" if place else str(number), levels - 1)
+
+
+def look(name: str) -> str:
+    """Return what a name looks like: names with the same look are told apart by no reader.
+
+    Examples
+    --------
+    >>> look("Pаy"), look("pay")  # the first with a Cyrillic letter
+    ('pay', 'pay')
+    """
+    return unicodedata.normalize("NFKC", visible(name)).casefold().translate(_LOOKS_LIKE)
+
+
+def name_warnings(raw: Mapping[str, Any], fields: Iterable[str], place: str = "") -> list[FieldProblem]:
+    """Return the names that are written in letters of another alphabet and look as if they were not."""
+    names = [(field, raw.get(field)) for field in fields]
+    return [
+        FieldProblem(f"{place}{field}", f"looks like {look(name)!r}, in letters of another alphabet", LOOKS_ALIKE)
+        for field, name in names
+        if isinstance(name, str) and not name.isascii() and look(name).isascii()
+    ]
 
 
 def seen_name(name: str) -> str:

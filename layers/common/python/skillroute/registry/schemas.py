@@ -14,7 +14,7 @@ from typing import Any
 from skillroute.catalogue.model import ItemContent, ItemKey
 from skillroute.catalogue.schemas import MAX_BYTES, SWITCHES, item_warnings, read_item, switch_problems
 from skillroute.core.errors import FieldProblem, InvalidInput
-from skillroute.core.hidden_text import hidden_warnings, visible_fields
+from skillroute.core.hidden_text import hidden_warnings, name_warnings, visible_fields
 from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
@@ -137,7 +137,8 @@ def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
     """Return what is questionable about fields' names and texts, those of a server's tools included."""
     _, fields, _ = _READ_BACK[kind]
     hidden = hidden_warnings(_without(raw, "tools")) if isinstance(raw, Mapping) else []
-    found = [*fields.warnings(raw), *hidden]
+    looks = name_warnings(raw, ("name",)) if isinstance(raw, Mapping) else []
+    found = [*fields.warnings(raw), *looks, *hidden]
     tools = raw.get("tools") if kind == "server" and isinstance(raw, Mapping) else None
     for place, tool in enumerate(tools if isinstance(tools, list) else ()):
         if len(found) >= MOST_WARNINGS:
