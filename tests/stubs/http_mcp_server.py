@@ -29,7 +29,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.sessions.append(session)
             self._answer(200, message, session)
         elif _SESSION in self.headers and self.headers[_SESSION] not in self.server.sessions:
-            self._answer(404)
+            self._answer(self.server.lost, error=self.server.lost_error)
         elif "id" not in message:
             self._answer(202)
         else:
@@ -40,8 +40,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_DELETE = do_GET  # noqa: N815 (as the base names it)
 
-    def _answer(self, status: int, message: dict[str, Any] | None = None, session: str | None = None) -> None:
-        body = b""
+    def _answer(
+        self,
+        status: int,
+        message: dict[str, Any] | None = None,
+        session: str | None = None,
+        error: dict[str, Any] | None = None,
+    ) -> None:
+        body = b"" if error is None else json.dumps({"jsonrpc": "2.0", "error": error}).encode()
         if message is not None:
             answer = self.server.stub.answer(message["id"], message["method"], message.get("params") or {})
             body = json.dumps({"jsonrpc": "2.0", "id": message["id"], **(answer or {})}).encode()
@@ -62,17 +68,23 @@ class _Handler(BaseHTTPRequestHandler):
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port: int, status: int) -> None:
+    def __init__(self, port: int, status: int, lost: int, lost_error: dict[str, Any] | None) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
+        self.lost, self.lost_error = lost, lost_error
         self.stub = Server("good")
         self.status = status
         self.sessions: list[str] = []
 
 
 @contextmanager
-def serving(port: int = 0, *, status: int = 0) -> Iterator[int]:
-    """Serve on a port of loopback, any for 0, and yield it; with a status, that is the answer to everything."""
-    server = _Http(port, status)
+def serving(
+    port: int = 0, *, status: int = 0, lost: int = 404, lost_error: dict[str, Any] | None = None
+) -> Iterator[int]:
+    """Serve on a port of loopback, any for 0, and yield it; with a status, that is the answer to everything.
+
+    `lost` and `lost_error` are the answer to a request of a session that is not known.
+    """
+    server = _Http(port, status, lost, lost_error)
     thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

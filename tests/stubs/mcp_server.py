@@ -75,6 +75,8 @@ class Server:
 
     def answer(self, request: Any, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         match method:
+            case "server/discover" if self.behaviour == "strict":
+                sys.exit("no method server/discover")
             case "initialize":
                 if self.behaviour == "dying":
                     sys.exit("the token is missing")
@@ -140,6 +142,8 @@ class Server:
                 return content(text("the disk is full"), isError=True)
             case "refuse":
                 return {"error": {"code": -32042, "message": "not today", "data": {"until": "tomorrow"}}}
+            case "say":
+                return {"error": arguments}
             case "count":
                 token = params["_meta"]["progressToken"]
                 for step in (1, 2, 3):

@@ -12,6 +12,7 @@ from mcp.shared.dispatcher import ProgressFnT
 
 from skillroute_local.mcp_servers.client import connected
 from skillroute_local.mcp_servers.connection import Connection
+from skillroute_local.mcp_servers.errors import SessionLostError
 from skillroute_local.mcp_servers.model import Limits, Listing, McpServer, ServerError
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,12 @@ class Upstream:
         try:
             with anyio.fail_after(self._limits.call_s):
                 connection = await self._ready()
-                return await ask(connection)
+                try:
+                    return await ask(connection)
+                except SessionLostError:  # it was not carried out, so that it may be asked for once more
+                    connection = None
+                    connection = await self._ready()
+                    return await ask(connection)
         except TimeoutError as error:
             why = (
                 "it is still starting: call again in a moment"

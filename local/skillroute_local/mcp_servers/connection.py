@@ -13,12 +13,11 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
-from skillroute_local.mcp_servers.errors import as_server_error, ends_connection
-from skillroute_local.mcp_servers.messages import TOO_LONG
+from skillroute_local.mcp_servers.errors import as_sent, as_server_error, ends_connection
+from skillroute_local.mcp_servers.incoming import Tap
 from skillroute_local.mcp_servers.model import (
     EVERY_KIND,
     LISTS,
-    HttpServer,
     Limits,
     Listed,
     ListedKind,
@@ -28,7 +27,6 @@ from skillroute_local.mcp_servers.model import (
 )
 from skillroute_local.mcp_servers.resource_names import resource_name
 from skillroute_local.mcp_servers.stderr import StderrTail
-from skillroute_local.mcp_servers.transport import Tap
 from skillroute_local.terminal_text import harmless
 
 _LISTEN_AGAIN_S = 5.0
@@ -138,14 +136,11 @@ class Connection:
             )
             return result
         except MCPError as error:
-            if isinstance(self.server, HttpServer) and self.has_ended:  # the session is lost: no answer of the server
-                raise self._error(MCPError(types.CONNECTION_CLOSED, ""), what, timeout_s) from error
-            is_over = ends_connection(self.server, error)
-            if is_over:
+            if (sent := as_sent(error)) is not None:
+                raise sent from None
+            if ends_connection(error):
                 self._tap.ended.set()
-            if is_over or error.code == types.REQUEST_TIMEOUT or error.data is TOO_LONG:
-                raise self._error(error, what, timeout_s) from error
-            raise
+            raise self._error(error, what, timeout_s) from error
         except (ValidationError, OSError) as error:
             raise self._error(error, what, timeout_s) from error
 

@@ -66,8 +66,7 @@ def server_of(name: str, entry: object, where: str, variables: Variables) -> Mcp
             address = _text({"url": url}, "url", expand)
             if not re.match(r"https?://[^/\s]", address):
                 raise EntryError(".url must begin with http:// or https://")
-            kind = "sse" if transport == "sse" else "http"
-            return HttpServer(name, where, address, _headers(entry, expand), kind)  # type: ignore[arg-type]
+            return HttpServer(name, where, address, _headers(entry, expand), transport)  # type: ignore[arg-type]
 
 
 def _transport(entry: dict[str, Any], url: object) -> str:
@@ -75,7 +74,7 @@ def _transport(entry: dict[str, Any], url: object) -> str:
     if named is None:
         if "command" not in entry and url is None:
             raise EntryError(' has neither "command" nor "url"')
-        return "stdio" if "command" in entry else "http"
+        return "stdio" if "command" in entry else "auto"
     if not isinstance(named, str) or named not in _TYPES:
         raise EntryError(f".type must be one of {', '.join(_TYPES)}")
     transport = _TYPES[named]

@@ -1,16 +1,51 @@
-"""What went wrong with an MCP server, in a sentence that begins with its name and ends with what to do."""
+"""What went wrong with an MCP server, in a sentence that begins with its name and ends with what to do.
+
+A number that a server sends may be one that the SDK uses for its own troubles. So what came from the server is marked
+as it is received (`FromServer`, `HttpStatus`), and an error without a mark is the client's own.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from skillroute_local.mcp_servers.messages import TOO_LONG
-from skillroute_local.mcp_servers.model import HttpServer, McpServer, ServerError, StdioServer
+from skillroute_local.mcp_servers.model import McpServer, ServerError, StdioServer
 from skillroute_local.terminal_text import harmless
 
 _MAX_REASON = 300
+_STREAM_ENDED = "SSE stream"
+"""How the SDK's messages begin about an answer whose stream ended before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromServer:
+    """The data of an error that the server sent, whatever its code: never taken for the client's own."""
+
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class HttpStatus:
+    """The data of an error that stands for an HTTP status, whose body is no answer of MCP.
+
+    Attributes
+    ----------
+    is_session_lost : bool
+        The server does not know the session: the request was not carried out.
+    """
+
+    status: int
+    is_session_lost: bool = False
+
+
+class SessionLostError(ServerError):
+    """The server no longer knows the session, as after a restart; what it was asked for was not carried out."""
 
 
 def first_of(error: BaseException) -> BaseException:
@@ -20,15 +55,20 @@ def first_of(error: BaseException) -> BaseException:
     return error
 
 
-def ends_connection(server: McpServer, error: MCPError) -> bool:
-    """Return whether an error says that a connection is of no more use: it is closed, or its session is forgotten.
+def as_sent(error: MCPError) -> MCPError | None:
+    """Return an error as its server sent it, None where it is the client's own."""
+    return MCPError(error.code, error.message, error.data.data) if isinstance(error.data, FromServer) else None
 
-    A server behind HTTP forgets its sessions when it is started again; the client then has nothing left to go on with.
-    """
-    if error.code == types.CONNECTION_CLOSED:
-        return True
-    forgotten = error.code == types.INVALID_REQUEST and "session" in error.message.lower()
-    return isinstance(server, HttpServer) and forgotten
+
+def ends_connection(error: MCPError) -> bool:
+    """Return whether an error is the client's own, and says that the connection is closed."""
+    return error.code == types.CONNECTION_CLOSED and not isinstance(error.data, FromServer | HttpStatus)
+
+
+def is_of_client(error: types.ErrorData) -> bool:
+    """Return whether an error among what a server sends was put there by this side: only the stream's end is known."""
+    is_marked = error.data is TOO_LONG or isinstance(error.data, FromServer | HttpStatus)
+    return is_marked or (error.code == types.CONNECTION_CLOSED and error.message.startswith(_STREAM_ENDED))
 
 
 def as_server_error(
@@ -41,17 +81,25 @@ def as_server_error(
     last_line : str
         The last line that its program wrote to its standard error.
     """
-    reason = _reason(server, error, asked, timeout_s)
-    return ServerError(harmless(f"{server.name}: {reason}"), last_line[:_MAX_REASON])
+    reason = harmless(f"{server.name}: {_reason(server, error, asked, timeout_s)}")
+    is_lost = isinstance(error, MCPError) and isinstance(error.data, HttpStatus) and error.data.is_session_lost
+    return (SessionLostError if is_lost else ServerError)(reason, last_line[:_MAX_REASON])
 
 
 def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: float) -> str:
     match error:
+        case MCPError(data=FromServer()):
+            reason = f"{asked} was answered with error {error.code}: {error.message[:_MAX_REASON]}"
+        case MCPError(data=HttpStatus(is_session_lost=True)):
+            reason = f"the connection ended before it answered {asked}"
+        case MCPError(data=HttpStatus(status=status)):
+            reason = f"{asked} was answered with {told_status(status)}"
         case TimeoutError() | MCPError(code=types.REQUEST_TIMEOUT):
             reason = f"no answer to {asked} within {timeout_s:g} s"
-        case MCPError() if ends_connection(server, error):
-            ended = "its program" if isinstance(server, StdioServer) else "the connection"
-            reason = f"{ended} ended before it answered {asked}"
+        case MCPError() if ends_connection(error):
+            whose = "its program" if isinstance(server, StdioServer) else "the connection"
+            whose = "the stream of its answer" if error.message.startswith(_STREAM_ENDED) else whose
+            reason = f"{whose} ended before it answered {asked}"
         case MCPError() if error.data is TOO_LONG:
             reason = f"its answer to {asked} has {error.message}"
         case MCPError():
@@ -62,16 +110,50 @@ def _reason(server: McpServer, error: BaseException, asked: str, timeout_s: floa
             reason = f"its answer to {asked} is not what MCP says: {place}: {first['msg'][:_MAX_REASON]}"
         case _ if isinstance(server, StdioServer):
             reason = _not_started(server, error)
+        case _ if (other := status_of(error)) is not None:
+            reason = f"{asked} was answered with {told_status(other)}"
         case _:
             reason = f"cannot be reached ({_kind(error)}): does it run, and is {server.where}.url right?"
     return reason
 
 
+def told_status(status: int) -> str:
+    """Return an HTTP status and what to do about it.
+
+    Examples
+    --------
+    >>> told_status(429)
+    'HTTP status 429 (Too Many Requests): it takes fewer requests, try again later'
+    """
+    try:
+        named = f"HTTP status {status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        named = f"HTTP status {status}"
+    match status:
+        case 401:
+            return f"{named}: it wants a login, give a token in headers"
+        case 403:
+            return f"{named}: the token in headers does not allow it"
+        case 404 | 405 | 406 | 415:
+            return f"{named}: is there an MCP server at this url?"
+        case 429:
+            return f"{named}: it takes fewer requests, try again later"
+        case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return f"{named}: it failed, or what stands before it did: try again later"
+        case _:
+            return named
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status that an error stands for, if any."""
+    if isinstance(error, MCPError) and isinstance(error.data, HttpStatus):
+        return error.data.status
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
+
+
 def _kind(error: BaseException) -> str:
     """Return what an error is, without its text: that may name an address or a header, and so a secret."""
-    response = getattr(error, "response", None)
-    if isinstance(status := getattr(response, "status_code", None), int):
-        return f"HTTP status {status}"
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 

@@ -1,11 +1,18 @@
-"""Answers over HTTP that are read to a bound, as those of programs are."""
+"""Answers over HTTP: read to a bound, as those of programs are, and asked why where they failed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
+import mcp_types as types
+from mcp_types import ErrorData, RequestId
+
+from skillroute_local.mcp_servers.errors import FromServer, HttpStatus
+
+_SESSION_HEADER = "mcp-session-id"
 
 
 class AnswerTooLongError(httpx2.StreamError):
@@ -27,6 +34,12 @@ class Bounded(httpx2.AsyncByteStream):
         self._most_bytes = most_bytes
         self._by_line = by_line
 
+    @classmethod
+    def limit(cls, response: httpx2.Response, most_bytes: int) -> None:
+        """Have a response read to a bound."""
+        is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = cls(response.stream, most_bytes, by_line=is_of_events)
+
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the bytes as they come. Raises `AnswerTooLongError` beyond the bound."""
         size = 0
@@ -42,3 +55,38 @@ class Bounded(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
+
+
+def request_id(request: httpx2.Request) -> RequestId | None:
+    """Return the id of the request of MCP that a request over HTTP carries, if any."""
+    try:
+        message = json.loads(request.content) if request.method == "POST" else None
+    except (ValueError, httpx2.StreamError):
+        return None
+    found: RequestId | None = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return found
+
+
+async def failure(response: httpx2.Response) -> ErrorData:
+    """Return what a response says whose status is 400 or more: the error of MCP in its body, or its status.
+
+    MCP has a session that is forgotten answered with 404. Servers answer 400 too, and say something of a session: the
+    SDK for TypeScript's examples do. An unknown method may be 404 as well.
+    """
+    try:
+        body: Any = json.loads(await response.aread())
+    except (ValueError, RecursionError, httpx2.HTTPError, httpx2.StreamError):
+        body = None
+    error = body.get("error") if isinstance(body, dict) else None
+    error = error if isinstance(error, dict) else {}
+    code, message = error.get("code"), error.get("message")
+    had_session = _SESSION_HEADER in response.request.headers
+    is_of_session = "session" in str(message if message is not None else body).lower()
+    is_lost = had_session and (
+        (response.status_code == httpx2.codes.NOT_FOUND and code != types.METHOD_NOT_FOUND)
+        or (response.status_code == httpx2.codes.BAD_REQUEST and is_of_session)
+    )
+    if isinstance(code, int) and isinstance(message, str) and not is_lost:
+        return ErrorData(code=code, message=message, data=FromServer(error.get("data")))
+    status = HttpStatus(response.status_code, is_session_lost=is_lost)
+    return ErrorData(code=types.INTERNAL_ERROR, message=f"HTTP status {response.status_code}", data=status)

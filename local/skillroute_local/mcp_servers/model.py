@@ -27,11 +27,14 @@ class ServerError(LocalError):
     ----------
     brief : str
         Without what its program wrote, which may hold secrets and is for the person alone.
+    last_line : str
+        The last line that it wrote, empty where there is none.
     """
 
     def __init__(self, brief: str, last_line: str = "") -> None:
         super().__init__(brief + (f"; its last line was: {last_line}" if last_line else ""))
         self.brief = brief
+        self.last_line = last_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,19 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that runs elsewhere, reached by streamable HTTP, or by the older SSE. Headers may hold secrets."""
+    """A server that runs elsewhere, reached by streamable HTTP, or by the older SSE. Headers may hold secrets.
+
+    Attributes
+    ----------
+    transport : str
+        ``auto``: streamable HTTP, and SSE where a server answers that it knows no such thing.
+    """
 
     name: str
     where: str
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    transport: Literal["http", "sse"] = "http"
+    transport: Literal["auto", "http", "sse"] = "auto"
 
 
 McpServer = StdioServer | HttpServer

@@ -16,6 +16,7 @@ from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, Serv
 from tests.integration.mcp_servers.conftest import Stub
 from tests.stubs.http_mcp_server import serving
 from tests.stubs.mcp_server import ECHO, GOOD, PIXEL
+from tests.stubs.sse_mcp_server import serving_sse
 
 pytestmark = pytest.mark.anyio
 SOON = Limits(connect_s=3, list_s=2)
@@ -159,8 +160,64 @@ async def test_an_address_that_is_refused_is_named_by_its_status_without_the_key
     with serving(status=401) as port:
         server = HttpServer("away", "mcp.json: away", f"http://127.0.0.1:{port}/sse?api_key=k-1", transport="sse")
         assert error(await list_server(server)) == (
-            "away: cannot be reached (HTTP status 401): does it run, and is mcp.json: away.url right?"
+            "away: the handshake was answered with HTTP status 401 (Unauthorized): it wants a login, give a token in "
+            "headers"
         )
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (401, "HTTP status 401 (Unauthorized): it wants a login, give a token in headers"),
+        (403, "HTTP status 403 (Forbidden): the token in headers does not allow it"),
+        (405, "HTTP status 405 (Method Not Allowed): is there an MCP server at this url?"),
+        (429, "HTTP status 429 (Too Many Requests): it takes fewer requests, try again later"),
+        (500, "HTTP status 500 (Internal Server Error): it failed, or what stands before it did: try again later"),
+        (503, "HTTP status 503 (Service Unavailable): it failed, or what stands before it did: try again later"),
+    ],
+)
+async def test_an_http_status_is_told_and_what_to_do_about_it(status: int, told: str) -> None:
+    with serving(status=status) as port:
+        server = HttpServer("away", "mcp.json: away", f"http://127.0.0.1:{port}/mcp")
+        assert error(await list_server(server)) == f"away: the handshake was answered with {told}"
+
+
+async def test_an_address_that_knows_sse_alone_is_reached_by_it_where_nobody_says_which_it_is() -> None:
+    with serving_sse() as url:
+        assert len(listing(await list_server(HttpServer("old", "mcp.json: old", url))).items) == len(GOOD) + 2
+        given = HttpServer("old", "mcp.json: old", url, transport="http")
+        assert "HTTP status 405" in error(await list_server(given))
+
+
+async def test_a_message_that_is_refused_over_sse_is_told_at_once() -> None:
+    with serving_sse({"initialize": 401}) as url:
+        told = error(await list_server(HttpServer("old", "mcp.json: old", url, transport="sse"), SOON))
+        assert told.startswith("old: the handshake was answered with HTTP status 401 (Unauthorized)")
+    with serving_sse({"tools/call": 503}) as url:
+        async with connected(HttpServer("old", "mcp.json: old", url)) as connection:
+            with pytest.raises(ServerError, match=r"tool echo was answered with HTTP status 503"):
+                await connection.call("echo", {"text": "a"})
+            assert len((await connection.list_all()).items) == len(GOOD) + 2
+
+
+async def test_a_program_that_ends_at_the_question_for_the_newest_revision_is_greeted_the_old_way(
+    stub: Stub, tmp_path: Path
+) -> None:
+    assert len(listing(await list_server(stub("strict", tmp_path / "starts"))).items) == len(GOOD) + 2
+    assert len((tmp_path / "starts").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("code", [-32000, -32001, -32600, -32603])
+async def test_an_error_of_a_server_passes_as_it_came_whatever_its_number_and_the_connection_lasts(
+    stub: Stub, code: int
+) -> None:
+    sent = {"code": code, "message": "Session not found in the debugger", "data": [1]}
+    async with connected(stub("good")) as connection:
+        with pytest.raises(MCPError) as raised:
+            await connection.call("say", sent)
+        assert (raised.value.code, raised.value.message, raised.value.data) == (code, sent["message"], [1])
+        assert not connection.has_ended
+        assert (await connection.call("echo", {"text": "a"}))["content"][0]["text"] == "a"
 
 
 async def test_a_header_that_http_does_not_allow_is_not_shown() -> None:
