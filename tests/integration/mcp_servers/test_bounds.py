@@ -9,7 +9,7 @@ import anyio
 import psutil
 import pytest
 from mcp.shared.exceptions import MCPError
-from skillroute_local.mcp_servers import transport
+from skillroute_local.mcp_servers import incoming
 from skillroute_local.mcp_servers.client import connected
 from skillroute_local.mcp_servers.listing import list_server
 from skillroute_local.mcp_servers.model import HttpServer, Limits, Listing, ServerError
@@ -96,9 +96,9 @@ async def test_of_a_page_of_very_many_tools_those_within_the_limit_are_checked_a
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    check = transport.validate_server_result
+    check = incoming.validate_server_result
     monkeypatch.setattr(
-        transport, "validate_server_result", lambda method, *page: (checked.append(method), check(method, *page))[1]
+        incoming, "validate_server_result", lambda method, *page: (checked.append(method), check(method, *page))[1]
     )
     found = await list_server(stub("long-page"))
     assert isinstance(found, Listing)
