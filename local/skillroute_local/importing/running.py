@@ -19,15 +19,16 @@ from skillroute_local.mcp_servers.model import LISTS, HttpServer, Limits, Listin
 _MAX_INSTRUCTIONS = 10_000
 
 _CLIENT_FILES = {
-    "mcp.json",
-    ".mcp.json",
-    "claude_desktop_config.json",
-    ".claude.json",
-    "mcp_config.json",
-    "cline_mcp_settings.json",
+    "mcp.json", ".mcp.json", "mcp-config.json", "mcp_config.json", "mcp_settings.json", "cline_mcp_settings.json",
+    "claude_desktop_config.json", ".claude.json", "gemini-extension.json", "opencode.json", "opencode.jsonc",
+    "crush.json", ".crush.json", "librechat.yaml",
+}  # fmt: skip
+_SETTINGS = {
+    "settings.json": {".vscode", ".cursor", ".gemini", ".qwen", ".claude", ".zed", "zed", ".amp", "amp", "User"},
+    "config.toml": {".codex"},
+    "config.yaml": {"goose", ".continue"},
 }
-_SETTINGS = {".vscode", ".cursor", ".gemini", ".claude", "User"}
-"""Folders whose `settings.json` is a client's; VS Code keeps a person's own in `Code/User`."""
+"""Files that are a client's in these folders; VS Code keeps a person's own in `Code/User`."""
 
 # What is wrong with an entry of the file is about no server that is listed.
 _OF_NO_SERVER = ""
@@ -35,7 +36,11 @@ _OF_NO_SERVER = ""
 
 def is_client_file(path: Path) -> bool:
     """Return whether a file is called as clients call their `mcp.json`."""
-    return path.name in _CLIENT_FILES or (path.name == "settings.json" and path.absolute().parent.name in _SETTINGS)
+    return (
+        path.name in _CLIENT_FILES
+        or path.suffix == ".code-workspace"
+        or path.absolute().parent.name in _SETTINGS.get(path.name, ())
+    )
 
 
 def require_client_file(path: Path) -> None:
@@ -50,11 +55,10 @@ def require_client_file(path: Path) -> None:
 def is_config(content: Content) -> bool:
     """Return whether a source is an `mcp.json` by its content, be it with comments."""
     match content:
-        case Document(value=dict() as value):
-            mcp = value.get("mcp")
-            within_mcp = mcp.get("servers") if isinstance(mcp, dict) else None
-            maps = (value.get("mcpServers"), value.get("servers"), within_mcp)
-            return any(isinstance(servers, dict) for servers in maps)
+        case Document(value=dict() as value, path=path):
+            from skillroute_local.mcp_servers.forms import written  # noqa: PLC0415
+
+            return any(isinstance(place.entries, dict) for place in written(path, value, Path.cwd()))
         case Broken(path=path):
             from skillroute_local.mcp_servers.config import read_servers  # noqa: PLC0415
 

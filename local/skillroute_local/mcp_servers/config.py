@@ -1,10 +1,6 @@
-"""Reading an `mcp.json`: Claude Code's and Desktop's form, VS Code's, and Cursor's.
+"""Reading the file in which a client keeps its MCP servers: JSON, with comments and trailing commas, TOML or YAML.
 
-    {"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"], "env": {"TOKEN": "${TOKEN}"}}}}
-    {"servers": {"git": {"type": "stdio", "command": "uvx"}}, "inputs": [{"id": "token", "type": "promptString"}]}
-    {"mcpServers": {"docs": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${env:KEY}"}}}}
-
-VS Code allows comments and trailing commas in its file, and `settings.json` has `servers` within `mcp`.
+`forms` knows where each client has them in it, and `entry` what one of them says.
 """
 
 from __future__ import annotations
@@ -12,12 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skillroute_local.errors import Misused
-from skillroute_local.mcp_servers.entry import EntryError, server_of
+from skillroute_local.mcp_servers.entry import server_of
+from skillroute_local.mcp_servers.forms import EntryError, is_off, written
 from skillroute_local.mcp_servers.model import McpServer, ServersFile
 from skillroute_local.mcp_servers.variables import Variables
 
@@ -45,25 +44,37 @@ def read_servers(
         It cannot be read, or names no servers at all.
     """
     document = _document(path)
-    within, entries = _entries(path, document)
+    workspace = (workspace or Path.cwd()).resolve()
+    places = list(written(path, document, workspace))
+    if not places:
+        raise Misused(
+            f'{path} names no servers: it must have "mcpServers" (Claude, Cursor, Gemini), "servers" (VS Code), '
+            '"mcp_servers" (Codex), "mcp" (opencode), "context_servers" (Zed) or "amp.mcpServers" (Amp)'
+        )
     variables = Variables(
         environment=os.environ if environment is None else environment,
         inputs=_inputs(document),
-        workspace=(workspace or Path.cwd()).resolve(),
+        workspace=workspace,
+        folder=path.absolute().parent,
     )
-    servers: list[McpServer] = []
+    servers: dict[str, McpServer] = {}
     disabled: list[str] = []
     problems: list[str] = []
-    for name, entry in entries.items():
-        where = f"{path}: {within}.{name}"
-        if isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False):
-            disabled.append(name)
-            continue
-        try:
-            servers.append(server_of(name, entry, where, variables))
-        except EntryError as error:
-            problems.append(f"{where}{error}")
-    return ServersFile(tuple(servers), tuple(disabled), tuple(problems))
+    for place in places:
+        if not isinstance(place.entries, dict):
+            raise Misused(f"{path}: {place.within} must be an object with a server under each name")
+        for name, entry in place.entries.items():
+            where = f"{path}: {place.within}.{name}"
+            if is_off(entry) or name in place.off:
+                disabled.append(name)
+            elif name in servers:
+                problems.append(f"{where} is left out: {servers[name].where} has its name")
+            else:
+                try:
+                    servers[name] = server_of(name, entry, where, replace(variables, syntax=place.syntax))
+                except EntryError as error:
+                    problems.append(f"{where}{error}")
+    return ServersFile(tuple(servers.values()), tuple(disabled), tuple(problems))
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -75,13 +86,26 @@ def _document(path: Path) -> dict[str, Any]:
         raise Misused(f"{path} cannot be read ({reason}): name the mcp.json of your client") from error
     if size > _MAX_BYTES:
         raise Misused(f"{path} has {size} bytes, more than {_MAX_BYTES}: it is no mcp.json")
-    try:
-        document = json.loads(_without_comments(text))
-    except (ValueError, RecursionError) as error:
-        raise Misused(f"{path} is not JSON: {error}") from error
+    document = _parsed(path, text)
     if not isinstance(document, dict):
         raise Misused(f'{path} must be an object with "mcpServers" or "servers"')
     return document
+
+
+def _parsed(path: Path, text: str) -> Any:
+    if path.suffix in {".yaml", ".yml"}:
+        from skillroute_local.importing.model import Unreadable  # noqa: PLC0415 (few clients write YAML)
+        from skillroute_local.importing.yaml_text import load_yaml  # noqa: PLC0415
+
+        try:
+            return load_yaml(text, str(path))
+        except Unreadable as error:
+            raise Misused(str(error)) from error
+    is_toml = path.suffix == ".toml"
+    try:
+        return tomllib.loads(text) if is_toml else json.loads(_without_comments(text))
+    except (ValueError, RecursionError) as error:
+        raise Misused(f"{path} is not {'TOML' if is_toml else 'JSON'}: {error}") from error
 
 
 def _without_comments(text: str) -> str:
@@ -89,20 +113,6 @@ def _without_comments(text: str) -> str:
         return found[1] or re.sub(r"[^\n]", " ", found[0])  # so that lines and columns of errors stay right
 
     return _STRINGS_AND_LAST_COMMAS.sub(blank, _STRINGS_AND_COMMENTS.sub(blank, text))
-
-
-def _entries(path: Path, document: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    mcp = document.get("mcp")
-    for within, entries in (
-        ("mcpServers", document.get("mcpServers")),
-        ("servers", document.get("servers")),
-        ("mcp.servers", mcp.get("servers") if isinstance(mcp, dict) else None),
-    ):
-        if isinstance(entries, dict):
-            return within, entries
-        if entries is not None:
-            raise Misused(f"{path}: {within} must be an object with a server under each name")
-    raise Misused(f'{path} names no servers: it must have "mcpServers" (Claude, Cursor) or "servers" (VS Code)')
 
 
 def _inputs(document: dict[str, Any]) -> dict[str, str | None]:

@@ -192,6 +192,8 @@ class Connection:
             problems += [f"{self.server.name}: {refused}" for refused in self._tap.refused]
             for entry in self._tap.entries:
                 name = resource_name(entry["name"], entry["uri"], uris) if kind == "resource" else entry["name"]
+                if kind == "tool" and not self.server.tools.takes(name):
+                    continue
                 if name in found:
                     problems.append(f"{self.server.name}: {kind} {name} is listed twice: the first one is taken")
                 else:

@@ -1,4 +1,4 @@
-"""One server of an `mcp.json`: how it is started or reached, from the fields that clients have for it."""
+"""One server of a client's file: how it is started or reached, from the fields that `forms.plain` leaves."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skillroute_local.mcp_servers.model import HttpServer, McpServer, StdioServer
+from skillroute_local.mcp_servers.forms import EntryError, plain, tools_of
+from skillroute_local.mcp_servers.model import HttpServer, McpServer, StdioServer, ToolFilter
 from skillroute_local.mcp_servers.variables import Variables
 
 _MAX_NAME = 256  # as long as the catalogue takes the name of a server
 _TYPES = {
     "stdio": "stdio",
     "http": "http", "streamable-http": "http", "streamableHttp": "http", "streamable_http": "http",
-    "sse": "sse",
+    "sse": "sse", "auto": "auto",
 }  # fmt: skip
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[ -~\t]*[!-~])?)?")
 
+_OF_AN_EXTENSION = ' is started by an extension of its client: name its "command" here to have it'
+
 Expand = Callable[[str], str]
-
-
-class EntryError(ValueError):
-    """What is wrong with a field, with the field in front: `.command is missing`."""
 
 
 def server_of(name: str, entry: object, where: str, variables: Variables) -> McpServer:
@@ -48,35 +47,39 @@ def server_of(name: str, entry: object, where: str, variables: Variables) -> Mcp
         raise EntryError(f": the name of a server has 1 to {_MAX_NAME} characters")
     if not isinstance(entry, dict):
         raise EntryError(' must be an object with "command" or "url"')
+    entry = plain(entry, variables.environment)
     expand = variables.expand
-    url = entry.get("url", entry.get("serverUrl"))
+    url = entry.get("url")
+    tools = ToolFilter(*tools_of(entry))
     match _transport(entry, url):
         case "stdio":
             command = _text(entry, "command", expand)
             if not command:
                 raise EntryError(".command is missing: name the program that is the server")
             cwd = _text(entry, "cwd", expand)
+            env = {**_env_file(entry, expand), **_mapping(entry, "env", expand)}
             return StdioServer(
-                name, where, command, _texts(entry, "args", expand),
-                {**_env_file(entry, expand), **_mapping(entry, "env", expand)},
+                name, where, command, _texts(entry, "args", variables.of_entry(env).expand_known), env,
                 _path(cwd, "cwd") if cwd else None,
                 _switch(entry, "inheritEnv"),
+                tools,
             )  # fmt: skip
         case transport:
             address = _text({"url": url}, "url", expand)
             if not re.match(r"https?://[^/\s]", address):
                 raise EntryError(".url must begin with http:// or https://")
-            return HttpServer(name, where, address, _headers(entry, expand), transport)  # type: ignore[arg-type]
+            headers = _headers(entry, expand)
+            return HttpServer(name, where, address, headers, transport, tools)  # type: ignore[arg-type]
 
 
 def _transport(entry: dict[str, Any], url: object) -> str:
     named = entry.get("type", entry.get("transport"))
     if named is None:
         if "command" not in entry and url is None:
-            raise EntryError(' has neither "command" nor "url"')
+            raise EntryError(_OF_AN_EXTENSION if "settings" in entry else ' has neither "command" nor "url"')
         return "stdio" if "command" in entry else "auto"
     if not isinstance(named, str) or named not in _TYPES:
-        raise EntryError(f".type must be one of {', '.join(_TYPES)}")
+        raise EntryError(f".type must be one of {', '.join(name for name in _TYPES if name != 'auto')}")
     transport = _TYPES[named]
     if transport != "stdio" and url is None:
         raise EntryError(".url is missing")

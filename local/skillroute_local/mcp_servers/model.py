@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,6 +39,28 @@ class ServerError(LocalError):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolFilter:
+    """Which of a server's tools its entry takes; patterns may have `*`.
+
+    Attributes
+    ----------
+    only : tuple of str
+        Those that are taken; all where it is empty.
+    but : tuple of str
+        Those of them that are left out.
+    """
+
+    only: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+
+    def takes(self, name: str) -> bool:
+        """Return whether a tool is taken."""
+        if any(fnmatchcase(name, pattern) for pattern in self.but):
+            return False
+        return not self.only or any(fnmatchcase(name, pattern) for pattern in self.only)
+
+
+@dataclass(frozen=True, slots=True)
 class StdioServer:
     """A server that is started as a program and spoken to over its standard input and output.
 
@@ -58,6 +81,7 @@ class StdioServer:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path | None = None
     inherits: bool = False
+    tools: ToolFilter = ToolFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +99,7 @@ class HttpServer:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     transport: Literal["auto", "http", "sse"] = "auto"
+    tools: ToolFilter = ToolFilter()
 
 
 McpServer = StdioServer | HttpServer

@@ -1,14 +1,22 @@
-"""Variables in an `mcp.json`: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}` and those of folders."""
+"""Variables in an `mcp.json`: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}` and those of folders.
+
+Gemini CLI knows `$NAME` as well and leaves what is not set as it is; opencode has `{env:NAME}` and `{file:PATH}`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from skillroute_local.mcp_servers.forms import Syntax
 
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DOLLAR = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([^{}]*)\})")
+_OF_OPENCODE = re.compile(r"\{(env|file):([^{}]*)\}")
+_MAX_FILE_BYTES = 64 * 1024
 _FOLDERS = {"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"}
 
 
@@ -24,11 +32,33 @@ class Variables:
         The inputs that VS Code would ask for, with their defaults; None where there is none.
     workspace : Path
         What `${workspaceFolder}` stands for.
+    syntax : str
+        How the client writes variables.
+    folder : Path
+        Of the file, which paths in it are relative to.
     """
 
     environment: Mapping[str, str] = field(repr=False)
     inputs: Mapping[str, str | None]
     workspace: Path
+    syntax: Syntax = "braces"
+    folder: Path = Path()
+
+    def of_entry(self, own: Mapping[str, str]) -> Variables:
+        """Return the variables of an entry that sets some itself: they count before those of this process."""
+        return replace(self, environment={**self.environment, **own})
+
+    def expand_known(self, text: str) -> str:
+        """Return a text with its variables replaced; those without a value stay, for the program that gets the text."""
+
+        def known(found: re.Match[str]) -> str:
+            try:
+                return self.expand(found[0])
+            except ValueError:
+                return found[0]
+
+        pattern = {"dollar": _DOLLAR, "opencode": _OF_OPENCODE}.get(self.syntax, _VARIABLE)
+        return pattern.sub(known, text)
 
     def expand(self, text: str) -> str:
         """Return a text with its variables replaced; one of a kind that is not known here stays as it is.
@@ -38,7 +68,31 @@ class Variables:
         ValueError
             A variable has no value; the message says how to give it one.
         """
-        return _VARIABLE.sub(lambda found: self._value(found[1], found[0]), text)
+        match self.syntax:
+            case "none":
+                return text
+            case "opencode":
+                return _OF_OPENCODE.sub(lambda found: self._of_opencode(found[1], found[2]), text)
+            case "dollar":
+                return _DOLLAR.sub(lambda found: self._where_set(found[1] or found[2], found[0]), text)
+            case _:
+                return _VARIABLE.sub(lambda found: self._value(found[1], found[0]), text)
+
+    def _where_set(self, variable: str, as_written: str) -> str:
+        try:
+            return self._value(variable, as_written)
+        except ValueError:
+            return as_written
+
+    def _of_opencode(self, kind: str, name: str) -> str:
+        if kind == "env":
+            return self.environment.get(name, "")
+        path = self.folder / Path(name).expanduser()
+        try:
+            with path.open(encoding="utf-8") as file:
+                return file.read(_MAX_FILE_BYTES).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"the file {path} cannot be read") from error
 
     def _value(self, variable: str, as_written: str) -> str:
         kind, colon, rest = variable.partition(":")

@@ -109,7 +109,7 @@ def test_a_file_of_variables_is_read_under_those_of_env(tmp_path: Path) -> None:
         ("uvx", ' must be an object with "command" or "url"'),
         ({}, ' has neither "command" nor "url"'),
         ({"command": " "}, ".command is missing: name the program that is the server"),
-        ({"command": ["uvx"]}, ".command must be a string"),
+        ({"command": {"path": ["uvx"]}}, ".command must be a string"),
         ({"command": "a", "args": "b"}, ".args must be a list of strings"),
         ({"command": "a", "args": ["b", None]}, ".args[1] must be a string"),
         ({"command": "a", "env": ["B=1"]}, ".env must be an object of strings"),
