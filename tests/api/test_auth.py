@@ -149,6 +149,18 @@ def test_health_needs_a_token_and_no_scope(stranger: TestClient) -> None:
         assert stranger.get(path, headers=bearer(OURS.sign(claims(None)))).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_health_says_whose_token_it_was_asked_with(system: System, path: str) -> None:
+    client = TestClient(app_over(system))
+    for scope, org, scopes in (
+        (None, "acme", []),
+        ("search skills", "acme", ["search", "skills"]),
+        ("admin", None, ["admin"]),
+    ):
+        answer = client.get(path, headers=bearer(OURS.sign(claims(scope, org)))).json()
+        assert answer["caller"] == {"org_id": org, "scopes": scopes}
+
+
 NUMBERS = (
     "index_lag",
     "index_items",

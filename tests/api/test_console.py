@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +195,125 @@ def test_marks_are_written_as_judged_requests(do: Do, requests: Path) -> None:
     assert json.loads(lines[0]) == {"query": "by hand", "needs": [["a/b", "e/f"], ["c/d"]], "note": "kept"}
     assert json.loads(lines[3]) == {"query": "sharpen knives", "needs": [], "wrong": ["mail/send"]}
 
-    assert do("search/forget", query="write a letter") == {"judged": None, "count": 2, "path": str(requests)}
+    assert do("search/forget", query="write a letter") == {"judged": None, "count": 2, "name": "requests.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "needs"),
+    [
+        ("any", [["mail/send", "post/send", "chat/post"]]),
+        ("all", [["mail/send"], ["post/send"], ["chat/post"]]),
+        (None, [["mail/send", "chat/post"], ["post/send"]]),
+    ],
+)
+def test_marks_say_whether_one_of_them_is_enough_or_all_are_needed(
+    do: Do, requests: Path, wanted: str | None, needs: list[list[str]]
+) -> None:
+    requests.write_text('{"query": "tell everybody", "needs": [["mail/send"], ["post/send"]]}\n', "utf-8")
+    right = ["mail/send", "post/send", "chat/post"]
+    stored = do("search/judge", query="tell everybody", right=right, wrong=[], wanted=wanted)
+    assert stored["judged"]["needs"] == needs
+    assert json.loads(requests.read_text("utf-8"))["needs"] == needs
+
+
+def test_an_unknown_way_to_need_tools_is_refused(page: TestClient) -> None:
+    fields = {"query": "a", "right": ["b"], "wrong": [], "wanted": "some"}
+    refused = page.post("/do/search/judge", json=fields)
+    assert (refused.status_code, "wanted" in refused.json()["detail"]) == (422, True)
+
+
+MARK = {"query": "write a letter", "right": ["mail/send"], "wrong": []}
+
+
+@pytest.fixture
+def signer() -> Signer:
+    return Signer("k")
+
+
+@pytest.fixture
+def locked(
+    database_url: str, edge_indexes: EdgeIndexes, requests: Path, signer: Signer
+) -> Iterator[Callable[..., TestClient]]:
+    """Pages of a Skillroute that asks for tokens, with a token of these claims or, with no scope, without any."""
+    settings = JWT | {"jwt_keys": key_set(signer.public())}
+    with lent_system(database_url, edge_indexes, **settings) as system:
+
+        def page(scope: str | None = None, org: str | None = None) -> TestClient:
+            page = page_of(system, requests)
+            if scope is not None:
+                page.headers["authorization"] = f"Bearer {signer.sign(claims(scope, org))}"
+            return page
+
+        yield page
+
+
+@pytest.mark.parametrize(
+    ("action", "fields"),
+    [("judged", {"query": "a"}), ("judge", MARK), ("forget", {"query": "a"}), ("requests", {})],
+)
+def test_marks_need_a_token_where_the_rest_does(
+    locked: Callable[..., TestClient], requests: Path, action: str, fields: dict[str, Any]
+) -> None:
+    requests.write_text(json.dumps({"query": "a", "needs": [["secret/tool"]]}), "utf-8")
+    for page in (locked(), locked("catalog")):
+        refused = page.post(f"/do/search/{action}", json=fields)
+        has_token = "authorization" in page.headers
+        expected = (403, "insufficient_scope") if has_token else (401, "unauthenticated")
+        assert (refused.status_code, refused.json()["code"]) == expected
+        assert "oken" in refused.json()["remedy"]
+        assert "secret" not in refused.text
+    assert json.loads(requests.read_text("utf-8")) == {"query": "a", "needs": [["secret/tool"]]}
+
+
+def test_who_may_only_search_reads_marks_and_writes_none(locked: Callable[..., TestClient], requests: Path) -> None:
+    requests.write_text(json.dumps({"query": "write a letter", "needs": []}), "utf-8")
+    page = locked("search")
+    assert page.post("/do/search/judged", json={"query": "write a letter"}).json()["count"] == 1
+    refused = page.post("/do/search/judge", json=MARK)
+    assert (refused.status_code, refused.json()["detail"]) == (403, "the token lacks the scope 'skills'")
+    assert json.loads(requests.read_text("utf-8"))["needs"] == []
+
+
+def test_each_organisation_has_its_own_marks(locked: Callable[..., TestClient], requests: Path) -> None:
+    requests.write_text(json.dumps({"query": "kept", "needs": []}) + "\n", "utf-8")
+    # Names that a file system takes for the same, that it cannot spell, and that lead elsewhere.
+    orgs = ["acme", "Acme", "a/../cme", "a:b"]
+    for org in orgs:
+        done = locked("search skills", org).post("/do/search/judge", json=MARK | {"right": [f"{org}/tool"]})
+        assert (done.status_code, done.json()["count"]) == (200, 1)
+    for org in orgs:
+        seen = locked("search", org).post("/do/search/judged", json={"query": MARK["query"]}).json()
+        assert (seen["judged"]["needs"], seen["count"]) == ([[f"{org}/tool"]], 1)
+    everybody = locked("search").post("/do/search/requests", json={}).json()
+    assert everybody == {"name": "requests.jsonl", "text": '{"query": "kept", "needs": []}\n'}
+    assert {path.parent for path in requests.parent.rglob("*.jsonl")} == {requests.parent}
+
+
+def test_no_answer_shows_where_the_machine_keeps_anything(
+    page: TestClient, system: System, tmp_path: Path, do: Do
+) -> None:
+    (tmp_path / "taken").write_text("")
+    nowhere = page_of(system, tmp_path / "taken" / "requests.jsonl")
+    answers = [
+        page.post("/about"),
+        page.post("/do/search/judge", json=MARK),
+        page.post("/do/search/judged", json={"query": "a"}),
+        page.post("/do/search/requests", json={}),
+        nowhere.post("/do/search/judge", json=MARK),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 507]
+    assert [answer.text for answer in answers if str(tmp_path) in answer.text] == []
+
+
+def test_a_skillroute_that_does_not_say_who_asks_gets_no_marks(
+    page: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def older(*_: object, **__: object) -> dict[str, Any]:
+        return {"status": "ok"}
+
+    monkeypatch.setattr(AsyncSkillroute, "request", older)
+    refused = page.post("/do/search/judge", json=MARK)
+    assert (refused.status_code, refused.json()["remedy"].partition(":")[0]) == (502, "Update it")
 
 
 def test_a_file_that_cannot_be_written_is_an_error_with_its_name(system: System, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from skillroute.core.errors import DatabaseUnavailable
 from skillroute_client import AsyncSkillroute
 from skillroute_local.console.app import KEY_HEADER, console_app
 from skillroute_local.console.lent_parts import LendParts
@@ -102,3 +103,4 @@ def test_a_database_that_is_away_is_an_error_with_what_helps(page: TestClient, q
     answer = page.post("/do/health/work", json={})
     assert answer.status_code == 503
     assert "skillroute status" in answer.json()["remedy"]
+    assert answer.json()["detail"] == DatabaseUnavailable.public_message

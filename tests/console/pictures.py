@@ -56,7 +56,7 @@ def _take(browser: Any, server: Up, scheme: str, target: Path) -> None:
     page, decoder = context.new_page(), context.new_page()
     # The pictures show where a Skillroute is by itself, not where it ran for them.
     page.route("**/about", lambda route: route.fulfill(json={"url": "http://localhost:3000"}))
-    file = {"judged": None, "count": 0, "path": ".skillroute/requests.jsonl"}
+    file = {"judged": None, "count": 0, "name": "requests.jsonl"}
     page.route("**/do/search/judged", lambda route: route.fulfill(json=file))
     for name, place in PAGES.items():
         page.set_viewport_size(WIDE)

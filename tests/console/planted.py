@@ -23,6 +23,7 @@ _SUGGESTED = {
     "Knife sharpening": ("Sharpening knives, scissors and other blades.", ["sharpen_blade"]),
     "Organ tuning": ("Tuning organs and other instruments with pipes.", ["tune_pipe"]),
     "Clock repair": ("Repairing clocks and watches.", ["repair_clock"]),
+    "Tap dancing": ("Dancing with shoes that tap.", ["tap_dance"]),
 }
 
 

@@ -36,7 +36,7 @@ def test_an_approved_suggestion_changes_the_next_search(console: Console) -> Non
     console.page.get_by_label("Id", exact=True).fill("garden_care")
     console.page.keyboard.press("Escape")
     console.page.keyboard.press("a")
-    console.page.get_by_role("status").get_by_text("Approved: Garden watering").wait_for()
+    console.page.get_by_role("status").get_by_text("Approving Garden watering").wait_for()
     # To another page: what waits to be undone is sent before anything else is shown.
     console.page.keyboard.press("1")
     console.page.get_by_role("searchbox", name="Request").fill(request)
@@ -85,10 +85,11 @@ def test_a_failing_api_loses_no_decision_and_no_edit(console: Console) -> None:
     console.open("suggestions")
     console.row("Bee keeping").click()
     console.page.get_by_label("Name").fill("Bees and honey")
+    console.page.get_by_role("button", name="Approve").click()
+    console.page.get_by_text("Approving Bee keeping").wait_for()
     # Somebody takes the id meanwhile, so that the API itself refuses.
     body = {"id": "bee_keeping", "name": "Hives", "description": "Hives and their bees."}
     assert console.server.http.post("/api/v1/skills", json=body).status_code == 201
-    console.page.get_by_role("button", name="Approve").click()
     console.page.keyboard.press("3")
     console.page.get_by_role("heading", level=1, name="Skills").wait_for()
     console.page.get_by_text("Bee keeping was not decided on, and is in the list again").wait_for()
@@ -121,10 +122,12 @@ def test_marks_become_requests_that_eval_reads(console: Console) -> None:
     console.open("search?q=sharpen+the+kitchen+knives")
     console.page.locator("[data-asked='sharpen the kitchen knives']").wait_for()
     console.page.get_by_role("button", name="Nothing serves it").click()
-    console.page.get_by_text("2 requests").wait_for()
+    console.page.get_by_text("This request is in").wait_for()
 
     file = console.server.home.path / "requests.jsonl"
-    assert [line["needs"] for line in lines_of(file)] == [[["restaurants/reserve_table"]], []]
+    needs = {line["query"]: line["needs"] for line in lines_of(file)}
+    assert needs["reserve a table for friday"] == [["restaurants/reserve_table"]]
+    assert needs["sharpen the kitchen knives"] == []
     evaluated = cli(console.server.home.path, "eval", "--queries", str(file), "--json")
     assert evaluated.returncode == 0, evaluated.stderr
 

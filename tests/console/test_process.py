@@ -108,6 +108,24 @@ def test_a_token_without_skills_looks_and_changes_nothing(opened: Callable[..., 
     assert locked.http.get("/api/v1/skills/smart_home").json()["name"] == "My home"
 
 
+def test_marks_need_a_token_of_the_right_scope(opened: Callable[..., Console], locked: Up) -> None:
+    file = locked.home.path / "requests.jsonl"
+    console = opened(locked)
+    console.open("search")
+    console.page.get_by_role("searchbox", name="Request").fill("book a table")
+    console.page.keyboard.press("Enter")
+    console.page.get_by_label("Token").first.fill(token(locked, "search"))
+    console.page.get_by_role("button", name="Use token").first.click()
+    console.page.get_by_role("button", name="serves the request: ").first.click()
+    console.page.get_by_text("the token lacks the scope 'skills'").wait_for()
+    assert not file.exists()
+    # With a token that may, the mark is written from where it was made.
+    console.page.get_by_label("Token").first.fill(token(locked, "search", "skills"))
+    console.page.get_by_role("button", name="Use token").first.click()
+    console.page.get_by_text("This request is in").wait_for()
+    assert file.exists()
+
+
 def test_what_a_token_may_not_even_read_is_said(opened: Callable[..., Console], locked: Up) -> None:
     console = opened(locked)
     console.open("suggestions")

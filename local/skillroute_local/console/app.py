@@ -23,7 +23,7 @@ from starlette.routing import Route
 from skillroute_local.console import catalogue, doctor, events, skills, suggestions
 from skillroute_local.console.actions import Action
 from skillroute_local.console.health import health_actions
-from skillroute_local.console.judgements import JudgementFile
+from skillroute_local.console.judgements import JudgementFiles
 from skillroute_local.console.lent_parts import LendParts
 from skillroute_local.console.map import map_actions
 from skillroute_local.console.problems import Problem, Stale, problem_of
@@ -70,7 +70,8 @@ def console_app(
     url : str
         Of the Skillroute that is asked, to be shown.
     requests : Path
-        The file of judged requests that marking results writes.
+        The file of judged requests that marking results writes, for callers without an organisation; see
+        `JudgementFiles`.
     key : str or None
         Whoever does not send it is refused: for a console that calls with somebody's credentials, which other users of
         the machine reach as well.
@@ -78,10 +79,10 @@ def console_app(
         Lends the database and the queues. Whoever reaches the page reads of all organisations what waits in them, and
         has it tried again; None where that is not for everybody who does, or where they are out of reach.
     """
-    file = JudgementFile(requests)
+    marks = JudgementFiles(requests)
     actions: dict[str, Action] = {}
     for of_page in (
-        search_actions(file),
+        search_actions(marks),
         catalogue.actions,
         skills.actions,
         suggestions.actions,
@@ -111,7 +112,7 @@ def console_app(
 
     async def about(request: Request) -> Response:
         refused = _refusal(request, key)
-        return _problem(refused) if refused is not None else JSONResponse({"url": url, "requests": str(requests)})
+        return _problem(refused) if refused is not None else JSONResponse({"url": url})
 
     async def page(_: Request) -> Response:
         return _asset("index.html")

@@ -5,11 +5,38 @@ Each line is a request with what serves it. Lines and fields that people wrote s
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+Wanted: TypeAlias = Literal["any", "all"]
+"""Whether one of the tools that serve a request is enough, or all of them are needed."""
+
+
+class JudgementFiles:
+    """The files of judged requests, one for each organisation.
+
+    Parameters
+    ----------
+    path : Path
+        Of callers without an organisation. Those of an organisation lie beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, org_id: str | None) -> JudgementFile:
+        """Return the file of an organisation, of none with None."""
+        if org_id is None:
+            return JudgementFile(self._path)
+        # The digest tells organisations apart whose names a file system takes for the same, or cannot spell.
+        digest = hashlib.sha256(org_id.encode()).hexdigest()[:16]
+        readable = re.sub(r"[^A-Za-z0-9_-]", "_", org_id)[:40]
+        return JudgementFile(self._path.with_name(f"{self._path.stem}.{readable}.{digest}{self._path.suffix}"))
 
 
 class JudgementFile:
@@ -33,17 +60,29 @@ class JudgementFile:
         """Return how many requests the file has."""
         return sum(value is not None for _, value in self._lines())
 
-    def write(self, query: str, right: list[str], wrong: list[str]) -> None:
+    def text(self) -> str:
+        """Return the file as it stands."""
+        return "".join(f"{line}\n" for line, _ in self._lines())
+
+    def write(self, query: str, right: list[str], wrong: list[str], wanted: Wanted | None = None) -> None:
         """Write the judgement of a request in the place of the one that it has, or at the end.
 
-        Of the tools in `right` one is enough; without any nothing serves the request. Needs that the line has already,
-        and that say the same together, stay as people divided them. `wrong` is a note, which evaluations leave alone.
+        Parameters
+        ----------
+        query : str
+        right : list of str
+            The tools that serve it; without any nothing does.
+        wrong : list of str
+            A note, which evaluations leave alone.
+        wanted : str or None
+            ``any``: one of the tools in `right` is enough. ``all``: each is a need of its own. None leaves needs that
+            the line has as people divided them, with what is new in the first.
         """
         lines = self._lines()
         places = [at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == query]
         before = lines[places[-1]][1] if places else None
         judged = dict(before or {"query": query})
-        judged["needs"] = _needs(judged.get("needs"), right)
+        judged["needs"] = _needs(judged.get("needs"), list(dict.fromkeys(right)), wanted)
         judged.pop("wrong", None)
         if wrong:
             judged["wrong"] = wrong
@@ -79,13 +118,17 @@ class JudgementFile:
             raise
 
 
-def _needs(before: Any, right: list[str]) -> list[list[str]]:
-    """Return the needs that these tools serve: as they were divided, with what is new in the first."""
+def _needs(before: Any, right: list[str], wanted: Wanted | None) -> list[list[str]]:
+    """Return the needs that these tools serve: as is wanted, or as they were divided, with what is new in the first."""
+    if wanted == "any":
+        return [right] if right else []
+    if wanted == "all":
+        return [[name] for name in right]
     if not isinstance(before, list) or not all(isinstance(need, list) for need in before):
         before = []
     kept = [[name for name in need if name in right] for need in before]
     known = {name for need in kept for name in need}
-    new = [name for name in dict.fromkeys(right) if name not in known]
+    new = [name for name in right if name not in known]
     if new:
         kept = [[*kept[0], *new], *kept[1:]] if kept else [new]
     return [need for need in kept if need]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import skillroute_client as api
 from pydantic import ValidationError
-from skillroute.core.errors import SkillrouteError
+from skillroute.core.errors import DependencyUnavailable, SkillrouteError
+
+_logger = logging.getLogger(__name__)
 
 _REMEDIES = {
     "already_decided": "Somebody decided on it meanwhile: load the list again.",
@@ -59,12 +63,36 @@ class Problem:
         return asdict(self)
 
 
-class Stale(Exception):
+class Refused(Exception):
+    """The console itself does not do what it was asked for; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+class Stale(Refused):
     """Something is not what the page showed any more; `now` is what it is."""
 
     def __init__(self, detail: str, now: Any) -> None:
-        super().__init__(detail)
+        super().__init__(Problem(412, detail, _REMEDIES["version_conflict"], "version_conflict"))
         self.now = now
+
+
+class MissingScope(Refused):
+    """The caller may not do this in the console."""
+
+    def __init__(self, scope: str) -> None:
+        detail = f"the token lacks the scope {scope!r}"
+        super().__init__(Problem(403, detail, _REMEDIES["insufficient_scope"], "insufficient_scope"))
+
+
+class TooOld(Refused):
+    """The Skillroute that is asked does not say who calls."""
+
+    def __init__(self) -> None:
+        detail = "this Skillroute does not say whose token it was asked with"
+        super().__init__(Problem(502, detail, "Update it: the console keeps marks for each organisation."))
 
 
 def problem_of(error: Exception, url: str) -> Problem | None:
@@ -72,13 +100,13 @@ def problem_of(error: Exception, url: str) -> Problem | None:
     match error:
         case api.ApiError():
             return _of_answer(error)
-        case Stale():
-            return Problem(412, str(error), _REMEDIES["version_conflict"], "version_conflict")
+        case Refused():
+            return error.problem
         case ValidationError():
             fields = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors())
             return Problem(422, fields, _OF_STATUS[422], "invalid_request")
         case SkillrouteError():
-            return Problem(503, str(error), "Is it up, and may you use it? `skillroute status` asks it too.")
+            return _of_a_part(error)
         case api.SkillrouteError() | OSError():
             return _of_no_answer(error, url)
     return None
@@ -87,6 +115,14 @@ def problem_of(error: Exception, url: str) -> Problem | None:
 def remedy_for(code: str) -> str:
     """Return what helps where one of several decisions was refused."""
     return _REMEDIES.get(code) or "Change what is named here, or load the list again: others may have decided."
+
+
+def _of_a_part(error: SkillrouteError) -> Problem:
+    what = str(error)
+    if isinstance(error, DependencyUnavailable):
+        _logger.warning("dependency unavailable: %s", error)  # it names hosts, users and paths
+        what = error.public_message
+    return Problem(503, what, "Is it up, and may you use it? `skillroute status` asks it too.")
 
 
 def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
@@ -98,8 +134,9 @@ def _of_no_answer(error: api.SkillrouteError | OSError, url: str) -> Problem:
             remedy = "Check the address: something else than Skillroute may answer there."
             return Problem(502, str(error).partition("\n")[0], remedy)
         case OSError():
-            remedy = "Start `skillroute console` with another --queries."
-            return Problem(507, f"{error.filename}: {error.strerror}", remedy)
+            _logger.warning("%s: %s", error.filename, error.strerror)  # the page shows no path of the machine
+            remedy = "The log names the file: free it, or start `skillroute console` with another --queries."
+            return Problem(507, f"{Path(str(error.filename or 'a file')).name}: {error.strerror}", remedy)
     return Problem(400, str(error), "Start `skillroute console` again with what is missing.")
 
 

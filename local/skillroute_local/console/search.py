@@ -7,11 +7,12 @@ from typing import Any
 from skillroute_client import AsyncSkillroute, Repeat
 
 from skillroute_local.console.actions import Actions
-from skillroute_local.console.judgements import JudgementFile
+from skillroute_local.console.callers import organisation_of
+from skillroute_local.console.judgements import JudgementFile, JudgementFiles, Wanted
 
 
-def search_actions(file: JudgementFile) -> Actions:
-    """Return the actions of the page; judgements go into `file`."""
+def search_actions(files: JudgementFiles) -> Actions:
+    """Return the actions of the page; judgements go into the file of the caller's organisation."""
     actions = Actions("search")
 
     @actions.action
@@ -22,24 +23,35 @@ def search_actions(file: JudgementFile) -> Actions:
         return answer
 
     @actions.action
-    async def judged(_: AsyncSkillroute, query: str) -> dict[str, Any]:
+    async def judged(client: AsyncSkillroute, query: str) -> dict[str, Any]:
         """Return what the file says of a request, and how many requests it has."""
-        return _state(file, query)
+        return _state(files.of(await organisation_of(client, "search")), query)
 
     @actions.action
-    async def judge(_: AsyncSkillroute, query: str, right: list[str], wrong: list[str]) -> dict[str, Any]:
+    async def judge(
+        client: AsyncSkillroute, query: str, right: list[str], wrong: list[str], wanted: Wanted | None = None
+    ) -> dict[str, Any]:
         """Write what serves a request into the file; nothing in `right` means that nothing does."""
-        file.write(query, right, wrong)
+        file = files.of(await organisation_of(client, "skills"))
+        file.write(query, right, wrong, wanted)
         return _state(file, query)
 
     @actions.action
-    async def forget(_: AsyncSkillroute, query: str) -> dict[str, Any]:
+    async def forget(client: AsyncSkillroute, query: str) -> dict[str, Any]:
         """Take a request out of the file."""
+        file = files.of(await organisation_of(client, "skills"))
         file.forget(query)
         return _state(file, query)
+
+    @actions.action
+    async def requests(client: AsyncSkillroute) -> dict[str, Any]:
+        """Return the file as it stands, for who evaluates elsewhere."""
+        file = files.of(await organisation_of(client, "search"))
+        return {"name": file.path.name, "text": file.text()}
 
     return actions
 
 
 def _state(file: JudgementFile, query: str) -> dict[str, Any]:
-    return {"judged": file.of(query), "count": file.count(), "path": str(file.path)}
+    # The name alone: where the machine keeps it is no business of who opens the page.
+    return {"judged": file.of(query), "count": file.count(), "name": file.path.name}

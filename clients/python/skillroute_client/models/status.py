@@ -30,11 +30,19 @@ class FoundNothing(Answer):
     last_at: datetime
 
 
+class Asker(Answer):
+    """Whose token a request carried, and what it allows."""
+
+    org_id: str | None = None
+    scopes: list[str] = []
+
+
 class Health(Answer):
     """How the parts stand: `status` is ``ok``, ``degraded`` or ``unavailable``."""
 
     status: str
     version: str | None = None
+    caller: Asker | None = None
     search_mode: str | None = None
     modes: list[str] = []
     dependencies: dict[str, Dependency] = {}

@@ -32,10 +32,11 @@ function place() {
 
 async function open() {
   const { page, options } = place();
+  const mine = ++turn; // also of who comes back before the other page was shown
   if (shown?.id === page.id) return shown.page.options?.(options);
-  const mine = ++turn;
   try {
     const module = await page.load();
+    if (mine !== turn) return undefined;
     clearProblems(); // before the other page is left: what it sends now may fail
     await shown?.page.leave?.();
     if (mine !== turn) return undefined;

@@ -50,6 +50,24 @@ export function field(label, control, hint) {
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control, help);
 }
 
+/** Say below a control why what stands in it is not taken, until it is changed. */
+export function refuse(control, why) {
+  control.refusal?.();
+  const says = h("small", { class: "state no refusal", role: "alert", id: `refusal-${++fields}` }, why);
+  const described = control.getAttribute("aria-describedby");
+  control.refusal = () => {
+    says.remove();
+    control.removeAttribute("aria-invalid");
+    if (described) control.setAttribute("aria-describedby", described); else control.removeAttribute("aria-describedby");
+    control.refusal = null;
+  };
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-describedby", [described, says.id].filter(Boolean).join(" "));
+  control.addEventListener("input", () => control.refusal?.(), { once: true });
+  control.after(says);
+  control.focus();
+}
+
 export function select(options, value, listener) {
   const made = h("select", { onchange: listener });
   for (const option of options) {

@@ -8,13 +8,17 @@ let lists = 0;
  * A list box that is moved in by the arrow keys, Home, End, Page Up and Page Down; Enter opens.
  *
  * `row` makes the children of a row, `key` names it, `chosen` is called when another one is chosen by the pointer or by
- * keys, `open` when it is opened. `heights` are the rows' in wide and narrow windows, in pixels.
+ * keys, `open` when it is opened. Where `none` is given, what is chosen is always among the rows: when a filter or a
+ * change takes the row away, another one is chosen, and `none` is called when there is none. `heights` are the rows' in wide and narrow windows, in pixels.
  */
 export class List {
-  constructor({ label, row, key, chosen = () => {}, open = () => {}, empty = "Nothing here.", heights = [32, 52] }) {
-    Object.assign(this, { row, key, chosen, open, empty, heights });
+  constructor({ label, row, key, chosen = () => {}, open = () => {}, none = null, empty = "Nothing here.", heights = [32, 52] }) {
+    Object.assign(this, { row, key, chosen, open, none, empty, heights });
     this.rows = [];
     this.at = -1;
+    this.chosenKey = undefined; // also of a row that is not there yet
+    this.isEmptied = false; // no row is left, and nothing is open
+    this.isPartial = false; // rows are still being read: what is missing may come
     this.id = `list-${++lists}`;
     this.space = h("div", { role: "presentation", class: "space" });
     this.box = h("div", {
@@ -27,28 +31,57 @@ export class List {
     const drawn = () => this.#draw();
     new ResizeObserver(drawn).observe(this.box);
     this.narrow.addEventListener("change", drawn);
+    document.addEventListener("drafts", () => { if (this.box.isConnected) this.#draw(); });
   }
 
   get height() { return this.heights[this.narrow.matches ? 1 : 0]; }
 
+  /** Whether what is open is, or shall be, the row of a key. */
+  shows(key) { return !this.isEmptied && this.chosenKey === key; }
+
   get current() { return this.rows[this.at]; }
 
-  /** Show other rows; the chosen one stays chosen where it is among them. */
-  show(rows, empty) {
-    const before = this.current && this.key(this.current);
+  /** Show other rows; the chosen one stays chosen where it is among them. `first`: else the first, not the next. */
+  show(rows, empty, { first = false } = {}) {
+    const before = this.at;
     this.rows = rows;
-    this.at = before === undefined ? -1 : rows.findIndex((row) => this.key(row) === before);
+    this.at = this.chosenKey === undefined ? -1 : rows.findIndex((row) => this.key(row) === this.chosenKey);
     const nothing = rows.length === 0;
     this.box.hidden = nothing;
     this.hint.hidden = !nothing;
     if (nothing) fill(this.hint, empty ?? this.empty);
     this.#draw();
+    if (this.chosenKey !== undefined) this.#follow(first ? 0 : before);
+  }
+
+  #follow(place) {
+    if (!this.none) {
+      if (this.at < 0) this.chosenKey = undefined;
+    } else if (this.isEmptied && this.at >= 0) {
+      this.choose(this.at); // what was shown of it is gone
+    } else if (this.at < 0 && !this.isPartial && !this.choose(place)) {
+      this.isEmptied = true;
+      this.none();
+    }
+  }
+
+  /** Let Enter in a filter open what is chosen. */
+  openedFrom(filter, isShown = () => true) {
+    filter.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing || !isShown()) return;
+      event.preventDefault();
+      if (!this.current && !this.choose(0)) return;
+      this.open(this.current);
+      this.box.focus();
+    });
   }
 
   /** Choose a row by its place; returns whether there is one. */
   choose(at, { silent = false } = {}) {
     if (!this.rows.length) return false;
     this.at = Math.max(0, Math.min(this.rows.length - 1, at));
+    this.chosenKey = this.key(this.current);
+    this.isEmptied = false;
     this.#reveal();
     this.#draw();
     if (!silent) this.chosen(this.current);
@@ -58,6 +91,12 @@ export class List {
   chooseKey(key, options) {
     const at = this.rows.findIndex((row) => this.key(row) === key);
     return at >= 0 && this.choose(at, options);
+  }
+
+  /** Choose a row that is not there yet, or is not shown. */
+  expect(key) {
+    [this.at, this.chosenKey, this.isEmptied] = [-1, key, false];
+    this.#draw();
   }
 
   move(by) { return this.choose(this.at < 0 ? 0 : this.at + by); }
@@ -120,7 +159,30 @@ export class Split {
     this.list = list;
   }
 
-  show(...children) { fill(this.detail, ...children); }
+  /** Show what is open; who types in a field of the same item goes on typing. */
+  show(...children) {
+    const { activeElement: focused } = document;
+    const name = this.detail.contains(focused) ? focused.dataset.draft : undefined;
+    const { selectionStart, selectionEnd } = focused;
+    fill(this.detail, ...children);
+    const same = name && this.detail.querySelector(`[data-draft="${CSS.escape(name)}"]`);
+    if (!same) return;
+    same.focus();
+    same.setSelectionRange?.(selectionStart, selectionEnd);
+  }
+
+  /** Say that an item is read, instead of another one that was open: nobody shall type into that. */
+  reading(key, title) {
+    if (this.of === key) return;
+    this.of = key;
+    this.show(h("h2", {}, title), h("p", { class: "muted" }, "Reading …"));
+  }
+
+  /** Say that nothing is open. */
+  nothing() {
+    this.of = null;
+    this.show(h("p", { class: "empty" }, "Nothing is chosen."));
+  }
 
   open() { this.element.classList.add("open"); }
 

@@ -1,13 +1,15 @@
 // Catalogue: all tools and servers in one filter, a tool whole, its skills by hand, on and off.
 import { act } from "./calls.js";
 import { bar, fill, h, later, plural, select, when } from "./dom.js";
-import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { KEPT, draft, dropDraft, editorDraft, keepDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills, skillInput } from "./skill_choice.js";
 
 const ANY = ["", "all servers"];
 const STATES = [["", "on and off"], ["on", "on"], ["off", "off"], ["bare", "without a skill"]];
+const draftOf = (id) => `skills-of/${id}`;
+const addingTo = (id) => `skill-to-add/${id}`;
 const SOURCES = { llm_auto: "a language model", similarity: "similarity", human_manual: "a person", human_override: "a person, over a classifier" };
 
 export function make({ options, remember }) {
@@ -17,12 +19,14 @@ export function make({ options, remember }) {
   let opened = 0;
   let tab = options.get("show") === "servers" ? "servers" : "tools";
 
+  // Who holds a key down passes many by: only where they stop is anything read.
+  const readSoon = later((id) => { if (toolList.shows(id)) showTool(id); }, 90);
   const toolList = new List({
     label: "Tools", key: (tool) => tool.id,
     row: (tool) => [
-      h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), h("span", { class: "muted" }, tool.server),
+      h("span", {}, h("span", { class: tool.is_active ? "code" : "code off" }, tool.name), " ", unsaved(draftOf(tool.id)) || unsaved(addingTo(tool.id))), h("span", { class: "muted" }, tool.server),
       h("span", {}, tool.skill_ids.join(", ") || "–"), h("span", { class: "muted" }, tool.description)],
-    chosen: later((tool) => showTool(tool.id), 90), open: () => split.open(),
+    chosen: (tool) => { split.reading(tool.id, tool.name); readSoon(tool.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "There are no tools."), h("p", {}, "Bring some in: `skillroute import mcp.json`, or PUT /api/v1/tools.")],
   });
   toolList.element.classList.add("tool-row");
@@ -31,7 +35,7 @@ export function make({ options, remember }) {
     row: (server) => [
       h("span", { class: server.is_enabled ? "" : "off" }, server.name), h("span", { class: "num" }, server.tool_count),
       h("span", { class: server.is_enabled ? "state ok" : "state no" }, server.is_enabled ? "on" : "off"), h("span", { class: "muted" }, server.description)],
-    chosen: (server) => showServer(server), open: () => serverSplit.open(),
+    chosen: (server) => showServer(server), open: () => serverSplit.open(), none: () => serverSplit.nothing(),
     empty: [h("p", {}, "There are no servers."), h("p", {}, "`skillroute import mcp.json` registers those of a configuration, with their tools.")],
   });
   serverList.element.classList.add("server-row");
@@ -39,9 +43,11 @@ export function make({ options, remember }) {
   const serverSplit = new Split(serverList, "The server");
 
   const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter", placeholder: "Filter by name, server, text or skill",
-    value: options.get("filter") ?? "", oninput: () => filter() });
-  const server = h("select", { "aria-label": "Server", onchange: () => filter() }, h("option", { value: "" }, ANY[1]));
-  const state = select(STATES, "", () => filter());
+    value: options.get("filter") ?? "", oninput: () => filter({ first: true }) });
+  toolList.openedFrom(search, () => tab === "tools");
+  serverList.openedFrom(search, () => tab === "servers");
+  const server = h("select", { "aria-label": "Server", onchange: () => filter({ first: true }) }, h("option", { value: "" }, ANY[1]));
+  const state = select(STATES, "", () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
   const tabs = h("span", { class: "tabs" }, ["tools", "servers"].map((name) =>
@@ -59,7 +65,7 @@ export function make({ options, remember }) {
     filter();
   }
 
-  function filter() {
+  function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (text) => words.every((word) => text.includes(word));
     const wanted = state.value;
@@ -67,14 +73,14 @@ export function make({ options, remember }) {
       const rows = tools.filter((tool) =>
         (!server.value || tool.server === server.value) && matches(tool.text)
         && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
-      toolList.show(rows, tools.length ? "No tool matches: empty the filter (/, then Esc), or choose all servers." : undefined);
+      toolList.show(rows, tools.length ? "No tool matches: empty the filter (/, then Esc), or choose all servers." : undefined, how);
       fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
         reading ? ` (of ${reading.toLocaleString("en")}, reading)` : "");
       return;
     }
     const rows = servers.filter((one) => matches(one.text)
       && (!wanted || (wanted === "bare" ? one.tool_count === 0 : one.is_enabled === (wanted === "on"))));
-    serverList.show(rows, servers.length ? "No server matches the filter." : undefined);
+    serverList.show(rows, servers.length ? "No server matches the filter." : undefined, how);
     fill(count, rows.length === servers.length ? plural(servers.length, "server") : `${rows.length} of ${plural(servers.length, "server")}`);
   }
 
@@ -102,6 +108,7 @@ export function make({ options, remember }) {
       total = page.total;
       rows.push(...page.rows.map((tool) => ({ ...tool, text: textOf(tool) })));
       reading = rows.length < total && page.rows.length ? total : 0;
+      toolList.isPartial = reading > 0;
       // What was there before stays until all is read: a list that shrinks under the hand is none.
       if (rows.length >= tools.length || !reading) tools = [...rows];
       names();
@@ -110,14 +117,20 @@ export function make({ options, remember }) {
     }
     const wanted = Number(options.get("tool"));
     if (tab === "tools") {
-      if (wanted) reach(wanted);
-      else if (!toolList.current) toolList.choose(0);
+      if (toolList.chosenKey !== undefined) { if (toolList.current) showTool(toolList.chosenKey); }
+      else if (wanted) reach(wanted);
+      else toolList.choose(0);
     }
     return rows;
   }
 
   function reach(id) {
-    if (!toolList.chooseKey(id, { silent: true })) { toolList.at = -1; toolList.redraw(); }
+    if (!toolList.chooseKey(id, { silent: true })) {
+      search.value = server.value = state.value = ""; // what is open stands in the list
+      toolList.expect(id);
+      filter();
+    }
+    split.reading(id, toolList.current?.name ?? `Tool ${id}`);
     showTool(id);
     split.open();
   }
@@ -126,7 +139,8 @@ export function make({ options, remember }) {
     servers = (await act("catalogue/servers")).map((one) => ({ ...one, text: [one.name, one.path, one.description, one.tags.join(" ")].join(" ").toLowerCase() }));
     if (tab === "servers") {
       filter();
-      if (!serverList.current) serverList.choose(0);
+      if (serverList.current) showServer(serverList.current);
+      else serverList.choose(0);
     }
   }
 
@@ -148,7 +162,10 @@ export function make({ options, remember }) {
     }
   }
 
+  /** Show a tool where it is the one that is chosen: an answer may come late. */
   function drawTool({ tool, skills }) {
+    if (!toolList.shows(tool.id)) return;
+    split.of = tool.id;
     const changed = (row) => {
       const at = tools.findIndex((one) => one.id === tool.id);
       if (at >= 0) { tools[at] = { ...tools[at], ...row }; tools[at].text = textOf(tools[at]); }
@@ -174,74 +191,97 @@ export function make({ options, remember }) {
       const row = await act("catalogue/switch", { tool_id: tool.id, on: Boolean(tool.is_switched_off) });
       changed(row);
       say(`${tool.name} is ${row.is_active ? "on" : "off"}`, { action: "Undo", run: () => switchTool({ ...tool, ...row }, changed) });
-      await showTool(tool.id);
+      if (toolList.shows(tool.id)) await showTool(tool.id);
     } catch (error) {
       showProblem(error, `${tool.name} was not switched`, () => switchTool(tool, changed));
     }
   }
 
   function skillEditor(tool, skills, changed) {
-    const name = `skills-of/${tool.id}`;
-    const seen = skills.map((skill) => skill.skill_id);
-    let wanted = draft(name) ?? [...seen];
+    const name = draftOf(tool.id);
+    const now = skills.map((skill) => skill.skill_id);
+    // A draft goes on from what was seen when it was begun: what others changed since is told, not written over.
+    let { wanted, seen } = draft(name) ?? { wanted: [...now], seen: now };
+    if (draft(name) && String(wanted) === String(now)) dropDraft(name); // somebody else did the same
     const chips = h("div", { class: "chips" });
-    const saving = h("p", { class: "actions" });
-    const adding = skillInput("Skill to add", { placeholder: "add a skill", onenter: () => add() });
-    const add = () => {
-      const id = adding.input.value.trim();
-      if (id && !wanted.includes(id)) change([...wanted, id]);
-      adding.input.value = "";
+    const saving = h("div", {});
+    const adding = skillInput("Skill to add", {
+      placeholder: "add a skill", onenter: () => add(),
+      unfit: (skill) => (wanted.includes(skill.id) ? `${tool.name} has the skill ${skill.id} already.` : null),
+    });
+    const typed = editorDraft(addingTo(tool.id), { skill: adding.input }, { skill: "" }, { typed: () => draw() });
+    const add = async () => {
+      const text = adding.input.value;
+      const skill = await adding.resolve();
+      if (!skill) return false;
+      if (adding.input.value === text) { adding.input.value = ""; typed.drop(); }
+      if (!wanted.includes(skill.id)) change([...wanted, skill.id]);
+      return true;
     };
     const change = (value) => {
       wanted = value;
-      if (String(wanted) === String(seen)) dropDraft(name); else keepDraft(name, wanted);
+      if (String(wanted) === String(now)) dropDraft(name); else keepDraft(name, { wanted, seen });
       draw();
     };
+    const row = h("span", { class: "inline" });
     const draw = () => {
-      const isChanged = String(wanted) !== String(seen);
-      fill(chips, wanted.map((id, at) => h("span", { class: at === 0 ? "chip first" : "chip" }, id,
+      const isChanged = String(wanted) !== String(now);
+      fill(row, wanted.map((id, at) => h("span", { class: at === 0 ? "chip first" : "chip" }, id,
         at > 0 && h("button", { type: "button", "aria-label": `Make ${id} the first`, title: "make it the first", onclick: () => change([id, ...wanted.filter((one) => one !== id)]) }, "↑"),
         h("button", { type: "button", "aria-label": `Take ${id} away`, title: "take it away", onclick: () => change(wanted.filter((one) => one !== id)) }, "×"))),
-      wanted.length === 0 && h("span", { class: "muted" }, "none"), adding.element,
-      h("button", { type: "button", onclick: add }, "Add"), h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
-      fill(saving, isChanged && [
+      wanted.length === 0 && h("span", { class: "muted" }, "none"));
+      const isTyped = adding.input.value.trim() !== "";
+      fill(saving, (isChanged || isTyped) && [h("p", { class: "actions" },
         h("button", { type: "button", class: "main", onclick: () => store() }, "Save skills"),
-        h("button", { type: "button", onclick: () => change([...seen]) }, "As they were")]);
+        h("button", { type: "button", onclick: () => { adding.input.value = ""; typed.drop(); seen = now; change([...now]); } }, "As they were")),
+      h("p", { class: "muted" }, KEPT)]);
     };
-    const store = async (from = seen) => {
+    const store = async (from) => {
+      // What stands in the field was typed to be saved, too; one that is no skill is refused there.
+      if (adding.input.value.trim() && !(await add())) return;
+      const sent = wanted;
       try {
-        const answer = await act("catalogue/assign", { tool_id: tool.id, skill_ids: wanted, seen: from });
-        done(answer.skills.map((skill) => skill.skill_id), `${tool.name}: skills saved`);
+        await act("catalogue/assign", { tool_id: tool.id, skill_ids: sent, seen: from ?? seen });
+        say(`${tool.name}: skills saved`);
+        const kept = draft(name)?.wanted ?? sent; // it may have been changed while it was sent
+        if (String(kept) === String(sent)) dropDraft(name); else keepDraft(name, { wanted: kept, seen: sent });
+        await done();
       } catch (error) {
         // What is there now was read by the error; saving again is then a decision with open eyes.
-        showProblem(error, "The skills were not saved", () => store(error.now ?? from));
+        showProblem(error, `The skills of ${tool.name} were not saved`, () => store(error.now));
       }
     };
     const classify = async (force) => {
+      if (draft(name)) return say(`The skills of ${tool.name} are changed and not saved: save them, or put them as they were, first.`, { forMs: 12000 });
       try {
         const answer = await act("catalogue/classify", { tool_id: tool.id, force });
         if (/skipped|kept|human/.test(answer.decision) && !force) {
-          return say("A person decided on its skills: they stay.", { action: "Classify anyway", run: () => classify(true), forMs: 12000 });
+          return say(`A person decided on the skills of ${tool.name}: they stay.`, { action: "Classify anyway", run: () => classify(true), forMs: 12000 });
         }
-        done((answer.assignments ?? []).map((one) => one.skill_id), `${tool.name}: ${answer.decision.replaceAll("_", " ")}`);
+        say(`${tool.name}: ${answer.decision.replaceAll("_", " ")}`);
+        await done();
       } catch (error) {
-        showProblem(error, "The tool was not classified", () => classify(force));
+        showProblem(error, `${tool.name} was not classified`, () => classify(force));
       }
       return undefined;
     };
-    const done = async (_, text) => {
-      dropDraft(name);
+    const done = async () => {
       forgetSkills();
-      say(text);
-      const found = await act("catalogue/tool", { tool_id: tool.id });
-      changed({ skill_ids: found.skills.map((skill) => skill.skill_id) });
-      drawTool(found);
+      try {
+        const found = await act("catalogue/tool", { tool_id: tool.id });
+        changed({ skill_ids: found.skills.map((skill) => skill.skill_id) });
+        drawTool(found);
+      } catch (error) {
+        showProblem(error, `${tool.name} cannot be read again`, done); // what was said of it stays true
+      }
     };
     draw();
-    return h("div", {}, h("h3", {}, "Skills, the first one is the primary"), chips, saving, history(skills));
+    fill(chips, row, adding.element, h("button", { type: "button", onclick: add }, "Add"), h("button", { type: "button", onclick: () => classify(false) }, "Classify again"));
+    return h("div", {}, h("h3", {}, `Skills of ${tool.name}, the first one is the primary`), chips, saving, history(skills));
   }
 
   function showServer(one) {
+    serverSplit.of = one.id;
     serverSplit.show(
       h("h2", {}, one.name),
       h("p", { class: "muted" }, `${one.path}, ${plural(one.tool_count, "tool")}, changed `, when(one.updated_at)),
@@ -250,15 +290,17 @@ export function make({ options, remember }) {
       h("p", {}, one.is_enabled ? "Searches find it and its tools." : "It is off: no search finds it or its tools."),
       h("p", { class: "actions" },
         h("button", { type: "button", onclick: () => switchServer(one) }, one.is_enabled ? "Switch off" : "Switch on"),
-        h("button", { type: "button", onclick: () => { show("tools"); server.value = one.tools_server || one.name; filter(); } }, "Show its tools")));
+        h("button", { type: "button", onclick: () => { show("tools"); server.value = one.tools_server || one.name; filter({ first: true }); } }, "Show its tools")));
   }
 
   async function switchServer(one) {
     try {
       const row = await act("catalogue/switch_server", { server_id: one.id, on: !one.is_enabled });
       Object.assign(one, row);
+      const listed = servers.find((other) => other.id === one.id);
+      if (listed) Object.assign(listed, row);
       filter();
-      showServer(one);
+      if (serverList.shows(one.id)) showServer(one);
       say(`${one.name} is ${one.is_enabled ? "on" : "off"}, with ${plural(one.tool_count, "tool")}`, { action: "Undo", run: () => switchServer(one) });
       load();
     } catch (error) {

@@ -1,7 +1,7 @@
 // Search: what a request finds and why, two settings side by side, and marks that become judged requests.
 import { act } from "./calls.js";
 import { bar, field, fill, h, plural, select } from "./dom.js";
-import { draft, keepDraft } from "./drafts.js";
+import { draft, dropDraft, keepDraft } from "./drafts.js";
 import { say, showProblem } from "./notices.js";
 
 const MODES = [["", "the default"], "semantic", "lexical", "hybrid"];
@@ -32,9 +32,10 @@ export function make({ options, remember }) {
   let comparing = Boolean(kept.comparing);
   let answers = []; // of A and of B
   let asked = "";
-  let judged = { right: [], wrong: [], none: false, file: null };
+  let judged = { right: [], wrong: [], none: false, wanted: "any", file: null };
   let turn = 0;
 
+  query.addEventListener("input", () => keep());
   const compare = h("button", { type: "button", "aria-pressed": String(comparing), onclick: () => setComparing(!comparing) }, "Compare two settings ", h("kbd", {}, "c"));
   const rows = h("div", { class: "compare" });
   const verdict = h("div", {});
@@ -55,7 +56,10 @@ export function make({ options, remember }) {
     const element = h("fieldset", {}, h("legend", {}, `Settings ${name}`),
       h("div", { class: "fields" }, Object.entries(fields).map(([key, input]) => field(labels[key], input))));
     const values_ = () => Object.fromEntries(Object.entries(fields).map(([key, input]) => [key, input.value.trim()]));
-    for (const input of Object.values(fields)) input.addEventListener("change", () => { keep(); if (asked) run(); });
+    for (const input of Object.values(fields)) {
+      input.addEventListener("input", () => keep());
+      input.addEventListener("change", () => { if (asked) run(); });
+    }
     return {
       element, values: values_,
       offer: (modes, chosen) => {
@@ -184,7 +188,7 @@ export function make({ options, remember }) {
   function marks(tool) {
     const key = keyOf(tool);
     const button = (kind, sign, label) => h("button", {
-      type: "button", class: kind, "aria-pressed": String(judged[kind].includes(key)),
+      type: "button", class: kind, disabled: judged.isWriting, "aria-pressed": String(judged[kind].includes(key)),
       "aria-label": `${label}: ${key}`, title: label, "data-mark": `${kind} ${key}`, onclick: () => mark(kind, key),
     }, sign);
     return h("span", { class: "marks" }, button("right", "✓", "serves the request"), button("wrong", "✗", "does not serve it"));
@@ -195,52 +199,77 @@ export function make({ options, remember }) {
     const local = draft(`judged/${asked}`) ?? {};
     judged = {
       right: needs ? needs.flat() : [], wrong: file.judged?.wrong ?? local.wrong ?? [],
-      none: needs !== null && needs.length === 0, stored: needs !== null, file,
+      none: needs !== null && needs.length === 0, stored: needs !== null, wanted: wantedBy(needs ?? [], judged, asked), of: asked, file,
     };
   }
 
   async function mark(kind, key) {
-    const before = structuredClone(judged);
+    const wanted = structuredClone(judged);
     const has = judged[kind].includes(key);
-    for (const list of ["right", "wrong"]) judged[list] = judged[list].filter((one) => one !== key);
-    if (!has) judged[kind].push(key);
-    if (judged.right.length) judged.none = false;
-    await store(before);
+    for (const list of ["right", "wrong"]) wanted[list] = wanted[list].filter((one) => one !== key);
+    if (!has) wanted[kind].push(key);
+    if (wanted.right.length) wanted.none = false;
+    await store(wanted);
     document.querySelector(`[data-mark="${CSS.escape(`${kind} ${key}`)}"]`)?.focus();
   }
 
-  async function store(before) {
-    const query_ = asked;
-    keepDraft(`judged/${query_}`, { wrong: judged.wrong });
+  /** Write marks, one change after the other; what could not be written is not shown as if it were. */
+  async function store(wanted) {
+    const before = judged;
+    judged = { ...wanted, isWriting: true };
     draw();
     try {
-      let file = judged.file;
-      if (judged.right.length || judged.none) file = await act("search/judge", { query: query_, right: judged.right, wrong: judged.wrong });
-      else if (judged.stored) file = await act("search/forget", { query: query_ });
-      if (query_ === asked) { setJudged(file); draw(); }
+      let { file } = wanted;
+      if (wanted.right.length || wanted.none) file = await act("search/judge", { query: wanted.of, right: wanted.right, wrong: wanted.wrong, wanted: wanted.wanted === "divided" ? null : wanted.wanted });
+      else if (wanted.stored) file = await act("search/forget", { query: wanted.of });
+      // Of a request that nothing is known to serve the file has no line: what does not serve it stays here.
+      if (wanted.wrong.length && !file.judged) keepDraft(`judged/${wanted.of}`, { wrong: wanted.wrong }); else dropDraft(`judged/${wanted.of}`);
+      if (wanted.of === asked) { setJudged(file); draw(); }
     } catch (error) {
-      judged = before;
-      draw();
-      showProblem(error, "The mark was not written", () => store(before));
+      if (wanted.of === asked) { judged = before; draw(); }
+      showProblem(error, `The mark of “${wanted.of}” was not written`, () => store(wanted));
     }
   }
 
   function drawVerdict() {
     if (!judged.file) return fill(verdict);
-    const none = h("button", { type: "button", "aria-pressed": String(judged.none), onclick: () => {
-      const before = structuredClone(judged);
-      judged.none = !judged.none;
-      if (judged.none) { judged.wrong = [...new Set([...judged.wrong, ...judged.right])]; judged.right = []; }
-      store(before);
+    const none = h("button", { type: "button", "aria-pressed": String(judged.none), disabled: judged.isWriting, onclick: () => {
+      const wanted = { ...structuredClone(judged), none: !judged.none };
+      if (wanted.none) { wanted.wrong = [...new Set([...wanted.wrong, ...wanted.right])]; wanted.right = []; }
+      store(wanted);
     } }, "Nothing serves it");
-    const state = judged.stored ? "This request is in" : judged.wrong.length ? "Mark what serves it, or that nothing does, to write it into" : "Mark results to write this request into";
-    return fill(verdict, h("p", { class: "actions" }, none, h("span", { class: "muted" }, `${state} `, h("span", { class: "code" }, judged.file.path), `: ${plural(judged.file.count, "request")}.`),
-      judged.file.count > 0 && h("button", { type: "button", class: "plain", onclick: () => copy(judged.file.path) }, "Copy the command that evaluates")));
+    const state = judged.isWriting ? "Writing the marks into" : judged.stored ? "This request is in"
+      : judged.wrong.length ? "Mark what serves it, or that nothing does, to write it into" : "Mark results to write this request into";
+    return fill(verdict, h("p", { class: "actions" }, none, h("span", { class: "muted" }, `${state} `, h("span", { class: "code" }, judged.file.name), `: ${plural(judged.file.count, "request")}.`),
+      judged.file.count > 0 && h("button", { type: "button", class: "plain", onclick: download }, "Download it")),
+    judged.right.length > 1 && several());
   }
 
-  async function copy(path) {
-    const command = `skillroute eval --queries '${path}'`;
-    try { await navigator.clipboard.writeText(command); say(`Copied: ${command}`); } catch { say(command, { forMs: 15000 }); }
+  /** What several ticks mean, for the person to say. */
+  function several() {
+    const all = judged.right.length === 2 ? "both" : `all ${judged.right.length}`;
+    const options = [["any", "any of these: one is enough"], ["all", "all of these: each is needed"]];
+    if (judged.wanted === "divided") options.push(["divided", `as the file divides them: ${judged.file.judged.needs.map((need) => (need.length > 1 ? `(${need.join(" or ")})` : need[0])).join(" and ")}`]);
+    const says = { any: `An answer is right with one of the ${judged.right.length} ticked tools.`, all: `An answer is right with ${all} ticked tools only.`, divided: "A tool that is ticked now counts beside those of the first need." };
+    return h("fieldset", { disabled: judged.isWriting, class: "ticks" }, h("legend", {}, `The request needs, of the ${judged.right.length} ticked tools`),
+      h("p", { class: "actions" }, options.map(([value, label]) => {
+        const id = `ticks-${value}`;
+        const radio = h("input", { type: "radio", name: "ticks", id, value, checked: judged.wanted === value, onchange: () => store({ ...structuredClone(judged), wanted: value }).then(() => document.getElementById(id)?.focus()) });
+        return h("span", { class: "inline" }, radio, h("label", { for: id }, label));
+      })),
+      h("p", { class: "muted", role: "status" }, says[judged.wanted]));
+  }
+
+  async function download() {
+    try {
+      const { name, text } = await act("search/requests");
+      const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+      h("a", { href: url, download: name }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 1000);
+      say(`Where ${name} lies, evaluate with: skillroute eval --queries '${name}'`, { forMs: 15000 });
+    } catch (error) {
+      showProblem(error, "The requests cannot be read", download);
+    }
   }
 
   setComparing(comparing);
@@ -252,6 +281,13 @@ export function make({ options, remember }) {
     leave: keep,
     keys: { c: { says: "compare two settings", run: () => setComparing(!comparing) } },
   };
+}
+
+/** What several ticks mean, by the needs that are stored; one alone says nothing, and what was chosen before stays. */
+function wantedBy(needs, before, asked) {
+  if (needs.flat().length < 2) return before.of === asked ? before.wanted : "any";
+  if (needs.length === 1) return "any";
+  return needs.every((need) => need.length === 1) ? "all" : "divided";
 }
 
 /** The score as a bar: of its width what the ranking says it is made of. */

@@ -1,7 +1,7 @@
 // Skills: what there is, edited with its version in hand; its tools, those at its border first.
 import { act } from "./calls.js";
-import { bar, field, fill, h, plural, select, when } from "./dom.js";
-import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { bar, field, fill, h, later, plural, refuse, select, when } from "./dom.js";
+import { KEPT, dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
 import { forgetSkills, skillInput } from "./skill_choice.js";
@@ -17,38 +17,46 @@ const asText = (skill) => ({
   name: skill.name, description: skill.description, keywords: skill.keywords.join(", "), examples: skill.examples.join(", "),
   parent_domain: skill.parent_domain ?? "",
 });
+const draftOf = (skill) => `skill/${skill.org_id ?? ""}/${skill.id}`;
+const mergeOf = (skill) => `merge/${skill.org_id ?? ""}/${skill.id}`;
+const idOf = (name) => name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+|_$/g, "");
+const NEW = "new-skill";
 const words = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
 
 export function make({ options, remember }) {
   let skills = [];
   let opened = 0;
+  const readSoon = later((id) => { if (list.shows(id)) show(id); }, 90);
   const list = new List({
     label: "Skills", key: (skill) => skill.id,
     row: (skill) => [
-      h("span", { class: skill.is_active ? "" : "off" }, skill.name), h("span", { class: "num" }, skill.tool_count),
+      h("span", {}, h("span", { class: skill.is_active ? "" : "off" }, skill.name), " ", unsaved(draftOf(skill)) || unsaved(mergeOf(skill))), h("span", { class: "num" }, skill.tool_count),
       h("span", { class: skill.is_active ? "state ok" : "state no" }, skill.is_active ? "on" : "off"), h("span", { class: "muted" }, skill.description)],
-    chosen: (skill) => show(skill.id), open: () => split.open(),
+    chosen: (skill) => { split.reading(skill.id, skill.name); readSoon(skill.id); }, open: () => split.open(), none: () => split.nothing(),
     empty: [h("p", {}, "There are no skills."), h("p", {}, "Make one here, or let `skillroute skills propose` find some in the tools that are there.")],
   });
   list.element.classList.add("skill-row");
   const split = new Split(list, "The skill");
-  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", oninput: () => filter() });
+  const search = h("input", { type: "search", "data-first": true, "aria-label": "Filter skills", placeholder: "Filter by name, id, text or keyword", oninput: () => filter({ first: true }) });
+  list.openedFrom(search);
   const order = select(ORDERS, "name", () => filter());
   order.setAttribute("aria-label", "Order");
-  const state = select(STATES, "", () => filter());
+  const state = select(STATES, "", () => filter({ first: true }));
   state.setAttribute("aria-label", "State");
   const count = h("span", { class: "count" });
+  const making = h("button", { type: "button", onclick: create });
+  label();
   const element = h("div", { class: "stack" },
-    h("div", { class: "tools" }, search, order, state, h("button", { type: "button", onclick: create }, "New skill ", h("kbd", {}, "n")),
+    h("div", { class: "tools" }, search, order, state, making,
       h("button", { type: "button", onclick: load }, "Load again"), count), split.element);
 
-  function filter() {
+  function filter(how) {
     const given = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (skill) => [skill.id, skill.name, skill.description, ...skill.keywords].join(" ").toLowerCase();
     const rows = skills.filter((skill) => given.every((word) => text(skill).includes(word))
       && (!state.value || (state.value === "empty" ? skill.tool_count === 0 : skill.is_active === (state.value === "on"))));
     rows.sort(COMPARE[order.value]);
-    list.show(rows, skills.length ? "No skill matches the filter." : undefined);
+    list.show(rows, skills.length ? "No skill matches the filter." : undefined, how);
     fill(count, rows.length === skills.length ? plural(rows.length, "skill") : `${rows.length} of ${plural(skills.length, "skill")}`);
   }
 
@@ -57,15 +65,21 @@ export function make({ options, remember }) {
       skills = await act("skills/skills");
       filter();
       const wanted = options.get("skill");
-      if (wanted) reach(wanted);
-      else if (!list.current) list.choose(0);
+      if (list.chosenKey !== undefined) { if (list.current) show(list.chosenKey); }
+      else if (wanted) reach(wanted);
+      else list.choose(0);
     } catch (error) {
       showProblem(error, "Skills cannot be read", load);
     }
   }
 
   function reach(id) {
-    if (!list.chooseKey(id, { silent: true })) { list.at = -1; list.redraw(); }
+    if (!list.chooseKey(id, { silent: true })) {
+      search.value = state.value = ""; // what is open stands in the list
+      list.expect(id);
+      filter();
+    }
+    split.reading(id, list.current?.name ?? id);
     show(id);
     split.open();
   }
@@ -75,7 +89,7 @@ export function make({ options, remember }) {
     remember("skills", { skill: id });
     try {
       const found = await act("skills/skill", { skill_id: id });
-      if (mine === opened) draw(found);
+      if (mine === opened && list.shows(id)) draw(found);
     } catch (error) {
       showProblem(error, "The skill cannot be shown", () => show(id));
     }
@@ -86,10 +100,12 @@ export function make({ options, remember }) {
     if (at >= 0) skills[at] = skill; else skills.push(skill);
     forgetSkills();
     filter();
-    list.chooseKey(skill.id, { silent: true });
   }
 
+  const showAgain = (skill) => { if (list.shows(skill.id)) show(skill.id); };
+
   function draw({ skill, version, tools }) {
+    split.of = skill.id;
     split.show(
       h("h2", {}, skill.name),
       h("p", { class: "muted" }, h("span", { class: "code" }, skill.id), `, ${plural(skill.tool_count, "tool")}, ${skill.is_active ? "on" : "off"}, changed `, when(skill.updated_at)),
@@ -103,41 +119,42 @@ export function make({ options, remember }) {
   }
 
   function editor(skill, version) {
-    const name = `skill/${skill.id}`;
     const before = asText(skill);
-    const kept = draft(name) ?? {};
-    const value = (key) => kept[key] ?? before[key];
     const inputs = {
-      name: h("input", { value: value("name") }), parent_domain: h("input", { value: value("parent_domain") }),
-      description: h("textarea", { rows: 4, value: value("description") }), keywords: h("textarea", { rows: 2, value: value("keywords") }),
-      examples: h("textarea", { rows: 2, value: value("examples") }),
+      name: h("input"), parent_domain: h("input"), description: h("textarea", { rows: 4 }), keywords: h("textarea", { rows: 2 }),
+      examples: h("textarea", { rows: 2 }),
     };
     const conflict = h("div", {});
-    const save = h("button", { type: "button", class: "main", onclick: () => store(version) }, "Save");
-    const reset = h("button", { type: "button", onclick: () => { dropDraft(name); show(skill.id); } }, "As it was");
-    const edits = () => Object.fromEntries(Object.entries(inputs).map(([key, input]) => [key, input.value]).filter(([key, text]) => text !== before[key]));
+    const kept = h("p", { class: "muted" });
+    const save = h("button", { type: "button", class: "main", onclick: () => store(typing.version) }, "Save");
+    const reset = h("button", { type: "button", onclick: () => { typing.drop(); showAgain(skill); } }, "As it was");
+    let isSaving = false;
     const typed = () => {
-      const now = edits();
-      const none = Object.keys(now).length === 0;
-      save.disabled = reset.disabled = none;
-      if (none) dropDraft(name); else keepDraft(name, now);
+      const none = Object.keys(typing.edits()).length === 0;
+      save.disabled = none || isSaving;
+      reset.disabled = none;
+      fill(kept, none ? "" : KEPT);
     };
-    for (const input of Object.values(inputs)) input.addEventListener("input", typed);
+    const typing = editorDraft(draftOf(skill), inputs, before, { version, typed });
     typed();
     async function store(known) {
-      const fields = Object.fromEntries(Object.entries(edits()).map(([key, text]) =>
+      const fields = Object.fromEntries(Object.entries(typing.edits()).map(([key, text]) =>
         [key, key === "keywords" || key === "examples" ? words(text) : key === "parent_domain" ? text.trim() || null : text.trim()]));
-      save.disabled = true;
+      isSaving = save.disabled = true;
+      typing.begin();
       try {
-        const { skill: saved } = await act("skills/save", { skill_id: skill.id, fields, version: known });
-        dropDraft(name);
+        const { skill: saved, version: current } = await act("skills/save", { skill_id: skill.id, fields, version: known });
+        typing.settle(current);
         say(`${saved.name}: saved`);
         changed(saved);
-        show(saved.id);
+        showAgain(saved);
       } catch (error) {
-        save.disabled = false;
-        if (error.code === "version_conflict" && error.now) compare(error.now);
+        typing.failed();
+        if (error.code === "version_conflict" && error.now) { compare(error.now); conflict.querySelector("button").focus(); }
         else showProblem(error, `${skill.name} was not saved`, () => store(known));
+      } finally {
+        isSaving = false;
+        typed();
       }
     }
     function compare({ skill: now, version: current }) {
@@ -149,13 +166,13 @@ export function make({ options, remember }) {
           h("tbody", {}, rows.map(([key]) => h("tr", {}, h("td", {}, key.replace("_", " ")), h("td", {}, theirs[key] || "(nothing)"))))),
         h("p", { class: "actions" },
           h("button", { type: "button", onclick: () => { fill(conflict); store(current); } }, "Save mine over it"),
-          h("button", { type: "button", onclick: () => { dropDraft(name); changed(now); show(now.id); } }, "Take theirs"))));
-      conflict.querySelector("button").focus();
+          h("button", { type: "button", onclick: () => { typing.drop(); changed(now); showAgain(now); } }, "Take theirs"))));
     }
-    return h("fieldset", {}, h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
+    if (typing.isOld) compare({ skill, version });
+    return h("fieldset", {}, h("legend", {}, `Skill ${skill.id}`), h("div", { class: "fields" }, field("Name", inputs.name), field("Domain", inputs.parent_domain)),
       field("Description", inputs.description, "What it is for, in plain words: searches go by it."),
       field("Keywords, with commas between", inputs.keywords), field("Typical tools, with commas between", inputs.examples),
-      h("p", { class: "actions", id: "skill-save" }, save, reset), conflict);
+      h("p", { class: "actions", id: "skill-save" }, save, reset), kept, conflict);
   }
 
   async function switchSkill(skill) {
@@ -163,38 +180,44 @@ export function make({ options, remember }) {
       const { skill: saved } = await act("skills/save", { skill_id: skill.id, fields: { is_active: !skill.is_active }, version: null });
       changed(saved);
       say(`${saved.name} is ${saved.is_active ? "on" : "off"}`, { action: "Undo", run: () => switchSkill(saved) });
-      show(saved.id);
+      showAgain(saved);
     } catch (error) {
       showProblem(error, `${skill.name} was not switched`, () => switchSkill(skill));
     }
   }
 
   function merging(skill) {
-    const into = skillInput("Skill that gets the tools", { placeholder: "merge into …", onenter: () => ask() });
-    const ask = () => {
-      const id = into.input.value.trim();
-      if (!id || id === skill.id) return into.input.focus();
+    const into = skillInput("Skill that gets the tools", {
+      placeholder: "merge into …", onenter: () => ask(),
+      unfit: (found) => (found.id === skill.id ? `${skill.id} is this skill: name another one.` : null),
+    });
+    editorDraft(mergeOf(skill), { into: into.input }, { into: "" });
+    const ask = async () => {
+      const target = await into.resolve();
+      if (!target || !into.input.isConnected || document.querySelector("dialog[open]")) return;
       const dialog = h("dialog", { "aria-labelledby": "merge-title", onclose: () => dialog.remove() },
-        h("h2", { id: "merge-title" }, `Merge ${skill.name} into ${id}?`),
-        h("p", {}, `${plural(skill.tool_count, "tool")} get the skill ${id} by hand instead of ${skill.id}, which is switched off then. There is no undo for all of it at once.`),
+        h("h2", { id: "merge-title" }, `Merge ${skill.name} into ${target.name}?`),
+        h("p", {}, `${plural(skill.tool_count, "tool")} get the skill ${target.id} by hand instead of ${skill.id}, which is switched off then. There is no undo for all of it at once.`),
         h("p", { class: "actions" },
-          h("button", { type: "button", class: "main", onclick: () => { dialog.close(); merge(id); } }, "Merge"),
+          h("button", { type: "button", class: "main", onclick: () => { dialog.close(); merge(target.id); } }, "Merge"),
           h("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
       document.body.append(dialog);
       dialog.showModal();
-      return undefined;
     };
     const merge = async (id) => {
-      say("Merging …", { forMs: 2000 });
+      say(`Merging ${skill.id} into ${id} …`, { forMs: 2000 });
       try {
         const { moved, failed } = await act("skills/merge", { skill_id: skill.id, into: id });
-        say(`${plural(moved, "tool")} moved to ${id}`);
         if (failed.length) {
-          showProblem({ message: failed.slice(0, 5).map((one) => `${one.name}: ${one.why}`).join("; "), remedy: `${skill.name} stays on; merge again when this is mended: it goes on where it ended.`, status: 409 },
+          showProblem({ message: failed.slice(0, 5).map((one) => `${one.name}: ${one.why}`).join("; "), remedy: `${plural(moved, "tool")} moved to ${id}; ${skill.name} stays on; merge again when this is mended: it goes on where it ended.`, status: 409 },
             `${plural(failed.length, "tool")} could not be moved`, () => merge(id));
+        } else {
+          say(`Merged: ${skill.id} into ${id}, ${plural(moved, "tool")} moved`);
+          dropDraft(mergeOf(skill));
         }
+        const isOpen = list.shows(skill.id);
         await load();
-        reach(id);
+        if (isOpen && list.shows(skill.id)) reach(id);
       } catch (error) {
         showProblem(error, `${skill.name} was not merged`, () => merge(id));
       }
@@ -203,30 +226,47 @@ export function make({ options, remember }) {
   }
 
   function create() {
-    const inputs = { skill_id: h("input", { spellcheck: "false", required: true }), name: h("input", { required: true }), description: h("textarea", { rows: 3, required: true }) };
+    const inputs = { name: h("input", { required: true }), skill_id: h("input", { spellcheck: "false", required: true }), description: h("textarea", { rows: 3, required: true }) };
     const wrong = h("p", { class: "state no", role: "alert" });
-    const dialog = h("dialog", { "aria-labelledby": "new-title", onclose: () => dialog.remove() },
+    const submit = h("button", { type: "submit", class: "main" }, "Create");
+    const close = (event) => { event?.preventDefault(); dialog.close(); };
+    const dialog = h("dialog", { "aria-labelledby": "new-title", onclose: () => { dialog.remove(); label(); } },
       h("h2", { id: "new-title" }, "A new skill"),
       h("form", { onsubmit: async (event) => {
         event.preventDefault();
+        submit.disabled = true;
         try {
           const { skill } = await act("skills/create", Object.fromEntries(Object.entries(inputs).map(([key, input]) => [key, input.value.trim()])));
+          typing.drop();
           dialog.close();
+          say(`${skill.name}: made`);
           changed(skill);
-          show(skill.id);
-          split.open();
+          reach(skill.id);
         } catch (error) {
-          fill(wrong, `${error.message}. ${error.remedy ?? ""}`);
+          submit.disabled = false;
+          if (error.code === "skill_exists") refuse(inputs.skill_id, error.message);
+          else fill(wrong, `${error.message}. ${error.remedy ?? ""}`);
         }
       } },
       field("Name", inputs.name), field("Id", inputs.skill_id, "Small letters, digits and underscores: mail_and_letters"), field("Description", inputs.description), wrong,
-      h("p", { class: "actions" }, h("button", { type: "submit", class: "main" }, "Create"), h("button", { type: "button", onclick: () => dialog.close() }, "Leave it"))));
+      h("p", { class: "muted" }, "What you type stays here until the skill is made, also when you leave it."),
+      h("p", { class: "actions" }, submit, h("button", { type: "button", onclick: close }, "Leave it"),
+        h("button", { type: "button", onclick: () => { typing.drop(); dialog.close(); } }, "Throw it away"))));
+    let ownId = null; // an id that was typed stays
     inputs.name.addEventListener("input", () => {
-      inputs.skill_id.value = inputs.name.value.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+|_$/g, "");
+      if (inputs.skill_id.value !== (ownId ?? "")) return;
+      ownId = idOf(inputs.name.value);
+      inputs.skill_id.value = ownId;
     });
+    const typing = editorDraft(NEW, inputs, {});
+    ownId = inputs.skill_id.value === idOf(inputs.name.value) ? inputs.skill_id.value : null;
     document.body.append(dialog);
     dialog.showModal();
     inputs.name.focus();
+  }
+
+  function label() {
+    fill(making, "New skill ", unsaved(NEW), " ", h("kbd", {}, "n"));
   }
 
   function toolTable(tools) {

@@ -1,14 +1,16 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { bar, field, fill, h, plural, when } from "./dom.js";
-import { draft, dropDraft, keepDraft } from "./drafts.js";
+import { bar, field, fill, h, plural, refuse, when } from "./dom.js";
+import { dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
-import { forgetSkills, skillInput } from "./skill_choice.js";
+import { forgetSkills, skillInput, skills } from "./skill_choice.js";
 
 const UNDO_MS = 6000;
+const DOING = { approve: "Approving", reject: "Rejecting", merge: "Merging" }; // not sent, nothing is known yet
 const DONE = { approve: "Approved", reject: "Rejected", merge: "Merged" };
 const keyOf = (group) => `${group.kind}/${group.org_id ?? ""}/${group.skill_id}/${group.name}`;
+const draftOf = (group) => `suggestion/${keyOf(group)}`;
 const isNew = (group) => group.kind === "new_skill";
 
 export function make({ options, remember }) {
@@ -20,9 +22,9 @@ export function make({ options, remember }) {
   const list = new List({
     label: "Suggestions", key: keyOf, heights: [50, 50],
     row: (group) => [
-      h("span", {}, group.name), h("span", { class: "num" }, group.count),
+      h("span", {}, group.name, " ", unsaved(draftOf(group))), h("span", { class: "num" }, group.count),
       h("span", { class: "under" }, isNew(group) ? group.description : `description of ${group.skill_id}`)],
-    chosen: (group) => show(group), open: () => split.open(),
+    chosen: (group) => show(group), open: () => split.open(), none: () => { current = null; loading?.abort(); split.nothing(); },
     empty: [h("p", {}, "No suggestion waits."),
       h("p", {}, "A tool that fits no skill becomes one when it is classified; `skillroute skills propose` looks for skills in what is there.")],
   });
@@ -32,21 +34,22 @@ export function make({ options, remember }) {
   const count = h("span", { class: "count" });
   const search = h("input", {
     type: "search", placeholder: "Filter by name, description or tool", "aria-label": "Filter suggestions", "data-first": true,
-    oninput: () => filter(),
+    oninput: () => filter({ first: true }),
   });
+  list.openedFrom(search);
   const undoButton = h("button", { type: "button", disabled: true, onclick: undo }, "Undo ", h("kbd", {}, "u"));
   const element = h("div", { class: "stack" },
     h("div", { class: "tools" }, search, undoButton, h("button", { type: "button", onclick: load }, "Load again"), count),
     split.element);
 
-  function filter() {
+  function filter(how) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (group) =>
       [group.name, group.description, group.skill_id, ...group.examples.map((e) => `${e.server ?? ""} ${e.source_tool_name ?? ""}`)]
         .join(" ").toLowerCase();
     const decided = new Set(waiting.map((one) => keyOf(one.group)));
     const rows = groups.filter((group) => !decided.has(keyOf(group)) && words.every((word) => text(group).includes(word)));
-    list.show(rows, words.length && groups.length ? "Nothing matches the filter: Esc, then empty it." : undefined);
+    list.show(rows, words.length && groups.length ? "Nothing matches the filter: Esc, then empty it." : undefined, how);
     const all = rows.reduce((sum, group) => sum + group.count, 0);
     fill(count, `${plural(rows.length, "name")}, ${plural(all, "suggestion")}`);
     undoButton.disabled = waiting.length === 0;
@@ -58,7 +61,8 @@ export function make({ options, remember }) {
       groups = await act("suggestions/groups");
       filter();
       const wanted = options.get("open");
-      if (!(wanted && list.chooseKey(wanted)) && !list.current) list.choose(0);
+      if (list.current) show(list.current); // what speaks for it is read again
+      else if (!(wanted && list.chooseKey(wanted))) list.choose(0);
       if (!list.rows.length) split.show(h("p", { class: "empty" }, "Decided suggestions are listed by `skillroute suggestions list --status approved`."));
     } catch (error) {
       showProblem(error, "Suggestions cannot be read", load);
@@ -92,15 +96,16 @@ export function make({ options, remember }) {
     const proofs = h("div", {}, h("p", { class: "muted" }, "Reading what speaks for it …"));
     const into = skillInput("Skill to merge into", { onenter: () => merge() });
     into.input.id = "merge-into";
-    if (group.skill_exists && isNew(group)) into.input.value = group.skill_id;
     const reason = h("input", { "aria-label": "Reason of a rejection", placeholder: "reason (optional)" });
-    const approve = () => decide("approve", group, { skill: form.edits() });
+    editorDraft(draftOf(group), { ...form.inputs, into: into.input, reason },
+      { ...form.before, into: group.skill_exists && isNew(group) ? group.skill_id : "" });
+    const approve = async () => { if (await form.isFit() && isHere(group)) decide("approve", group, { skill: form.edits() }); };
     const reject = () => decide("reject", group, reason.value.trim() ? { reason: reason.value.trim() } : {});
-    const merge = () => {
-      if (into.input.value.trim()) decide("merge", group, { skill_id: into.input.value.trim() });
-      else into.input.focus();
+    const merge = async () => {
+      const target = await into.resolve();
+      if (target && isHere(group)) decide("merge", group, { skill_id: target.id }, ` into ${target.name}`);
     };
-    current = { approve, reject, merge, edit: form.focus };
+    current = { of: keyOf(group), approve, reject, merge, edit: form.focus };
     split.show(
       h("h2", {}, group.name),
       h("p", { class: "muted" }, isNew(group) ? "A new skill, " : `A description of ${group.skill_id}, `,
@@ -121,22 +126,16 @@ export function make({ options, remember }) {
   }
 
   function newSkillForm(group) {
-    const kept = draft(`suggestion/${keyOf(group)}`) ?? {};
     const names = { id: group.skill_id, name: group.name, description: group.description, keywords: "", parent_domain: "" };
     const inputs = {
-      name: h("input", { value: kept.name ?? names.name }),
-      id: h("input", { value: kept.id ?? names.id, spellcheck: "false", class: "code" }),
-      parent_domain: h("input", { value: kept.parent_domain ?? "" }),
-      description: h("textarea", { rows: 3, value: kept.description ?? names.description }),
-      keywords: h("input", { value: kept.keywords ?? "" }),
+      name: h("input"), id: h("input", { spellcheck: "false", class: "code" }), parent_domain: h("input"),
+      description: h("textarea", { rows: 3 }), keywords: h("input"),
     };
     const changed = () => Object.fromEntries(
       Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]).filter(([name, value]) => value !== names[name]));
-    for (const input of Object.values(inputs)) {
-      input.addEventListener("input", () => keepDraft(`suggestion/${keyOf(group)}`, changed()));
-    }
     return {
-      element: h("fieldset", {},
+      inputs, before: names,
+      element: h("fieldset", {}, h("legend", {}, `The new skill ${group.name}`),
         h("div", { class: "fields" }, field("Name", inputs.name), field("Id", inputs.id), field("Domain", inputs.parent_domain)),
         field("Description", inputs.description), field("Keywords, with commas between", inputs.keywords)),
       edits: () => {
@@ -145,21 +144,22 @@ export function make({ options, remember }) {
         if (others.name !== undefined && others.id === undefined) others.id = inputs.id.value.trim();
         return keywords ? { ...others, keywords: keywords.split(",").map((word) => word.trim()).filter(Boolean) } : others;
       },
+      isFit: () => areFilled(inputs.name, inputs.id, inputs.description) && isFree(inputs.id),
       focus: () => { inputs.name.focus(); inputs.name.select(); },
     };
   }
 
   function descriptionForm(group) {
     const now = h("p", { class: "lead" }, "…");
-    const name = `suggestion/${keyOf(group)}`;
-    const input = h("textarea", { rows: 4, value: draft(name)?.description ?? group.description });
-    input.addEventListener("input", () => keepDraft(name, { description: input.value }));
+    const input = h("textarea", { rows: 4 });
     return {
-      element: h("fieldset", {},
+      inputs: { description: input }, before: { description: group.description },
+      element: h("fieldset", {}, h("legend", {}, `A description of ${group.skill_id}`),
         h("h3", {}, "The description now"),
         now,
         field("The suggested one", input)),
       edits: () => (input.value.trim() === group.description ? {} : { description: input.value.trim() }),
+      isFit: () => areFilled(input),
       focus: () => input.focus(),
       found: ({ target }) => fill(now, target?.description || "(none)"),
     };
@@ -190,19 +190,26 @@ export function make({ options, remember }) {
 
   let current = null;
 
-  function decide(action, group, more) {
+  /** Whether the page is open still: what is decided on after it was left nobody could undo. */
+  function isHere(group) {
+    if (!element.isConnected) say(`${group.name} was not decided on: the page was left before.`, { forMs: 12000 });
+    return element.isConnected;
+  }
+
+  function decide(action, group, more, where = "") {
+    if (waiting.some((one) => keyOf(one.group) === keyOf(group))) return; // the button was pressed twice
     const found = evidence.get(keyOf(group));
     // What was looked at is decided on; a suggestion of the name that came later waits for another look.
     const target = found ? { ids: found.suggestions.map((row) => row.id) } : { name: group.name };
     const skill = more.skill && Object.keys(more.skill).length ? { skill: more.skill } : {};
     const { skill: _, ...others } = more;
-    const one = { group, decision: { action, ...target, ...skill, ...others }, at: list.at };
-    one.silence = say(`${DONE[action]}: ${group.name}`, { action: "Undo (u)", run: () => takeBack(one), forMs: UNDO_MS });
+    const one = { group, decision: { action, ...target, ...skill, ...others } };
+    one.where = where;
+    one.silence = say(`${DOING[action]} ${group.name}${where}: it is sent in ${UNDO_MS / 1000} seconds`, { action: "Undo (u)", run: () => takeBack(one), forMs: UNDO_MS });
     one.timer = setTimeout(() => send(one), UNDO_MS);
     waiting.push(one);
-    filter();
-    if (list.rows.length) list.choose(Math.min(one.at, list.rows.length - 1));
-    else split.show(h("p", { class: "empty" }, "The queue is empty."));
+    filter(); // the next one is chosen
+    if (!list.rows.length) split.show(h("p", { class: "empty" }, "The queue is empty."));
     if (split.element.classList.contains("open")) split.close();
     list.box.focus();
   }
@@ -231,10 +238,10 @@ export function make({ options, remember }) {
     try {
       const result = await act("suggestions/review", { decision: one.decision }, { last });
       if (result.status === "failed") throw failure(result);
-      dropDraft(`suggestion/${keyOf(one.group)}`);
+      dropDraft(draftOf(one.group));
       forgetSkills();
       const also = result.also_resolved ? `, and ${result.also_resolved} more of the name` : "";
-      say(`${one.group.name}: ${result.status}${result.skill ? ` as ${result.skill.id}` : ""}, ${plural(result.decided, "suggestion")}${also}`);
+      say(`${DONE[one.decision.action]}: ${one.group.name}${one.where || (result.skill ? ` as ${result.skill.id}` : "")}, ${plural(result.decided, "suggestion")}${also}`);
       if (result.failed) showProblem(failure(result), `${plural(result.failed, "suggestion")} of ${one.group.name} stayed`);
     } catch (error) {
       groups = [one.group, ...groups];
@@ -248,7 +255,7 @@ export function make({ options, remember }) {
     send(one);
   }
 
-  const act_ = (name) => () => { if (list.current) current?.[name](); };
+  const act_ = (name) => () => { if (list.current && current?.of === keyOf(list.current)) current[name](); };
   return {
     element, list: () => list,
     enter: load,
@@ -262,6 +269,25 @@ export function make({ options, remember }) {
       u: { says: "undo the last decision, until it is sent", run: undo },
     },
   };
+}
+
+function areFilled(...inputs) {
+  const empty = inputs.find((input) => !input.value.trim());
+  if (empty) refuse(empty, "It cannot be empty.");
+  return !empty;
+}
+
+/** Whether no skill has the id that stands in a field, which else says so. */
+async function isFree(input) {
+  const id = input.value.trim();
+  try {
+    forgetSkills();
+    if (!(await skills()).some((skill) => skill.id === id)) return true;
+    refuse(input, `There is a skill ${id} already: merge into it, or choose another id.`);
+  } catch (error) {
+    showProblem(error, `Whether there is a skill ${id} cannot be read`);
+  }
+  return false;
 }
 
 function failure(result) {

@@ -1,6 +1,7 @@
 // The skills that there are, for fields that name one.
 import { act } from "./calls.js";
-import { h } from "./dom.js";
+import { h, refuse } from "./dom.js";
+import { showProblem } from "./notices.js";
 
 const GOOD_FOR_MS = 20000;
 let known = null;
@@ -19,9 +20,26 @@ export function forgetSkills() { known = null; }
 
 let lists = 0;
 
-/** A field for the id of a skill, which completes ids and names. */
-export function skillInput(label, { placeholder = "skill id", onenter } = {}) {
+/** Return the skill of an id or a name, or why there is none. */
+function match(text, all) {
+  const named = all.filter((skill) => skill.name.toLowerCase() === text.toLowerCase());
+  const found = all.find((skill) => skill.id === text) ?? (named.length === 1 ? named[0] : null);
+  if (!found) {
+    return named.length ? `Several skills are called ${text}: give one of the ids ${named.map((skill) => skill.id).join(", ")}.`
+      : `There is no skill ${text}: choose one from the list.`;
+  }
+  return found.is_active ? found : `The skill ${found.id} is off: switch it on first, or choose another one.`;
+}
+
+/**
+ * A field for a skill, which completes ids and names.
+ *
+ * `resolve` returns the skill that is named now; null where there is none, or `unfit` says why it is not wanted: the
+ * field says so at once.
+ */
+export function skillInput(label, { placeholder = "skill id or name", onenter, unfit = () => null } = {}) {
   const list = h("datalist", { id: `skills-${++lists}` });
+  let resolving = null; // who asks meanwhile gets the same answer
   const input = h("input", {
     list: list.id, "aria-label": label, placeholder, autocomplete: "off", spellcheck: "false",
     onkeydown: (event) => {
@@ -35,5 +53,23 @@ export function skillInput(label, { placeholder = "skill id", onenter } = {}) {
       } catch { /* the id can be typed as well */ }
     },
   });
-  return { element: h("span", { class: "inline" }, input, list), input };
+  const resolve = () => { resolving ??= read().finally(() => { resolving = null; }); return resolving; };
+  async function read() {
+    const text = input.value.trim();
+    if (!text) {
+      refuse(input, "Name a skill that is there.");
+      return null;
+    }
+    try {
+      forgetSkills(); // one that was made or switched off a moment ago counts
+      const found = match(text, await skills());
+      const why = typeof found === "string" ? found : unfit(found);
+      if (why) refuse(input, why);
+      return why ? null : found;
+    } catch (error) {
+      showProblem(error, `Whether there is a skill ${text} cannot be read`);
+      return null;
+    }
+  }
+  return { element: h("span", { class: "inline" }, input, list), input, resolve };
 }

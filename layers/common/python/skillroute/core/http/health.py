@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field, create_model
 
 from skillroute import __version__
-from skillroute.core.caller import Caller
+from skillroute.core.caller import Caller, Scope
 from skillroute.core.documents.model import COUNTED_AS
 from skillroute.core.documents.replica_port import IndexReplica
 from skillroute.core.embedding.model import EmbeddingModel
@@ -37,6 +37,13 @@ class Dependency(BaseModel):
     detail: str | None = None
 
 
+class Asker(BaseModel):
+    """Who asks, as the deployment sees them."""
+
+    org_id: str | None = Field(description="The organisation of the caller; null for a caller without one.")
+    scopes: list[Scope] = Field(description="What the caller may do; `admin` includes the others.")
+
+
 class HealthBase(BaseModel):
     """How the service stands, but for what its index holds."""
 
@@ -44,6 +51,7 @@ class HealthBase(BaseModel):
         description="degraded: searches are answered, not as well as they could be. unavailable: they are not."
     )
     version: str
+    caller: Asker | None = Field(None, description="The organisation and the scopes of the request's own token.")
     search_mode: SearchMode = Field(
         description="How a search that names no mode is ranked now: the deployment's default mode, or lexical-only "
         "while the embedding model is away."
@@ -111,8 +119,9 @@ def health_router(
     anyone = Depends(access.anyone())
 
     def report_to(caller: Caller) -> HealthBase:
-        found = report()
-        return found if caller.runs_deployment else found.model_copy(update=dict.fromkeys(_OF_OPERATORS))
+        asker = Asker(org_id=caller.org_id, scopes=sorted(caller.scopes))
+        hidden = () if caller.runs_deployment else _OF_OPERATORS
+        return report().model_copy(update={"caller": asker, **dict.fromkeys(hidden)})
 
     @router.get("/health", response_model=Health, summary="How the parts stand; 200 as long as the process answers")
     def get_health(caller: Caller = anyone) -> HealthBase:
