@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from skillroute.core.strict_schemas import strict_input, strict_output
+
 from skillroute_local.connect.catalogue import Item
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -46,8 +48,10 @@ def pinned(
 
 
 def definition(name: str, item: Item) -> dict[str, Any]:
-    """Return a tool as its server lists it, under the name that it is shown by."""
-    return {**item.listed.value, "name": name}
+    """Return a tool as its server lists it, but for the name that it is shown by and schemas that not all clients take."""
+    shown = {**item.listed.value, "name": name, "inputSchema": strict_input(item.listed.value.get("inputSchema"))}
+    output = strict_output(shown.pop("outputSchema", None))
+    return {**shown, "outputSchema": output} if output is not None else shown
 
 
 def unknown_pins(pins: Sequence[str], items: Iterable[Item]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillroute.catalogue.schemas import read_item
 from skillroute_local.connect.catalogue import Item
-from skillroute_local.connect.pins import pinned
+from skillroute_local.connect.pins import definition, pinned
 from skillroute_local.mcp_servers.model import Listed
 
 
@@ -27,3 +27,18 @@ def test_a_name_that_was_shown_keeps_its_tool_whatever_server_comes_later() -> N
     assert ids(pinned(["echo"], both[:1], (), first)) == {"a_echo": "a/echo"}
     # and without that, the order of ids decides
     assert ids(pinned(["echo"], both, (), {})) == {"echo": "a/echo", "b_echo": "b/echo"}
+
+
+def test_a_pinned_tool_is_shown_with_schemas_that_every_client_takes() -> None:
+    value = {
+        "name": "odd",
+        "inputSchema": {"type": "object", "properties": {"value": True}},
+        "outputSchema": {"type": "object", "properties": {"screen": {"$ref": "#/$defs/Screen"}}},
+        "title": "Odd",
+    }
+    odd = Item("a/odd", "a", Listed("tool", "odd", value), read_item({"name": "odd", "server": "a"}))
+    assert definition("a_odd", odd) == {
+        "name": "a_odd",
+        "title": "Odd",
+        "inputSchema": {"type": "object", "properties": {"value": {}}},
+    }

@@ -84,8 +84,18 @@ def model_name(server: str | None, name: str) -> str:
 
 
 def object_schema(schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a schema of an object: model APIs take no other one, and none is one without properties."""
-    return {"type": "object", "properties": {}, **(schema or {})}
+    """Return a schema of an object: model APIs take no other one, and none is one without properties.
+
+    A property that may be anything is `{}`, one that may not be `{"not": {}}`: they take no true, false or null there.
+    """
+    given = {key: value for key, value in (schema or {}).items() if value is not None}
+    properties = given.get("properties")
+    as_object = {True: {}, None: {}, False: {"not": {}}}
+    shown = {
+        name: as_object[inner] if inner is None or isinstance(inner, bool) else inner
+        for name, inner in (properties if isinstance(properties, Mapping) else {}).items()
+    }
+    return {"type": "object", **given, "properties": shown}
 
 
 def search_arguments(arguments: Any, default_limit: int) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from skillroute.core.json_schema import INTEGER, NUMBER, OBJECT, STRING, described, object_of
+from skillroute.core.strict_schemas import strict_input, strict_output
 from skillroute.search.explained import DetailedSearchResponse, LimitedDetailedSearchResponse, LimitedSearchResponse
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse, SkillMatch
 
@@ -96,14 +97,13 @@ def _with_server(tool: EnrichedTool) -> str:
 
 
 def _tool(tool: EnrichedTool, name: str) -> dict[str, Any]:
-    schema = dict(tool.input_schema or {})
     shown: dict[str, Any] = {
         "name": name,
         "description": tool.description,
-        "inputSchema": schema if "type" in schema else {"type": "object", **schema},
+        "inputSchema": strict_input(tool.input_schema),
     }
-    if tool.output_schema is not None:
-        shown["outputSchema"] = tool.output_schema
+    if (output := strict_output(tool.output_schema)) is not None:
+        shown["outputSchema"] = output
     if tool.annotations is not None:
         shown["annotations"] = tool.annotations
     shown["_meta"] = {
