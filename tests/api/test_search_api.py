@@ -13,6 +13,7 @@ from skillroute.core.errors import IndexUnavailable
 from skillroute.core.http.app import create_app
 from skillroute.core.observability import counts
 from skillroute.core.settings import SearchSettings
+from skillroute.search.model import SearchRequest
 from skillroute.wiring import Parts
 from skillroute_local.gateway import body_sent, http_event, with_claims
 
@@ -160,8 +161,11 @@ def test_search_answers_with_the_trimmed_query(filled: TestClient) -> None:
     assert search(filled, query=f"  {QUERY}\n")["query"] == QUERY
 
 
-def test_search_takes_null_where_the_contract_has_a_default_of_null(filled: TestClient) -> None:
-    assert search(filled, item_type=None, mode=None)["tools"]
+def test_search_takes_null_for_whatever_may_be_left_out(filled: TestClient) -> None:
+    fields = set(SearchRequest.model_fields) - {"query"}
+    plain, nulls = search(filled), search(filled, **dict.fromkeys(fields))
+    assert [tool["id"] for tool in nulls["tools"]] == [tool["id"] for tool in plain["tools"]] != []
+    assert nulls["metadata"]["strategy_used"] == "hierarchical"
 
 
 def test_search_takes_whole_numbers_as_thresholds(filled: TestClient) -> None:

@@ -163,6 +163,12 @@ class Server:
             case "big":
                 self.write_big(request, **arguments)
                 return None
+            case "half" | "formless":  # half of a surrogate pair, as JSON writes it; a result that is none
+                whole = '{"content":[{"type":"text","text":"a\\ud83d"}]}'
+                result = whole if params["name"] == "half" else "7"
+                sys.stdout.write(f'{{"jsonrpc":"2.0","id":{json.dumps(request)},"result":{result}}}\n')
+                sys.stdout.flush()
+                return None
             case "babble":
                 sys.stdout.write("no message\n" * arguments["lines"])
                 sys.stderr.write("\x1b[2Jan error\n" * arguments.get("errors", 0))

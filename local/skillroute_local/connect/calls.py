@@ -38,8 +38,11 @@ class Calls:
 
     async def __call__(self, id_: object, arguments: object, progress: ProgressFnT | None) -> dict[str, Any]:
         """Return the result of a call, or a tool error that says what to do. Raises `MCPError` as the server does."""
+        arguments = _as_object(arguments)
         if not isinstance(id_, str):
-            return tool_error("id must be a string, as search_tools returns it")
+            is_within = id_ is None and isinstance(arguments, Mapping) and "id" in arguments
+            beside = 'id stands beside arguments, not in it: {"id": "...", "arguments": {...}}'
+            return tool_error(beside if is_within else "id must be a string, as search_tools returns it")
         item = self._catalogue.item(id_)
         if item is None:
             return tool_error(await anyio.to_thread.run_sync(self.unknown, id_))
@@ -82,6 +85,17 @@ class Calls:
         uri = item.listed.value["uri"]
         read = await upstream.ask(f"resource {uri}", lambda connection: connection.read_resource(uri))
         return {"content": [{"type": "resource", "resource": contents} for contents in read["contents"]]}
+
+
+def _as_object(arguments: object) -> object:
+    """Return the object that a text is the JSON of: clients send objects without a schema so. Else what was given."""
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        read = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return read if isinstance(read, Mapping) else arguments
 
 
 def _as_text(value: object) -> str:

@@ -115,11 +115,15 @@ class Front:
         return await self._calls(item.id, arguments, progress)
 
     async def _call(self, arguments: Mapping[str, Any], progress: ProgressFnT | None) -> Json:
-        if others := [key for key in arguments if key not in CALL_ARGUMENTS]:
-            return tool_error(f"{CALL} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}")
-        if self._catalogue.item(str(arguments.get("id"))) is None:
+        given = {key: value for key, value in arguments.items() if value is not None}
+        if others := [key for key in given if key not in CALL_ARGUMENTS]:
+            return tool_error(
+                f"{CALL} takes {' and '.join(CALL_ARGUMENTS)}, not {', '.join(others)[:200]}: what the tool takes "
+                'belongs into arguments, as in {"id": "...", "arguments": {...}}'
+            )
+        if self._catalogue.item(str(given.get("id"))) is None:
             await self.settled()
-        return await self._calls(arguments.get("id"), arguments.get("arguments"), progress)
+        return await self._calls(given.get("id"), given.get("arguments"), progress)
 
     async def _search(self, arguments: Mapping[str, Any]) -> Json:
         given = parsed(SearchToolsArguments, arguments)

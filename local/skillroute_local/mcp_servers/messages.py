@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mcp_types import RequestId
 
 TOO_LONG = object()
-"""In the error that a call gets whose answer was not kept."""
+"""In the error that a call gets whose answer was not kept: it is too long, or has no form that is known."""
 
 MOST_VALUES = 250_000
 """Of a message: a million small lists are 3 MB to send, and take a second and 100 MB of memory to read."""
@@ -124,10 +124,21 @@ def _marks(line: bytes) -> int:
 
 
 def _crowded(line: bytes) -> TooLong:
+    return TooLong(answered_id(line), _METHOD_FIRST.match(line[:_END_BYTES]) is None, is_crowded=True)
+
+
+def answered_id(line: bytes) -> RequestId | None:
+    """Return the id of the request that a line answers, by its beginning or its end; None where neither says so.
+
+    Examples
+    --------
+    >>> answered_id(b'{"jsonrpc": "2.0", "id": 7, "result": 1}'), answered_id(b'{"method": "a", "id": 7}')
+    (7, None)
+    """
     head, tail = line[:_END_BYTES], line[-_END_BYTES:]
-    is_answer = _METHOD_FIRST.match(head) is None
-    found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
-    return TooLong(_id_of(found) if is_answer else None, is_answer, is_crowded=True)
+    if _METHOD_FIRST.match(head):
+        return None
+    return _id_of(_ID_FIRST.match(head) or _ID_LAST.search(tail))
 
 
 def _id_of(found: re.Match[bytes] | None) -> RequestId | None:

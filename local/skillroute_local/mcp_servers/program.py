@@ -6,7 +6,9 @@ for each line that is no message, and leaves children of a program alone that ha
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -27,7 +29,7 @@ from mcp.os.win32.utilities import (
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from skillroute_local.mcp_servers.messages import MOST_VALUES, TOO_LONG, Messages, TooLong
+from skillroute_local.mcp_servers.messages import MOST_VALUES, TOO_LONG, Messages, TooLong, answered_id
 from skillroute_local.mcp_servers.model import Limits, StdioServer
 from skillroute_local.mcp_servers.share import Share
 
@@ -44,6 +46,8 @@ _S_A_LOST_BYTE = 4e-9
 
 _LINES_TOO_LONG = 16
 """How many times the bound a line may have until the connection is given up."""
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 _Messages = MemoryObjectSendStream[SessionMessage | Exception]
@@ -148,8 +152,19 @@ class _Reader:
         except ValueError:
             if (text := line.decode("utf-8", "replace").encode()) != line:
                 return self._parsed(text)
+            return self._mended(line)
+
+    def _mended(self, line: bytes) -> SessionMessage | None:
+        """Return a message with half a surrogate pair in it, which the SDK does not read; else fail what it answers."""
+        try:
+            text = _HALF.sub("\ufffd", json.dumps(json.loads(line), ensure_ascii=False))
+            return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+        except (ValueError, RecursionError):
             self._left_out("a line that is no message of MCP")
+        if (id_ := answered_id(line)) is None:
             return None
+        error = ErrorData(code=INTERNAL_ERROR, message="a form that MCP does not know", data=TOO_LONG)
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id_, error=error))
 
     def _left_out(self, what: str) -> None:
         """Tell of the first line that is left out, of the tenth, of the hundredth, and so on."""

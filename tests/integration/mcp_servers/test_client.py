@@ -207,6 +207,14 @@ async def test_a_program_that_ends_at_the_question_for_the_newest_revision_is_gr
     assert len((tmp_path / "starts").read_text().splitlines()) == 2
 
 
+async def test_an_answer_with_half_a_character_is_read_and_one_without_a_known_form_fails_at_once(stub: Stub) -> None:
+    async with connected(stub("good")) as connection:
+        assert (await connection.call("half", {}))["content"][0]["text"] == "a\ufffd"
+        with pytest.raises(ServerError, match="its answer to tool formless has a form that MCP does not know"):
+            await connection.call("formless", {}, timeout_s=30)
+        assert (await connection.call("echo", {"text": "a"}))["content"][0]["text"] == "a"
+
+
 @pytest.mark.parametrize("code", [-32000, -32001, -32600, -32603])
 async def test_an_error_of_a_server_passes_as_it_came_whatever_its_number_and_the_connection_lasts(
     stub: Stub, code: int

@@ -154,6 +154,17 @@ class OneNameEach(BaseModel):
         return settled
 
 
+class NullIsAbsent(BaseModel):
+    """A request in which null says the same as leaving a field out: language models write it where nothing is meant."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, raw: object) -> object:
+        if not isinstance(raw, Mapping):
+            return raw
+        return {name: value for name, value in raw.items() if value is not None}
+
+
 def refuse_of_others(raw: object, org_id: str | None) -> None:
     """Refuse what was read of another organisation, or is global: written back, it would be a copy of one's own.
 

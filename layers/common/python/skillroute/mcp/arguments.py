@@ -41,7 +41,7 @@ def input_schema(model: type[Arguments]) -> Json:
 
 
 def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the arguments of a call.
+    """Return the arguments of a call; one that is null was not given.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def parsed(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         One is wrong, unknown or missing; says what is allowed.
     """
     # Half of a surrogate pair is the name of no argument, and pydantic would not say which one it is.
-    named = {encodable(name): value for name, value in arguments.items()}
+    named = {encodable(name): value for name, value in arguments.items() if value is not None}
     try:
         return model.model_validate(named)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
 from skillroute.core.documents.index.port import IndexKind
-from skillroute.core.known_fields import OneNameEach
+from skillroute.core.known_fields import NullIsAbsent, OneNameEach
 from skillroute.core.search_run import Degradation, SearchMode
 from skillroute.core.text_fields import without_nul
 from skillroute.search.server_names import ServerNames
@@ -29,7 +29,7 @@ MOST_SKILLS = 10
 """That one search may match."""
 
 
-class SearchRequest(OneNameEach):
+class SearchRequest(NullIsAbsent, OneNameEach):
     """A search for tools, as `POST /api/v1/search` takes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from skillroute.core.answer_size import SEARCH_BYTES
 from skillroute.core.documents.lexical_engines import ENGINES, LexicalEngineName, WireName
+from skillroute.core.known_fields import NullIsAbsent
 from skillroute.mail.model import DocKind, Importance, moment_of
 from skillroute.mail.search.cursor import WireEngine
 from skillroute.mail.text import folded, storable
@@ -120,7 +121,7 @@ class Redaction(_Model):
         return self.redact_body or self.redact_agent_names or self.redact_thread_ids
 
 
-class MessageSearchRequest(_Model):
+class MessageSearchRequest(NullIsAbsent, _Model):
     """A search over agent mail, as `POST /api/v1/search/messages` takes it. All filters must hold."""
 
     text: Annotated[str, AfterValidator(folded), AfterValidator(lambda text: _at_most(text, MAX_TEXT))] = Field(

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.core.documents.index.port import IndexKind
+from skillroute.core.known_fields import NullIsAbsent
 from skillroute.core.text_fields import without_nul
 from skillroute.registry.model import EntityKind
 from skillroute.registry.text import Place
@@ -73,7 +74,7 @@ TagText = Annotated[
 ]
 
 
-class RegistrySearchRequest(BaseModel):
+class RegistrySearchRequest(NullIsAbsent):
     """A search for servers, their tools and agents, as `POST /api/v1/search/registry` takes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
