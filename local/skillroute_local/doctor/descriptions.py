@@ -1,12 +1,14 @@
-"""Descriptions that are missing, too long, or say what the name has said."""
+"""Descriptions that are missing, too long, made of words for anything, or say what the name has said."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 
-from skillroute_local.doctor.model import Catalogue, Code, Finding
-from skillroute_local.doctor.words import has_letters, normalised, words_of, words_of_name
+from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool
+from skillroute_local.doctor.word_lists import EMPTY_PHRASES, FILLER, GRAMMAR, VERBS
+from skillroute_local.doctor.words import Words, has_letters, normalised, words_of, words_of_name
 
 READ_TOKENS = 256
 """What the default embedding model reads of a tool's text (docs/adr/0003)."""
@@ -70,13 +72,30 @@ def too_long(catalogue: Catalogue) -> Iterator[Finding]:
             )
 
 
-def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find short descriptions all of whose words are in the name and the server's name."""
+def boilerplate(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find descriptions that would suit any tool, such as "This tool is used to perform operations"."""
+    verbs = _words_of_list(VERBS | GRAMMAR)
     for tool in catalogue.tools:
-        if len(tool.description.split()) > _MOST_WORDS_OF_A_REPETITION or is_empty(tool.description):
-            continue
         said = words_of(tool.description)
-        if said and said <= words_of_name(tool.name) | words_of(tool.name) | words_of(tool.server):
+        # "Delete a task": of a name's own words none is filler. That is the rule about repetitions' to judge.
+        if said and said <= _words_of_list(FILLER | EMPTY_PHRASES) and not said & (words_of_name(tool.name) - verbs):
+            yield Finding(
+                Code.DESCRIPTION_BOILERPLATE,
+                90,
+                f"the description would suit any tool: {' '.join(tool.description.split())!r}",
+                "say in one sentence what it does and what it works on, then when to use it",
+                (tool,),
+            )
+
+
+def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find short descriptions all of whose words are in the name and the server's name, phrases for anything aside."""
+    for tool in catalogue.tools:
+        if is_empty(tool.description) or not (said := words_of(tool.description)):
+            continue
+        left = said - _words_of_list(EMPTY_PHRASES)
+        phrases = len(said) - len(left)
+        if left and len(tool.description.split()) <= _MOST_WORDS_OF_A_REPETITION + 2 * phrases and left <= _own(tool):
             yield Finding(
                 Code.DESCRIPTION_REPEATS_NAME,
                 30,
@@ -84,3 +103,12 @@ def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
                 "say what the name leaves open: what it returns or changes, of which things, and when to use it",
                 (tool,),
             )
+
+
+def _own(tool: Tool) -> Words:
+    return words_of_name(tool.name) | words_of(tool.name) | words_of(tool.server)
+
+
+@cache
+def _words_of_list(words: frozenset[str]) -> Words:
+    return words_of(" ".join(sorted(words)))
