@@ -65,7 +65,9 @@ DAMAGES: Mapping[str, Damage] = {
     "description_boilerplate": _text(lambda tool: "This tool is used to perform operations."),
     "descriptions_alike": _text(lambda tool: f"Part of {tool.get('server') or 'the server'}."),
     "description_repeats_name": _text(lambda tool: split_name(tool["name"]).capitalize()),
-    "description_repeats_name (first sentence kept)": _text(lambda tool: re.split(r"(?<=\.)\s", tool.get("description", ""))[0]),
+    "description_repeats_name (first sentence kept)": _text(
+        lambda tool: re.split(r"(?<=\.)\s", tool.get("description", ""))[0]
+    ),
     "description_too_long (preamble before)": _text(lambda tool: f"{_PREAMBLE} {tool.get('description', '')}"),
     "description_too_long (notes after)": _text(lambda tool: f"{tool.get('description', '')} {_PREAMBLE}"),
     "name_says_nothing": lambda tool, number: [{**tool, "name": f"tool_{number}"}],
@@ -134,7 +136,9 @@ def main() -> None:
         figures = mean([measured for measured, _ in found])
         moved = sum(place != before for (_, place), (_, before) in zip(found, whole, strict=True)) / len(found)
         row = {"way": way, "recall@5": figures["recall@5"], "ndcg@5": figures["ndcg@5"], "moved": round(moved, 3)}
-        rows.append(row | {"ndcg lost": round(1 - figures["ndcg@5"] / (rows[0]["ndcg@5"] if rows else row["ndcg@5"]), 3)})
+        rows.append(
+            row | {"ndcg lost": round(1 - figures["ndcg@5"] / (rows[0]["ndcg@5"] if rows else row["ndcg@5"]), 3)}
+        )
         console.print(rows[-1])
     print_table("both catalogues", rows)
     save(args, "doctor_weights", {"rows": rows})

@@ -31,7 +31,7 @@ def undescribed(catalogue: Catalogue) -> Iterator[Finding]:
         ]
         if missing:
             of[tool.server].append((tool, missing))
-    for server, found in of.items():
+    for found in of.values():
         number, (first, missing) = sum(len(names) for _, names in found), found[0]
         have = "tool has" if len(found) == 1 else "tools have"
         what = "an argument" if number == 1 else f"{number} arguments"
@@ -39,7 +39,7 @@ def undescribed(catalogue: Catalogue) -> Iterator[Finding]:
             Code.ARGUMENTS_UNDESCRIBED,
             _LIGHT + min(_LIGHT, len(found) // 4),
             f"{len(found)} {have} {what} without a description: {first.name} has {listed(missing)}",
-            "describe each in the input schema: what it means, its form, an example; agents that call the tool read that",
+            "describe each in the input schema: what it means, its form, an example; who calls the tool reads that",
             tuple(tool for tool, _ in found),
         )
 

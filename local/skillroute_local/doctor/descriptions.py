@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 from functools import cache
 
+from skillroute.catalogue.text import split_name
+
 from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool
-from skillroute_local.doctor.word_lists import EMPTY_PHRASES, FILLER, GRAMMAR, VERBS
+from skillroute_local.doctor.word_lists import EMPTY_PHRASES, FILLER, GRAMMAR
 from skillroute_local.doctor.words import Words, has_letters, normalised, words_of, words_of_name
 
 READ_TOKENS = 256
@@ -49,7 +51,7 @@ def empty(catalogue: Catalogue) -> Iterator[Finding]:
             stands = f"the description is only {tool.description.strip()!r}" if tool.description.strip() else ""
             yield Finding(
                 Code.DESCRIPTION_EMPTY,
-                95,
+                75,
                 stands or "there is no description: searches and agents have only the name and the arguments to go by",
                 "say in one sentence what it does and what it works on, then when to use it",
                 (tool,),
@@ -63,7 +65,7 @@ def too_long(catalogue: Catalogue) -> Iterator[Finding]:
         if tokens > TOO_LONG_TOKENS:
             yield Finding(
                 Code.DESCRIPTION_TOO_LONG,
-                min(45, 15 + 10 * round(math.log2(tokens / TOO_LONG_TOKENS) + 1)),
+                min(25, 10 + 5 * round(math.log2(tokens / TOO_LONG_TOKENS))),
                 f"the description has about {tokens} tokens, which every answer with it costs; the default embedding "
                 f"model reads the first {READ_TOKENS}",
                 "keep what tells it from other tools, first of all; move examples, formats and notes on arguments "
@@ -74,14 +76,12 @@ def too_long(catalogue: Catalogue) -> Iterator[Finding]:
 
 def boilerplate(catalogue: Catalogue) -> Iterator[Finding]:
     """Find descriptions that would suit any tool, such as "This tool is used to perform operations"."""
-    verbs = _words_of_list(VERBS | GRAMMAR)
     for tool in catalogue.tools:
         said = words_of(tool.description)
-        # "Delete a task": of a name's own words none is filler. That is the rule about repetitions' to judge.
-        if said and said <= _words_of_list(FILLER | EMPTY_PHRASES) and not said & (words_of_name(tool.name) - verbs):
+        if said and said <= _words_of_list(FILLER | EMPTY_PHRASES) and not said & _subject(tool):
             yield Finding(
                 Code.DESCRIPTION_BOILERPLATE,
-                90,
+                75,
                 f"the description would suit any tool: {' '.join(tool.description.split())!r}",
                 "say in one sentence what it does and what it works on, then when to use it",
                 (tool,),
@@ -98,11 +98,16 @@ def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
         if left and len(tool.description.split()) <= _MOST_WORDS_OF_A_REPETITION + 2 * phrases and left <= _own(tool):
             yield Finding(
                 Code.DESCRIPTION_REPEATS_NAME,
-                30,
+                50,
                 f"the description says no more than the name: {' '.join(tool.description.split())!r}",
                 "say what the name leaves open: what it returns or changes, of which things, and when to use it",
                 (tool,),
             )
+
+
+def _subject(tool: Tool) -> Words:
+    """Return the words of a name behind its verb: "Delete a task" says something of `delete_task`."""
+    return words_of(" ".join(word for word in split_name(tool.name).split()[1:] if word not in GRAMMAR))
 
 
 def _own(tool: Tool) -> Words:

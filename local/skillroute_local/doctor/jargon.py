@@ -35,7 +35,7 @@ def unexplained(catalogue: Catalogue) -> Iterator[Finding]:
             words = listed(unknown, 4)
             yield Finding(
                 Code.WORDS_UNEXPLAINED,
-                75,
+                90,
                 f"nobody asks in words such as {words}, and nothing else says what it is about",
                 "spell abbreviations and internal names out in the description, in words of those who need it",
                 (tool,),

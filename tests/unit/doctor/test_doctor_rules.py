@@ -471,7 +471,10 @@ class TestWordsThatNobodyAsksWith:
             ("erp/bil_adj2", "Adjust the amount of a bill after it was sent to the customer."),
             ("stars/get_horoscope", "Get your horoscope"),
             ("bluesky/create-post", "Create a new post on Bluesky"),
-            ("LumbreTravel/list_hotels", "Obtiene todos los hoteles para asociar a una actividad en un programa de viaje"),
+            (
+                "LumbreTravel/list_hotels",
+                "Obtiene todos los hoteles para asociar a una actividad en un programa de viaje",
+            ),
             ("12306/get-tickets", "查询12306余票信息。"),
             ("erp/bil_adj2", ""),
         ],
