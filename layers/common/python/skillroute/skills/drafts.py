@@ -13,6 +13,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SHORTEST_NAME, _LONGEST_NAME = 3, 60
 _LONGEST_TEXT = 1000
 _LONGEST_TOPIC = 3
+_WITHIN = 2  # words: a prefix may precede the verb (`zia_list_rules`)
 # fmt: off
 # What servers are called beside what they are about.
 _SERVER_NOISE = frozenset({
@@ -20,13 +21,14 @@ _SERVER_NOISE = frozenset({
     "prompt", "protocol", "remote", "server", "servers", "service", "the", "to", "via", "with",
 })
 # What names of tools begin with beside `VERBS`.
-_MORE_VERBS = frozenset({
+MORE_VERBS = frozenset({
     "activate", "analyze", "apply", "approve", "archive", "assign", "book", "bulk", "calculate", "cancel", "close",
-    "compare", "confirm", "convert", "copy", "count", "deactivate", "describe", "disable", "download", "edit",
-    "enable", "estimate", "export", "import", "insert", "lookup", "manage", "merge", "modify", "move", "open", "post",
-    "put", "receive", "register", "reject", "rename", "replace", "reset", "resolve", "restore", "retry", "schedule",
-    "send", "start", "stop", "submit", "summarize", "sync", "transfer", "translate", "track", "upload", "validate",
-    "verify", "view",
+    "charge", "click", "compare", "compress", "confirm", "convert", "copy", "count", "crop", "deactivate", "describe",
+    "detect", "disable", "download", "edit", "enable", "estimate", "export", "extract", "fill", "forward", "import",
+    "insert", "invite", "lookup", "manage", "merge", "modify", "move", "open", "pay", "post", "push", "put", "receive",
+    "refund", "register", "reject", "rename", "replace", "reply", "reserve", "reset", "resize", "resolve", "respond",
+    "restart", "restore", "retry", "review", "schedule", "send", "sign", "split", "start", "stop", "submit",
+    "subscribe", "summarize", "sync", "transfer", "translate", "track", "trim", "upload", "validate", "verify", "view",
 })
 _PREPOSITIONS = frozenset({"by", "for", "from", "into", "of", "to", "via", "with"})
 # fmt: on
@@ -107,7 +109,10 @@ def _deed(tool: ToolProfile) -> tuple[str, list[str]]:
     # A name's verb is what the description begins with: "Cancels a purchase order".
     first = said[0].lower() if said else ""
     verbs = [
-        word for word in words if word in VERBS | _MORE_VERBS or first in {word, f"{word}s", f"{word}es", f"{word}d"}
+        word
+        for place, word in enumerate(words)
+        if word in VERBS
+        or (place < _WITHIN and (word in MORE_VERBS or first in {word, f"{word}s", f"{word}es", f"{word}d"}))
     ]
     places = [place for place, word in enumerate(words) if place and word in _PREPOSITIONS]
     kept = words[: places[0]] if places else words
