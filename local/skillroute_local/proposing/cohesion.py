@@ -86,7 +86,8 @@ def _half(vectors: Matrix, weights: Matrix) -> NDArray[np.bool_]:
     if len(vectors) <= _MOST:
         halves = refined(vectors, cut(ward_merges(vectors, weights), 2), 2, weights=weights, rounds=_ROUNDS)
         if min(np.bincount(halves, minlength=2)) >= len(vectors) / 4:
-            return halves == 1
+            first: NDArray[np.bool_] = halves == 1
+            return first
     axis = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)[2][0]
     second = np.zeros(len(vectors), bool)
     second[np.argsort(vectors @ axis, kind="stable")[len(vectors) // 2 :]] = True
