@@ -57,7 +57,10 @@ def _unknown(tool: Tool) -> list[str]:
     if known == 0 and any(word in of_name and len(word) <= _SHORT for word in unknown):
         return unknown
     coded = [word for word in unknown if word in codes or len(word) <= _SHORT]
-    return unknown if len(coded) >= _FEWEST_CODES and len(unknown) >= known else []
+    if len(coded) >= _FEWEST_CODES and len(unknown) >= known:
+        return unknown
+    # Acronyms are jargon for certain: of these half as many are enough.
+    return unknown if len(codes.intersection(unknown)) >= _FEWEST_CODES and 2 * len(unknown) >= known else []
 
 
 def _is_of(word: str, server: list[str]) -> bool:

@@ -13,10 +13,10 @@ output result results something stuff thing things tool tools util utility utils
 """
 
 _FILLER = """
-action actions allow allows api based command different enable enables feature features function functions
-functionality given handle help helps implement implementation method module necessary operation operations perform
-performs processing provide provides related request requests required server service services several some specific
-specified system task tasks this user users various work working
+" action actions allow allows api based command different enable enables feature features function functionality
+functions given handle handler handlers help helps implement implementation method module necessary operation
+operations perform performs processing provide provides related request requests required response responses returns
+server service services several some specific specified system task tasks this user users various work working wrapper
 """
 
 _EMPTY_PHRASES = "description functionality perform performs performing this tool use used using utility"

@@ -426,6 +426,8 @@ class TestDescriptionsThatSuitAnyTool:
             "Performs the given action.",
             "Provides various functionality for users",
             "some description",
+            "This function performs the required task and returns the result.",
+            "Handler for requests.",
         ],
     )
     def test_are_found(self, text: str) -> None:
@@ -459,6 +461,7 @@ class TestWordsThatNobodyAsksWith:
             ("erp/upd_qty_inv", "Upd qty."),
             ("erp/run_flow", "Executes ZKR posting for LFB1 against KORA."),
             ("erp/zfi_rcn", "Runs the GLX recon for KORA legs."),
+            ("erp/kora_sync", "Runs the GLX recon for KORA legs."),
         ],
     )
     def test_are_found(self, title: str, text: str) -> None:
