@@ -6,6 +6,10 @@ as little as one that is common in tools alone ("retrieve"); each set of request
 
     cd layers/common/python/skillroute/core/documents
     python ../../../../../benchmarks/term_counts.py --data /path/to/data --output term_counts.txt
+
+With `--asked FILE` it writes the words that people ask with, which the doctor tells jargon by: those that occur in the
+requests of two sets or more, without the words of the table. Requests that were written for the tools of
+`more/mcp-catalogue` do not count, so that the doctor's false alarms can be counted on these.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any
 from harness import arguments, console, words
 from skillroute.catalogue.rows import indexed_text
 from skillroute.catalogue.schemas import read_item
+from skillroute.core.documents import term_weights
 
 SETS = ("metatool", "sealtools", "bfcl", "tool-requests", "docker-mcp-catalog", "livemcp-catalog")
 TEXTS = 100_000
@@ -28,6 +33,7 @@ TEXTS = 100_000
 
 _FIELDS = ("type", "name", "description", "server", "input_schema", "output_schema", "annotations", "tags")
 _WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 Counts = dict[str, int]
 
@@ -57,6 +63,15 @@ def load(folder: Path) -> tuple[list[str], list[str]]:
     return lexical_texts(_lines(folder / "tools.jsonl")), asked
 
 
+def asked_words(data: Path) -> list[str]:
+    """Return the words that requests of at least two sets have, of two letters or more, but for those of the table."""
+    sets: Counter[str] = Counter()
+    for file in sorted([*data.glob("*/queries.jsonl"), *data.glob("more/*/queries.jsonl")]):
+        if file.parent.name != "mcp-requests":
+            sets.update({word for line in _lines(file) for word in _LETTERS.findall(line["query"].lower())})
+    return sorted(word for word, count in sets.items() if count > 1 and word not in term_weights.counts())
+
+
 def _having(texts: Iterable[str]) -> Counter[str]:
     return Counter(
         word for text in texts for word in set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
@@ -72,8 +87,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with a folder for each set")
     parser.add_argument("--sets", type=words, default=list(SETS))
     parser.add_argument("--size", type=int, default=4000, help="so many words, the commonest")
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=Path, help="write the table there")
+    parser.add_argument("--asked", type=Path, help="write the words that people ask with there")
     args = parser.parse_args()
+    if args.asked:
+        found = asked_words(args.data)
+        args.asked.write_text("".join(f"{word}\n" for word in found), encoding="utf-8")
+        console.print(f"written: {args.asked} ({len(found)} words)")
+    if not args.output:
+        return
     counts = counted([load(args.data / name) for name in args.sets], args.size)
     args.output.write_text("".join(f"{word} {count}\n" for word, count in counts.items()), encoding="utf-8")
     console.print(f"written: {args.output} ({len(counts)} words, the rarest in {min(counts.values())} of {TEXTS})")

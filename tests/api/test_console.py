@@ -78,6 +78,21 @@ def test_a_group_comes_with_its_tools_and_the_nearest_skills(do: Do, system: Sys
     assert [skill["id"] for skill in proof["nearest"]] == ["film"]
 
 
+def test_how_near_a_skill_is_stands_in_the_classifiers_reason_alone(
+    do: Do, system: System, suggested: list[int]
+) -> None:
+    # GIVEN a skill that a search for the suggestion's text finds last
+    system.create("film", name="Film", description="Films and video.")
+    system.create("gardening", name="Gardening", description="Films and video, too.")
+    gardening = next(group for group in do("suggestions/groups") if group["skill_id"] == "gardening")
+
+    proof = do("suggestions/evidence", group=gardening)
+
+    assert gardening["skill_exists"]
+    assert [skill["id"] for skill in proof["nearest"]] == ["gardening", "film"]
+    assert all("score" not in skill for skill in proof["nearest"])
+
+
 def test_a_decision_carries_its_edits_and_names_what_was_seen(do: Do, system: System, suggested: list[int]) -> None:
     [video] = [group for group in do("suggestions/groups") if group["skill_id"] == "video"]
     ids = [row["id"] for row in do("suggestions/evidence", group=video)["suggestions"]]

@@ -87,6 +87,7 @@ def test_operations_of_an_openapi_document_are_found(running: Up, tmp_path: Path
     assert (tool["server"], tool["name"]) == ("lighthouse", "lightLamp")
     assert tool["input_schema"]["properties"]["body"] == {
         "type": "object",
+        "description": "What is sent: colour",
         "properties": {"colour": {"type": ["string", "null"]}},
     }
 

@@ -64,8 +64,10 @@ def propose(
 
     Tools are grouped by their embeddings; each group becomes a skill with an id, a name, a description, keywords and
     examples. A language model words them where one is configured (SKILLROUTE_CHAT_PROVIDER), else they are worded from
-    what tells the group's words from the others'. Tools too far from every group fit none. The same tools give the same
-    groups. "alike" is the mean cosine of the tools of a group with their centre: where it is low, they share little.
+    what tells the group's words from the others', and only groups are proposed whose name half of their tools speak of.
+    No group has more tools than twice the root of their number, or twenty. Tools too far from every group fit none. The
+    same tools give the same groups. "alike" is the mean cosine of the tools of a group with their centre: where it is
+    low, they share little.
 
     Without --apply nothing is written. With it the skills are created, except those whose id there is already, and the
     tools without any skill wait to be classified into the new ones: the classifier decides, not the grouping. Those
@@ -126,6 +128,7 @@ def _agreed(proposal: Proposal, moves: int) -> bool:
 def _show(proposal: Proposal) -> None:
     if not proposal.skills:
         print_line(_nothing(proposal))
+        _say_without_model(proposal)
         return
     rows = []
     for proposed in proposal.skills:
@@ -153,8 +156,19 @@ def _show(proposal: Proposal) -> None:
         print_line(f"{len(proposal.fits_none)} tools fit none: {names}{more}")
     if proposal.without_embedding:
         note(f"{proposal.without_embedding} tools have no vector yet and were left out")
+    _say_without_model(proposal)
     for problem in proposal.problems:
         note(problem)
+
+
+def _say_without_model(proposal: Proposal) -> None:
+    if not proposal.by_words or not proposal.tool_count:
+        return
+    why = "no language model is configured (SKILLROUTE_CHAT_PROVIDER): names and descriptions are made of tools' words"
+    if proposal.loose_groups:
+        why += f"; not proposed: {counted(proposal.loose_groups, 'group')} of {proposal.loose_tools} tools, as no word "
+        why += "says what half of them are for"
+    note(why)
 
 
 def _nothing(proposal: Proposal) -> str:
@@ -162,6 +176,8 @@ def _nothing(proposal: Proposal) -> str:
         return f"{proposal.without_embedding} tools wait for the embedding model; there is nothing to group yet"
     if not proposal.tool_count:
         return "there are no tools without a skill; --all groups those that have one, too"
+    if proposal.loose_groups:
+        return f"{proposal.tool_count} tools, and no group of them has one purpose that words show"
     return f"{proposal.tool_count} tools, and no group of them is large enough: try a smaller --min-tools"
 
 
@@ -194,6 +210,7 @@ def _as_json(
         "without_embedding": proposal.without_embedding,
         "silhouette": proposal.silhouette,
         "problems": proposal.problems,
+        "left_out": {"groups": proposal.loose_groups, "tools": proposal.loose_tools},
         "applied": {"created": applied.created, "skipped": applied.skipped, "queued": applied.queued}
         if applied
         else None,

@@ -32,7 +32,8 @@ async def groups(client: AsyncSkillroute, status: str = "pending") -> list[dict[
 async def evidence(client: AsyncSkillroute, group: dict[str, Any]) -> dict[str, Any]:
     """Return what speaks for a group: its suggestions, the texts of their tools, and the nearest skills there are.
 
-    Tools' texts are read for the first 25 suggestions; `nearest` is empty for who may not search.
+    Tools' texts are read for the first 25 suggestions; `nearest` has the skill that is suggested first, if it is there,
+    and is empty for who may not search.
     """
     suggestions, nearest, target = await asyncio.gather(
         _suggestions(client, group), _nearest(client, group), _target(client, group)
@@ -77,7 +78,9 @@ async def _nearest(client: AsyncSkillroute, group: dict[str, Any]) -> list[dict[
         found = await client.search_skills(query, limit=_NEAREST, threshold=0.0, mode="semantic")
     except Forbidden:
         return []
-    return [skill.model_dump(mode="json") for skill in found]
+    # Without the score of the search: how near a tool is to a skill is the classifier's to say, in its reason.
+    skills = [skill.model_dump(mode="json", exclude={"score"}) for skill in found]
+    return sorted(skills, key=lambda skill: skill["id"] != group["skill_id"])
 
 
 async def _target(client: AsyncSkillroute, group: dict[str, Any]) -> dict[str, Any] | None:

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillroute.catalogue.text import MAX_ARGUMENTS, split_name
 
-from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool, listed
+from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool, in_order, listed
 from skillroute_local.doctor.word_lists import PLAIN_ARGUMENTS
 
 _CHOICES = ("anyOf", "oneOf", "allOf")
+_BODY = "body"
+_LIGHT = 5
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 
 def undescribed(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find tools with top-level arguments that neither the schema nor the tool's description says anything about."""
-    for tool in catalogue.tools:
-        arguments = _arguments(tool.input_schema)
-        missing = [name for name, schema in arguments.items() if not _is_described(tool, name, schema)]
-        if not missing:
-            continue
-        required = _required(tool.input_schema)
-        needed = [name for name in missing if name in required]
-        have = "has" if len(missing) == 1 else "have"
-        of = f"{len(missing)} of {len(arguments)} arguments {have}" if len(arguments) > 1 else "its argument has"
-        must = f"; {len(needed)} of them must be given" if needed and len(missing) > 1 else ""
+    """Find tools with top-level arguments that neither the schema nor the tool's description says anything about.
+
+    One finding for a server, and light: descriptions of arguments change no rank that was measured (docs/doctor.md).
+    They help who calls the tool.
+    """
+    of: dict[str, list[tuple[Tool, list[str]]]] = defaultdict(list)
+    for tool in in_order(catalogue.tools):
+        missing = [
+            name for name, schema in _arguments(tool.input_schema).items() if not _is_described(tool, name, schema)
+        ]
+        if missing:
+            of[tool.server].append((tool, missing))
+    for found in of.values():
+        number, (first, missing) = sum(len(names) for _, names in found), found[0]
+        have = "tool has" if len(found) == 1 else "tools have"
+        what = "an argument" if number == 1 else f"{number} arguments"
         yield Finding(
             Code.ARGUMENTS_UNDESCRIBED,
-            10 + min(20, 4 * len(missing)) + (10 if needed else 0),
-            f"{of} no description: {listed(missing, 6)}{must}",
-            "describe each in the input schema: what it means, its form, an example; searches read that, too",
-            (tool,),
+            _LIGHT + min(_LIGHT, len(found) // 4),
+            f"{len(found)} {have} {what} without a description: {first.name} has {listed(missing)}",
+            "describe each in the input schema: what it means, its form, an example; who calls the tool reads that",
+            tuple(tool for tool, _ in found),
         )
 
 
@@ -43,14 +51,12 @@ def _arguments(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: properties[name] for name in sorted(map(str, properties))[:MAX_ARGUMENTS] if name in properties}
 
 
-def _required(schema: Mapping[str, Any] | None) -> frozenset[str]:
-    required = schema.get("required") if isinstance(schema, Mapping) else None
-    return frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
-
-
 def _is_described(tool: Tool, name: str, schema: Any) -> bool:
     forms = list(_forms(schema, tool.input_schema or {}))
     if any(_says_what(form) for form in forms):
+        return True
+    # The body of an OpenAPI operation, as imports write it, is what its properties are.
+    if name == _BODY and any(_values(form) for form in forms):
         return True
     # What begins with an underscore is not meant to be given.
     if name.startswith("_") or _is_explained(name, tool.description):

@@ -1,12 +1,16 @@
-"""Descriptions that are missing, too long, or say what the name has said."""
+"""Descriptions that are missing, too long, made of words for anything, or say what the name has said."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 
-from skillroute_local.doctor.model import Catalogue, Code, Finding
-from skillroute_local.doctor.words import has_letters, normalised, words_of, words_of_name
+from skillroute.catalogue.text import split_name
+
+from skillroute_local.doctor.model import Catalogue, Code, Finding, Tool
+from skillroute_local.doctor.word_lists import EMPTY_PHRASES, FILLER, GRAMMAR
+from skillroute_local.doctor.words import Words, has_letters, normalised, words_of, words_of_name
 
 READ_TOKENS = 256
 """What the default embedding model reads of a tool's text (docs/adr/0003)."""
@@ -47,7 +51,7 @@ def empty(catalogue: Catalogue) -> Iterator[Finding]:
             stands = f"the description is only {tool.description.strip()!r}" if tool.description.strip() else ""
             yield Finding(
                 Code.DESCRIPTION_EMPTY,
-                95,
+                75,
                 stands or "there is no description: searches and agents have only the name and the arguments to go by",
                 "say in one sentence what it does and what it works on, then when to use it",
                 (tool,),
@@ -61,7 +65,7 @@ def too_long(catalogue: Catalogue) -> Iterator[Finding]:
         if tokens > TOO_LONG_TOKENS:
             yield Finding(
                 Code.DESCRIPTION_TOO_LONG,
-                min(45, 15 + 10 * round(math.log2(tokens / TOO_LONG_TOKENS) + 1)),
+                min(25, 10 + 5 * round(math.log2(tokens / TOO_LONG_TOKENS))),
                 f"the description has about {tokens} tokens, which every answer with it costs; the default embedding "
                 f"model reads the first {READ_TOKENS}",
                 "keep what tells it from other tools, first of all; move examples, formats and notes on arguments "
@@ -70,17 +74,46 @@ def too_long(catalogue: Catalogue) -> Iterator[Finding]:
             )
 
 
-def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
-    """Find short descriptions all of whose words are in the name and the server's name."""
+def boilerplate(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find descriptions that would suit any tool, such as "This tool is used to perform operations"."""
     for tool in catalogue.tools:
-        if len(tool.description.split()) > _MOST_WORDS_OF_A_REPETITION or is_empty(tool.description):
-            continue
         said = words_of(tool.description)
-        if said and said <= words_of_name(tool.name) | words_of(tool.name) | words_of(tool.server):
+        if said and said <= _words_of_list(FILLER | EMPTY_PHRASES) and not said & _subject(tool):
+            yield Finding(
+                Code.DESCRIPTION_BOILERPLATE,
+                75,
+                f"the description would suit any tool: {' '.join(tool.description.split())!r}",
+                "say in one sentence what it does and what it works on, then when to use it",
+                (tool,),
+            )
+
+
+def repeats_name(catalogue: Catalogue) -> Iterator[Finding]:
+    """Find short descriptions all of whose words are in the name and the server's name, phrases for anything aside."""
+    for tool in catalogue.tools:
+        if is_empty(tool.description) or not (said := words_of(tool.description)):
+            continue
+        left = said - _words_of_list(EMPTY_PHRASES)
+        phrases = len(said) - len(left)
+        if left and len(tool.description.split()) <= _MOST_WORDS_OF_A_REPETITION + 2 * phrases and left <= _own(tool):
             yield Finding(
                 Code.DESCRIPTION_REPEATS_NAME,
-                30,
+                50,
                 f"the description says no more than the name: {' '.join(tool.description.split())!r}",
                 "say what the name leaves open: what it returns or changes, of which things, and when to use it",
                 (tool,),
             )
+
+
+def _subject(tool: Tool) -> Words:
+    """Return the words of a name behind its verb: "Delete a task" says something of `delete_task`."""
+    return words_of(" ".join(word for word in split_name(tool.name).split()[1:] if word not in GRAMMAR))
+
+
+def _own(tool: Tool) -> Words:
+    return words_of_name(tool.name) | words_of(tool.name) | words_of(tool.server)
+
+
+@cache
+def _words_of_list(words: frozenset[str]) -> Words:
+    return words_of(" ".join(sorted(words)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from skillroute_local.doctor import arguments, descriptions, duplicates, findable, look_alikes, names, skills
+from skillroute_local.doctor import arguments, descriptions, duplicates, findable, jargon, look_alikes, names, skills
 from skillroute_local.doctor.model import Catalogue, Code, Finding
 
 Rule = Callable[[Catalogue], Iterable[Finding]]
@@ -12,6 +12,8 @@ Rule = Callable[[Catalogue], Iterable[Finding]]
 RULES: Mapping[Code, Rule] = {
     Code.TOOL_NOT_FINDABLE: findable.not_findable,
     Code.DESCRIPTION_EMPTY: descriptions.empty,
+    Code.DESCRIPTION_BOILERPLATE: descriptions.boilerplate,
+    Code.WORDS_UNEXPLAINED: jargon.unexplained,
     Code.DESCRIPTIONS_ALIKE: duplicates.alike,
     Code.NEAR_DUPLICATES: duplicates.near_duplicates,
     Code.NAMES_LOOK_ALIKE: look_alikes.look_alikes,

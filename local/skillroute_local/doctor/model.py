@@ -15,6 +15,8 @@ class Code(StrEnum):
 
     TOOL_NOT_FINDABLE = "tool_not_findable"
     DESCRIPTION_EMPTY = "description_empty"
+    DESCRIPTION_BOILERPLATE = "description_boilerplate"
+    WORDS_UNEXPLAINED = "words_unexplained"
     DESCRIPTIONS_ALIKE = "descriptions_alike"
     NEAR_DUPLICATES = "near_duplicates"
     NAMES_LOOK_ALIKE = "names_look_alike"

@@ -30,7 +30,7 @@ def says_nothing(catalogue: Catalogue) -> Iterator[Finding]:
         shared = f"; {listed(others, 3)} {'has' if len(others) == 1 else 'have'} one of this name too" if others else ""
         yield Finding(
             Code.NAME_SAYS_NOTHING,
-            55 if others else 45,
+            50 if others else 40,
             f"the name {tool.name!r} {what}{shared}",
             "name what it works on: `search_invoices` instead of `search`",
             (tool,),

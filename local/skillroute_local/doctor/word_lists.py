@@ -12,6 +12,17 @@ anything data default detail details element everything generic helper info info
 output result results something stuff thing things tool tools util utility utils value values
 """
 
+_FILLER = """
+" action actions allow allows api based command different enable enables feature features function functionality
+functions given handle handler handlers help helps implement implementation method module necessary operation
+operations perform performs processing provide provides related request requests required response responses returns
+server service services several some specific specified system task tasks this user users various work working wrapper
+"""
+
+_EMPTY_PHRASES = "description functionality perform performs performing this tool use used using utility"
+
+_FOREIGN = "das de del dem den der des die do el en et la le les los na nach os para por que um uma un una und une von"
+
 _GRAMMAR = "a all an and any by for from it my new of or the to with"
 
 _PLAIN_ARGUMENTS = """
@@ -23,6 +34,15 @@ VERBS = frozenset(_VERBS.split())
 
 NOUNS = frozenset(_NOUNS.split())
 """What anything may be called. Not task, file, function, object or resource, which are subjects of some servers."""
+
+FILLER = frozenset(_FILLER.split()) | VERBS | NOUNS | frozenset(_GRAMMAR.split())
+"""What a description may be made of without saying anything: "This tool is used to perform operations"."""
+
+EMPTY_PHRASES = frozenset(_EMPTY_PHRASES.split())
+"""What leaves a description as it was: "This tool is used to perform a refund" is "refund"."""
+
+FOREIGN = frozenset(_FOREIGN.split())
+"""By which a text is told from an English one, whose words alone the lists of words know."""
 
 GRAMMAR = frozenset(_GRAMMAR.split())
 """Not in and out: `check_in` is another thing than `check`."""

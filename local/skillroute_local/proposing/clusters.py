@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skillroute_local.proposing.cohesion import split_unlike
+from skillroute_local.proposing.cohesion import split_large, split_unlike
 from skillroute_local.proposing.k_means import Labels, Matrix, k_means, normalised, refined, weighted_sums
 from skillroute_local.proposing.ward import cut, ward_merges
 
@@ -27,6 +27,8 @@ _GOOD_ENOUGH = 0.9
 _UNRELATED = 0.95
 _UNRELATED_AT_BEST = 0.99
 _SAMPLE = 2_000
+_AT_MOST = 2.0
+_FEWEST_AT_MOST = 20
 
 Step = Callable[[int, int], object]
 """Called with how many steps are done, and of how many."""
@@ -104,9 +106,39 @@ def cluster(
     labels = next(labels for labels, score in tried if score >= min(best, _GOOD_ENOUGH * best))
     k = int(labels.max()) + 1
     labels = refined(vectors, labels, k, weights=weights, rounds=_ROUNDS)
-    if count is None:
-        labels = split_unlike(vectors, labels, weights, min_size=min_size)
-    return _settled(vectors, labels, weights, min_size)
+    if count is not None:
+        return _settled(vectors, labels, weights, min_size)
+    labels = split_unlike(vectors, labels, weights, min_size=min_size)
+    return _bounded(vectors, weights, _settled(vectors, labels, weights, min_size), min_size)
+
+
+def most_of(n: int) -> int:
+    """Return how many of n tools a group may have: twice their root, and twenty at least.
+
+    A skill of a third of all tools narrows no search, and nobody reads through it.
+    """
+    return max(_FEWEST_AT_MOST, round(_AT_MOST * math.sqrt(n)))
+
+
+def _bounded(vectors: Matrix, weights: Matrix, found: Clustering, min_size: int) -> Clustering:
+    """Split the groups that are larger than they may be; no tool that is in a group leaves all of them for that."""
+    most = max(min_size, most_of(len(vectors)))
+    inside = np.flatnonzero(found.labels != NONE)
+    if not len(inside) or int(np.bincount(found.labels[inside]).max()) <= most:
+        return found
+    parts = split_large(vectors[inside], found.labels[inside], weights[inside], most=most)
+    sizes = np.bincount(parts)
+    order = [c for c, size in sorted(enumerate(sizes.tolist()), key=lambda part: -part[1]) if size >= min_size]
+    number_of = {c: number for number, c in enumerate(order)}
+    final = np.full(len(vectors), NONE)
+    final[inside] = [number_of.get(part, NONE) for part in parts.tolist()]
+    placed = np.flatnonzero(final != NONE)
+    centres = normalised(weighted_sums(vectors[placed], final[placed], len(order), weights[placed]))
+    similarity = found.similarity.copy()
+    similarity[placed] = (vectors[placed] * centres[final[placed]]).sum(axis=1)
+    silhouettes = _silhouettes(vectors[placed], final[placed], weights[placed], np.arange(len(placed)))
+    quality = float(np.average(silhouettes, weights=weights[placed]))
+    return Clustering(final, similarity, len(order), quality)
 
 
 def _hierarchy(vectors: Matrix, weights: Matrix) -> tuple[Labels, list[tuple[int, int]]]:

@@ -1,8 +1,9 @@
-"""Splitting groups of tools that are unlike: a group is a skill only where its tools have something in common."""
+"""Splitting groups of tools that are unlike, or too large: a skill's tools have something in common, and not all do."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skillroute_local.proposing.k_means import Labels, Matrix, refined
 from skillroute_local.proposing.ward import cut, ward_merges
@@ -59,3 +60,35 @@ def split_unlike(vectors: Matrix, labels: Labels, weights: Matrix, *, min_size: 
         count += 1
         waiting += [part for part in parts if len(part) > min_size]
     return labels
+
+
+def split_large(vectors: Matrix, labels: Labels, weights: Matrix, *, most: int) -> Labels:
+    """Halve the groups of more than `most` tools until none is larger, whatever they have in common.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        0 to k - 1; new groups have the numbers from k on.
+    """
+    labels, count = labels.copy(), int(labels.max()) + 1
+    waiting = [rows for number in range(count) if len(rows := np.flatnonzero(labels == number)) > most]
+    while waiting:
+        rows = waiting.pop()
+        second = _half(vectors[rows], weights[rows])
+        labels[rows[second]] = count
+        count += 1
+        waiting += [some for some in (rows[~second], rows[second]) if len(some) > most]
+    return labels
+
+
+def _half(vectors: Matrix, weights: Matrix) -> NDArray[np.bool_]:
+    """Return which of a group's tools go: Ward's half if it has a quarter of them, else one end of its axis."""
+    if len(vectors) <= _MOST:
+        halves = refined(vectors, cut(ward_merges(vectors, weights), 2), 2, weights=weights, rounds=_ROUNDS)
+        if min(np.bincount(halves, minlength=2)) >= len(vectors) / 4:
+            first: NDArray[np.bool_] = halves == 1
+            return first
+    axis = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)[2][0]
+    second = np.zeros(len(vectors), bool)
+    second[np.argsort(vectors @ axis, kind="stable")[len(vectors) // 2 :]] = True
+    return second

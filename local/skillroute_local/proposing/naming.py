@@ -1,8 +1,8 @@
 """Names for groups of tools, as a person would give them: what the tools are about, or what all of them do with it.
 
 A name is a noun phrase (``Pull Requests``), a verb and its object where nearly all tools do the same (``Translate
-Text``), or at most two phrases (``Invoices & Refunds``). Proper names of servers and companies are left out, unless all
-tools are of that one product (``Okta Groups``): docs/adr/0047.
+Text``), or at most two phrases (``Invoices & Refunds``). Proper names of servers and companies are left out; where
+another group has the name, the product that all its tools are of tells it apart (``Okta Groups``): docs/adr/0047.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OTHER = "Other Tools"
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*")
 _AFTER_ARTICLE = re.compile(
-    r"\b(?:a|an|each|every)\s+([a-z]{3,})(?=[.,;:]|$|\s+(?:by|for|from|in|of|on|that|to|with|and|or)\b)"
+    r"\b(?:a|an|each|every)\s+(?:[a-z]+\s+){0,2}?([a-z]{3,})(?=[.,;:]|$|\s+(?:by|for|from|in|of|on|that|to|with|and|or)\b)"
 )
 _ENOUGH = 0.5  # a phrase that stands in half of a group's tools names the group alone
 _ADDS = 0.15
@@ -146,16 +146,12 @@ class _Group:
     def candidates(self) -> Iterator[str]:
         """Yield names, the best first."""
         chosen = self._covering()
-        product = self._product
-        for phrases in (chosen, *([phrase] for phrase in self._phrases[1:])):
+        for phrases in (chosen, *([phrase] for phrase in self._phrases[1:3]), self._phrases[:2]):
             if phrases:
                 name = " & ".join(self._noun(phrase) for phrase in phrases)
-                yield " ".join(filter(None, [product or (self._title(self._deed) if len(phrases) == 1 else ""), name]))
-        if len(self._phrases) > 1:
-            name = " & ".join(self._noun(phrase) for phrase in self._phrases[:2])
-            yield " ".join(filter(None, [product, name]))
-        if product:
-            yield product
+                yield " ".join(filter(None, [self._title(self._deed) if len(phrases) == 1 else "", name]))
+                if self._product and phrases is chosen:
+                    yield f"{self._product} {name}"
         yield OTHER
 
     def _covering(self) -> list[str]:
@@ -238,7 +234,8 @@ def _proper_names(tools: Sequence[ToolText], known: set[str]) -> Iterable[str]:
                 (small if word.islower() else capital)[word.lower()] += 1
     for server in {tool.server for tool in tools if tool.server}:
         for word in set(_words(split_name(server))) - _SERVER_WORDS - STOP_WORDS:
-            if len(servers_using.get(singular(word, known), ())) <= 1:
+            # A server may be called what it is for: descriptions write "the calendar" with a small letter.
+            if len(servers_using.get(singular(word, known), ())) <= 1 and not small[word]:
                 yield word
     for word, count in capital.items():
         of_one = len(servers_using.get(singular(word, known), ())) <= 1

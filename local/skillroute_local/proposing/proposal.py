@@ -77,6 +77,10 @@ class Proposal:
         What the language model did not do.
     with_skill : tuple of int
         The tools that belong to a skill.
+    loose_groups, loose_tools : int
+        Groups that are not proposed, as no word says what most of their tools are for, and how many tools they have.
+    by_words : bool
+        Whether there was no language model to word groups.
     """
 
     skills: tuple[ProposedSkill, ...]
@@ -87,6 +91,9 @@ class Proposal:
     without_skill: tuple[int, ...]
     problems: tuple[str, ...]
     with_skill: tuple[int, ...] = ()
+    loose_groups: int = 0
+    loose_tools: int = 0
+    by_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from skillroute.skills.classification_repository import ClassificationRepository
 from skillroute.skills.model import NewSkill, Skill
 
 from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
+from skillroute_local.proposing.deeds import covered, deeds_of
 from skillroute_local.proposing.k_means import Matrix
 from skillroute_local.proposing.naming import names_of, vocabulary_of
 from skillroute_local.proposing.proposal import Applied, Proposal, ProposedSkill, Report, Wanted
@@ -29,6 +30,7 @@ from skillroute_local.proposing.wording import Topic, Worded, word
 from skillroute_local.proposing.words import ToolText, examples_of, keywords_of
 
 _PAGE = 500
+_PURPOSE = 0.5
 _LONGEST_DESCRIPTION = 1000  # only its first sentence is read
 
 
@@ -54,6 +56,9 @@ def propose(
 ) -> Proposal:
     """Group the tools by their vectors and make a skill of each group; nothing is written.
 
+    Without a language model only groups whose name says what half of their tools are about: for the others somebody
+    would have to find out what they are for.
+
     The same tools give the same groups. Raises `DatabaseUnavailable`.
     """
     tools = _read(database, wanted, partial(report, "reading tools"))
@@ -65,11 +70,17 @@ def propose(
         step=partial(report, "grouping"),
     )
     groups = [[tools.texts[i] for i in np.flatnonzero(found.labels == c)] for c in range(found.count)]
-    worded, problems = word(_topics(tools, found, groups), chat, timeout_s=timeout_s, step=partial(report, "naming"))
+    topics = _topics(tools, found, groups)
+    kept = [c for c, topic in enumerate(topics) if chat is not None or covered(groups[c], topic.title) >= _PURPOSE]
+    loose = [len(group) for c, group in enumerate(groups) if c not in kept]
+    worded, problems = word([topics[c] for c in kept], chat, timeout_s=timeout_s, step=partial(report, "naming"))
+    cohesions = found.cohesions()
     ids = [wording.skill.id for wording in worded]
     existing = database.read(lambda session: AssignmentRepository(session).keys_of_skills(ids, wanted.org_id))
     return Proposal(
-        skills=tuple(_proposed(*parts, existing) for parts in zip(worded, groups, found.cohesions(), strict=True)),
+        skills=tuple(
+            _proposed(wording, groups[c], cohesions[c], existing) for wording, c in zip(worded, kept, strict=True)
+        ),
         tool_count=len(tools.texts),
         fits_none=tuple(tools.texts[i].name for i in np.flatnonzero(found.labels == NONE)),
         without_embedding=tools.without_embedding,
@@ -77,6 +88,9 @@ def propose(
         without_skill=tuple(tools.without_skill),
         problems=tuple(problems),
         with_skill=tuple(tools.with_skill),
+        loose_groups=len(loose),
+        loose_tools=sum(loose),
+        by_words=chat is None,
     )
 
 
@@ -158,7 +172,7 @@ def _topics(tools: _Tools, found: Clustering, groups: list[list[ToolText]]) -> l
     for c, (name, words) in enumerate(zip(names, keywords, strict=True)):
         members = np.flatnonzero(found.labels == c)
         nearest = examples_of((tools.texts[i], float(found.similarity[i])) for i in members)
-        topics.append(Topic(name, tuple(words), tuple(nearest)))
+        topics.append(Topic(name, tuple(words), tuple(nearest), deeds_of(groups[c])))
     return topics
 
 

@@ -16,13 +16,14 @@ from skillroute.core.errors import ClassifierAnswerInvalid, ClassifierUnavailabl
 from skillroute.skills.model import NewSkill
 from skillroute.skills.suggestions import skill_id_of
 
-from skillroute_local.proposing.words import ToolText, gist
+from skillroute_local.proposing.words import ToolText, gist, singular
 
 KEYWORDS = "keywords"
 """The classifier's name of skills that no language model worded."""
 
 _AT_ONCE = 4
 _EXAMPLES = 8
+_ALSO = 8
 _LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_KEYWORD, _LONGEST_EXAMPLE = 255, 1000, 64, 256
 _LONGEST_ID = 64
 
@@ -57,11 +58,14 @@ class Topic:
     ----------
     examples : tuple of ToolText
         The tools nearest to its centre, the nearest first.
+    deeds : tuple of str
+        What they do: verbs, the most frequent first.
     """
 
     title: str
     keywords: tuple[str, ...]
     examples: tuple[ToolText, ...]
+    deeds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,25 @@ class Worded:
 def by_keywords(topic: Topic) -> NewSkill:
     """Word a skill without a language model.
 
-    The description holds keywords and names, and no sentence of anybody's: with those of three tools it would be nearer
-    to its tools, but one stranger would speak for all of them to every classifier (docs/adr/0011).
+    "Create, list and cancel purchase orders: ... (for example ...)". The description holds verbs, the name, keywords
+    and names of tools, and no sentence of anybody's: with those of three tools it would be nearer to its tools, but one
+    stranger would speak for all of them to every classifier (docs/adr/0011).
     """
-    about = ", ".join(topic.keywords)
     names = ", ".join(dict.fromkeys(split_name(text.name) or text.name for text in topic.examples[:_EXAMPLES]))
-    parts = [f"Tools about {about}" if about else "Tools", f"such as: {names}" if names else ""]
-    return _skill(topic, topic.title, ", ".join(filter(None, parts)) + ".", topic.keywords)
+    things = " ".join(word if word[1:] != word[1:].lower() else word.lower() for word in topic.title.split())
+    deeds = [deed for deed in topic.deeds if deed not in things.split()]
+    done = " and ".join(filter(None, [", ".join(deeds[:-1]), *deeds[-1:]])) if topic.keywords else ""
+    text = f"{done} {things.replace(' & ', ' and ')}".strip()
+    said = set(_words(text))
+    said |= {singular(word, topic.keywords) for word in said}
+    also = [word for word in topic.keywords if not set(word.split()) & said][:_ALSO]
+    about = f": {', '.join(also)}" if also else ""
+    example = f" (for example {names})" if names else ""
+    return _skill(topic, topic.title, f"{text[:1].upper()}{text[1:]}{about}{example}.", topic.keywords)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def word(

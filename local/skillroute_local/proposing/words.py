@@ -14,6 +14,7 @@ from skillroute_local.proposing.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*")
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n")
+_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _LONGEST_GIST = 200
 _LONGEST_WORD = 32
 _LONGEST_WITHOUT_SPACES = 4  # a "word" of a script that puts no spaces between them is a clause when it is longer
@@ -41,6 +42,17 @@ def gist(description: str) -> str:
     ('Creates an event', '')
     """
     return " ".join(_SENTENCE_END.split(description.strip(), maxsplit=1)[0].split())[:_LONGEST_GIST].strip()
+
+
+def topic_text(description: str) -> str:
+    """Return the first sentence of a description without what is in brackets: how a tool works, not what it is about.
+
+    Examples
+    --------
+    >>> topic_text("Delete a group (destructive operation). Asks first.")
+    'Delete a group'
+    """
+    return gist(_BRACKETS.sub("", description) or description)
 
 
 def keywords_of(groups: Sequence[Sequence[ToolText]], *, most: int = 12) -> list[list[str]]:
@@ -71,7 +83,7 @@ def _counted(group: Sequence[ToolText], known: Collection[str]) -> tuple[dict[st
     tools: Counter[str] = Counter()
     for text in group:
         counts = dict.fromkeys((term for term in terms(text.server or "", known) if " " not in term), _SERVER_COUNTS)
-        counts |= dict.fromkeys(terms(gist(text.description), known), _GIST_COUNTS)
+        counts |= dict.fromkeys(terms(topic_text(text.description), known), _GIST_COUNTS)
         counts |= dict.fromkeys(terms(split_name(text.name), known), _NAME_COUNTS)
         tools.update(counts.keys())
         for term, count in counts.items():

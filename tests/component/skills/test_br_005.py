@@ -541,12 +541,13 @@ def test_br_005_a_language_model_that_suggests_nothing_is_no_vote_for_the_draft_
     system: System,
 ) -> None:
     # GIVEN an answer without assignments and without a suggestion, for three tools whose drafts have one name
-    system.classifier.answers = {name: proposing() for name in "abc"}
-    outcomes = system.classify(*system.put("a", "b", "c", server="acme"))
+    names = ("get_order", "list_order", "set_order")
+    system.classifier.answers = {name: proposing() for name in names}
+    outcomes = system.classify(*system.put(*names, server="acme"))
     # THEN
     assert [each.decision for each in outcomes] == [Decision.SUGGESTED] * 3
     assert [(each.suggested_name, each.source) for each in system.suggestions()] == [
-        ("Acme", AssignmentSource.SIMILARITY)
+        ("Order", AssignmentSource.SIMILARITY)
     ] * 3
     system.parts.relay()
     assert system.rows("SELECT count(*) FROM mcp.skill_categories") == [[0]]

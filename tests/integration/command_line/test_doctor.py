@@ -38,7 +38,7 @@ def test_it_says_what_is_wrong(run: CommandLine) -> None:
         "tools_without_skill": 1,
     }
     first = report["findings"][0]
-    assert (first["code"], first["weight"], first["skills"]) == ("description_empty", 95, [])
+    assert (first["code"], first["weight"], first["skills"]) == ("description_empty", 75, [])
     [concerned] = first["tools"]
     assert (concerned["server"], concerned["type"], concerned["name"]) == ("acme", "tool", "search")
     assert report["not_asked"] == []
@@ -55,7 +55,7 @@ def test_people_get_counts_and_the_worst(run: CommandLine) -> None:
         ["1", "tools_without_skill"],
         ["1", "description_repeats_name"],
     ]
-    assert lines[-2].split()[:3] == ["95", "description_empty", "acme/search"]
+    assert lines[-2].split()[:3] == ["75", "description_empty", "acme/search"]
     assert lines[-1] == "6 tools, 0 skills, 5 searches: 4 findings"
     assert done.stderr == "1 of 4; --worst 4 shows the others too, --json names all tools\n"
 

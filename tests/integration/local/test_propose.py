@@ -111,7 +111,7 @@ class TestPropose:
         assert seen[:3] == [("reading tools", 5, 12), ("reading tools", 10, 12), ("reading tools", 12, 12)]
 
     def test_an_empty_catalogue_is_an_empty_proposal(self, desk: Desk) -> None:
-        assert proposed(desk) == Proposal((), 0, (), 0, 0.0, (), ())
+        assert proposed(desk) == Proposal((), 0, (), 0, 0.0, (), (), by_words=True)
 
     def test_a_language_model_that_is_away_leaves_the_wording_to_keywords(self, desk: Desk) -> None:
         class Away:

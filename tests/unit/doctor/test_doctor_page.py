@@ -44,6 +44,8 @@ BAD = [
     ("ship", "word " * 9000),
     ("weigh", "Weighs a parcel that was packed"),
     ("measure", "Weighs a parcel that was packed"),
+    ("unpack", "This tool is used to perform operations."),
+    ("prc_adj", "Adj."),
     ("m\u0435asure", "Measures.\u200b"),
 ]
 

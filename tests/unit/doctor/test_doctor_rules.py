@@ -241,13 +241,22 @@ class TestArguments:
 
     def test_those_without_a_description_are_named(self) -> None:
         [finding] = self.rule(schema("revision", revision=BARE, repo_path=BARE, format={**BARE, "description": "How."}))
-        assert finding.reason == "2 of 3 arguments have no description: repo_path, revision; 1 of them must be given"
+        assert finding.reason == "1 tool has 2 arguments without a description: git_show has repo_path, revision"
 
-    def test_more_and_required_ones_hurt_more(self) -> None:
-        one, two = self.rule(schema(revision=BARE)), self.rule(schema(revision=BARE, repo_path=BARE))
-        required = self.rule(schema("revision", "repo_path", revision=BARE, repo_path=BARE))
-        assert one[0].weight < two[0].weight < required[0].weight
-        assert one[0].reason == "its argument has no description: revision"
+    def test_a_server_has_one_finding_that_all_findings_about_what_searches_read_precede(self) -> None:
+        tools = [tool(f"git/show_{number}", "Draws a coast.", input_schema=schema(ref=BARE)) for number in range(12)]
+        tools += [tool("hg/show", "Shows a change set", input_schema=schema(ref=BARE)), tool("hg/cat", "Shows a file")]
+        findings = diagnose(Catalogue([*tools, tool("hg/search", "")], [Skill("maps", "Maps")]))
+        arguments = [one for one in findings if one.code is Code.ARGUMENTS_UNDESCRIBED]
+        assert [len(one.tools) for one in arguments] == [12, 1]
+        assert arguments[0].reason.startswith("12 tools have 12 arguments without a description")
+        assert findings[-2:] == arguments
+
+    def test_the_body_that_imports_make_is_described_by_its_properties(self) -> None:
+        parts = {"type": "object", "properties": {"name": BARE}}
+        assert self.rule(schema("body", body=parts)) == []
+        assert len(self.rule(schema("body", payload=parts))) == 1
+        assert len(self.rule(schema("body", body={"type": "object"}))) == 1
 
     @pytest.mark.parametrize("value", [{**BARE, "description": "  "}, {**BARE, "description": 7}, True, {}])
     def test_an_empty_description_is_none(self, value: Any) -> None:
@@ -304,10 +313,6 @@ class TestArguments:
     @pytest.mark.parametrize("value", [None, {}, [], {"properties": None}, {"properties": ["a"]}, {"properties": {}}])
     def test_a_schema_may_be_anything(self, value: Any) -> None:
         assert self.rule(value) == []
-
-    def test_required_may_be_anything(self) -> None:
-        assert len(self.rule({"properties": {"revision": BARE}, "required": "revision"})) == 1
-        assert len(self.rule({"properties": {"revision": BARE}, "required": [{}, None]})) == 1
 
 
 class TestSkills:
@@ -411,3 +416,71 @@ class TestWhatPosesAsAnother:
     def test_stored_texts_with_what_nobody_sees_are_found(self) -> None:
         tools = [tool("a/add", "Adds numbers.\u200b"), tool("a/take", "Takes numbers.")]
         assert names(found(Code.HIDDEN_CHARACTERS, tools)) == [["a/add"]]
+
+
+class TestDescriptionsThatSuitAnyTool:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "This tool is used to perform operations",
+            "Performs the given action.",
+            "Provides various functionality for users",
+            "some description",
+            "This function performs the required task and returns the result.",
+            "Handler for requests.",
+        ],
+    )
+    def test_are_found(self, text: str) -> None:
+        assert names(found(Code.DESCRIPTION_BOILERPLATE, [tool("billing/adjust_invoice", text)])) == [
+            ["billing/adjust_invoice"]
+        ]
+
+    @pytest.mark.parametrize(
+        ("title", "text"),
+        [
+            ("billing/adjust_invoice", "Adjusts an invoice"),
+            ("todo/delete_task", "Delete a task"),
+            ("billing/adjust_invoice", "This tool is used to credit a customer"),
+            ("billing/adjust_invoice", ""),
+            ("12306/get-tickets", "查询12306余票信息。"),
+        ],
+    )
+    def test_what_says_something_is_not(self, title: str, text: str) -> None:
+        assert found(Code.DESCRIPTION_BOILERPLATE, [tool(title, text)]) == []
+
+    def test_a_name_in_empty_phrases_repeats_the_name(self) -> None:
+        one = tool("billing/adjust_invoice", "This tool is used to perform the adjustment of the invoice")
+        assert names(found(Code.DESCRIPTION_REPEATS_NAME, [one])) == [["billing/adjust_invoice"]]
+
+
+class TestWordsThatNobodyAsksWith:
+    @pytest.mark.parametrize(
+        ("title", "text"),
+        [
+            ("erp/bil_adj2", "Adj."),
+            ("erp/upd_qty_inv", "Upd qty."),
+            ("erp/run_flow", "Executes ZKR posting for LFB1 against KORA."),
+            ("erp/zfi_rcn", "Runs the GLX recon for KORA legs."),
+            ("erp/kora_sync", "Runs the GLX recon for KORA legs."),
+        ],
+    )
+    def test_are_found(self, title: str, text: str) -> None:
+        [finding] = found(Code.WORDS_UNEXPLAINED, [tool(title, text)])
+        assert [one.title for one in finding.tools] == [title]
+
+    @pytest.mark.parametrize(
+        ("title", "text"),
+        [
+            ("erp/bil_adj2", "Adjust the amount of a bill after it was sent to the customer."),
+            ("stars/get_horoscope", "Get your horoscope"),
+            ("bluesky/create-post", "Create a new post on Bluesky"),
+            (
+                "LumbreTravel/list_hotels",
+                "Obtiene todos los hoteles para asociar a una actividad en un programa de viaje",
+            ),
+            ("12306/get-tickets", "查询12306余票信息。"),
+            ("erp/bil_adj2", ""),
+        ],
+    )
+    def test_what_somebody_would_ask_for_is_not(self, title: str, text: str) -> None:
+        assert found(Code.WORDS_UNEXPLAINED, [tool(title, text)]) == []

@@ -138,6 +138,30 @@ def test_the_body_is_an_argument_and_parameters_of_one_name_are_told_apart(tmp_p
     assert put["description"] == "Deprecated. Change a pet"
 
 
+def of_body(tmp_path: Path, **body: Any) -> Any:
+    values = read_document(tmp_path, document(x={"post": {"requestBody": body}})).values
+    return values["post_x"]["input_schema"]["properties"]["body"]
+
+
+def test_a_body_that_nothing_describes_is_described_by_what_it_is_made_of(tmp_path: Path) -> None:
+    parts = {f"part_{number}": {"type": "string"} for number in range(10)}
+    json_of = {"application/json": {"schema": {"type": "object", "properties": parts}}}
+
+    of_parts = of_body(tmp_path, content=json_of)
+    of_text = of_body(tmp_path, content={"text/csv": {"schema": {"type": "string"}}})
+
+    first = ", ".join(f"part_{number}" for number in range(8))
+    assert of_parts["description"] == f"What is sent: {first} and 2 more"
+    assert of_text["description"] == "What is sent, as text/csv"
+
+
+def test_what_the_document_says_of_a_body_stays(tmp_path: Path) -> None:
+    described = {"application/json": {"schema": {"type": "object", "description": "An order."}}}
+
+    assert of_body(tmp_path, content=described)["description"] == "An order."
+    assert of_body(tmp_path, content=described, description="What is ordered.")["description"] == "What is ordered."
+
+
 def test_references_are_replaced_and_what_has_no_end_leads_to_defs(tmp_path: Path) -> None:
     schema = read_document(tmp_path, PETSTORE, "petstore.yaml").values["put_pets_petId"]["input_schema"]
 

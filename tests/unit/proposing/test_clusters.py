@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped
+from skillroute_local.proposing.clusters import NONE, Clustering, cluster, damped, most_of
 from skillroute_local.proposing.k_means import Matrix, k_means, normalised
 from skillroute_local.proposing.ward import cut, ward_merges
 
@@ -39,9 +39,22 @@ class TestCluster:
         assert found.silhouette > 0.5
 
     def test_numbers_the_groups_from_the_largest_down(self) -> None:
-        vectors, _ = blobs(5, 30, 12)
+        vectors, _ = blobs(5, 12, 10, 7)
         sizes = np.bincount(cluster(vectors, ones(vectors)).labels)
-        assert sizes.tolist() == [30, 12, 5]
+        assert sizes.tolist() == [12, 10, 7, 5]
+
+    @pytest.mark.parametrize(("sizes", "most"), [((5, 30, 12), 20), ((41, 30, 25, 20), 22), ((60, 50), 21)])
+    def test_no_group_is_larger_than_it_may_be_and_none_is_mixed(self, sizes: tuple[int, ...], most: int) -> None:
+        vectors, owners = blobs(*sizes)
+        found = cluster(vectors, ones(vectors))
+        assert most_of(len(vectors)) == most
+        assert np.bincount(found.labels[found.labels != NONE]).max() <= most
+        assert (found.labels != NONE).mean() > 0.9
+        assert all(len({owners[place] for place in group}) == 1 for group in partition(found.labels) if len(group) > 5)
+
+    def test_a_number_of_groups_that_is_asked_for_is_not_changed(self) -> None:
+        vectors, _ = blobs(41, 30)
+        assert np.bincount(cluster(vectors, ones(vectors), count=2).labels).tolist() == [41, 30]
 
     def test_the_same_vectors_give_the_same_groups_in_any_process_and_order(self) -> None:
         vectors, _ = blobs(*[25] * 8, noise=0.25)
@@ -80,10 +93,14 @@ class TestCluster:
         vectors, _ = blobs(3)
         assert cluster(vectors[:n], ones(vectors[:n])).labels.tolist() == [NONE] * n
 
-    @pytest.mark.parametrize("n", [3, 4, 40, 1_600])
-    def test_vectors_that_are_all_the_same_are_one_group(self, n: int) -> None:
+    @pytest.mark.parametrize("n", [3, 4, 12, 40, 1_600])
+    def test_vectors_that_are_all_the_same_are_in_as_few_groups_as_may_be(self, n: int) -> None:
         vectors = np.tile(normalised(np.ones((1, 8))), (n, 1)).astype(np.float32)
-        assert cluster(vectors, ones(vectors)).labels.tolist() == [0] * n
+        found = cluster(vectors, ones(vectors))
+        sizes = np.bincount(found.labels)
+        assert sizes.sum() == n
+        assert sizes.max() <= most_of(n) or n == 3
+        assert found.count <= 2 * -(-n // most_of(n)) - 1
 
     def test_tells_how_far_it_is(self) -> None:
         vectors, _ = blobs(20, 20)

@@ -48,9 +48,26 @@ def test_names_of_companies_and_servers_are_left_out() -> None:
     assert "Import" not in name
 
 
-def test_a_group_of_one_product_has_its_name() -> None:
-    okta = tools("okta-mcp-server", "list_groups", "create_group", "delete_group", about="Groups of an Okta user.")
-    assert named(okta, INVOICES)[0] == "Okta Groups"
+def test_a_groups_product_is_named_where_another_group_has_its_name() -> None:
+    about = "Groups of an Okta user."
+    okta = tools("okta-mcp-server", "list_groups", "create_group", "delete_group", about=about)
+    others = [*tools("chat", "list_groups", "create_group", about=""), *tools("ldap", "delete_group", about="A group.")]
+    assert named(okta, INVOICES)[0] == "Groups"
+    assert named(others, okta, INVOICES)[:2] == ["Groups", "Okta Groups"]
+
+
+def test_no_group_is_called_after_its_server_alone() -> None:
+    # GIVEN tools of one server whose names share nothing
+    ehr = tools("ehr", "admit_patient", "order_bloods", "print_label", about="Works in the EHR.")
+    assert not named(ehr, INVOICES)[0].startswith("E")
+
+
+def test_a_thing_that_is_counted_with_words_before_it_is_in_the_plural() -> None:
+    group = [
+        *tools("a", "open_pull_request", about="Open a pull request."),
+        *tools("b", "merge_pull_request", about="Merge a pull request."),
+    ]
+    assert named(group, INVOICES)[0] == "Pull Requests"
 
 
 def test_a_department_is_no_product() -> None:

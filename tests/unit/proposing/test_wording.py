@@ -15,6 +15,7 @@ CALENDAR = Topic(
     "Event & Calendar",
     ("event", "calendar"),
     (ToolText("create_event", "Creates an event. Then waits."), ToolText("listEvents", "Lists events.")),
+    ("create", "list"),
 )
 MAIL = Topic("Email & Inbox", ("email", "inbox"), (ToolText("send_email", "Sends an email."),))
 ANSWER = {"name": "Calendar Management", "description": "Plan and move meetings.", "keywords": ["Meeting", "calendar"]}
@@ -51,7 +52,7 @@ class TestByKeywords:
         assert skill.model_dump(exclude={"org_id", "parent_domain"}) == {
             "id": "event_calendar",
             "name": "Event & Calendar",
-            "description": "Tools about event, calendar, such as: create event, list events.",
+            "description": "Create and list event and calendar (for example create event, list events).",
             "keywords": ("event", "calendar"),
             "examples": ("create_event", "listEvents"),
         }
@@ -63,7 +64,22 @@ class TestByKeywords:
 
     def test_a_group_without_keywords_is_a_skill_all_the_same(self) -> None:
         skill = by_keywords(Topic("Other Tools", (), (ToolText("x"),)))
-        assert (skill.id, skill.description) == ("other_tools", "Tools, such as: x.")
+        assert (skill.id, skill.description) == ("other_tools", "Other tools (for example x).")
+
+    @pytest.mark.parametrize(
+        ("title", "keywords", "deeds", "description"),
+        [
+            ("Purchase Orders", ("order",), ("create", "list", "cancel"), "Create, list and cancel purchase orders"),
+            ("PDFs & Files", ("pdf", "file", "scan"), ("split",), "Split PDFs and files: scan"),
+            ("Translate Text", ("text", "language"), ("translate",), "Translate text: language"),
+            ("Weather", ("weather",), (), "Weather"),
+        ],
+    )
+    def test_it_is_described_by_what_is_done_with_what(
+        self, title: str, keywords: tuple[str, ...], deeds: tuple[str, ...], description: str
+    ) -> None:
+        topic = Topic(title, keywords, (ToolText("one_of_them"),), deeds)
+        assert by_keywords(topic).description == f"{description} (for example one of them)."
 
     def test_texts_are_cut_to_what_a_skill_may_have(self) -> None:
         tools = tuple(ToolText(f"{'long_name ' * 30}{number}") for number in range(20))

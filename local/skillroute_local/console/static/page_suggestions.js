@@ -1,6 +1,6 @@
 // Suggestions: a queue to be worked through by keys; a decision is sent a moment later, so that it can be undone.
 import { act, Problem } from "./calls.js";
-import { bar, field, fill, h, plural, refuse, when } from "./dom.js";
+import { field, fill, h, plural, refuse, when } from "./dom.js";
 import { dropDraft, editorDraft, unsaved } from "./drafts.js";
 import { List, Split } from "./list.js";
 import { say, showProblem } from "./notices.js";
@@ -180,10 +180,9 @@ export function make({ options, remember }) {
         }))),
       found.suggestions.length > 100 && h("p", { class: "muted" }, `and ${found.suggestions.length - 100} more`),
       isNew(group) && found.nearest.length > 0 && [
-        h("h3", {}, "The nearest skills that there are"),
+        h("h3", {}, "Skills that there are, the nearest to its text first"),
         h("table", {}, h("tbody", {}, found.nearest.map((skill) => h("tr", {},
           h("td", {}, h("a", { href: `#/skills?skill=${skill.id}` }, skill.name), h("br"), h("small", {}, plural(skill.tool_count, "tool"))),
-          h("td", {}, bar(skill.score)),
           h("td", {}, h("button", { type: "button", class: "plain", "aria-label": `Merge into ${skill.name}`,
             onclick: () => { into.value = skill.id; current.merge(); } }, "Merge"))))))]);
   }

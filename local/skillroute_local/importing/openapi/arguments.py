@@ -15,6 +15,7 @@ _PLACES = {"path", "query", "header", "cookie"}
 # They say how the call is made, not what it is about (OpenAPI, Parameter Object).
 _NOT_ARGUMENTS = {"accept", "authorization", "content-type"}
 _BODY = "body"
+_NAMED = 8
 
 
 @dataclass(slots=True)
@@ -94,8 +95,19 @@ def arguments_of(
         schema = schemas.of(media["schema"], pointer(at, "schema")) if "schema" in media else {}
         place = {"in": _BODY, "name": media_type}
         is_required = content.get("required") is True
-        arguments.add(_BODY, _described(schema, content.get("description")), place, is_required=is_required)
+        schema = _described(_described(schema, _parts_of(schema, media_type)), content.get("description"))
+        arguments.add(_BODY, schema, place, is_required=is_required)
     return arguments
+
+
+def _parts_of(schema: Any, media_type: str) -> str | None:
+    """Return what to say of a body that its document says nothing of: what it is made of; None where it does."""
+    if not isinstance(schema, dict) or schema.get("description"):
+        return None
+    properties = schema.get("properties")
+    names = list(properties) if isinstance(properties, dict) else []
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"What is sent: {', '.join(names[:_NAMED])}{more}" if names else f"What is sent, as {media_type}"
 
 
 def _parameter_schema(parameter: dict[str, Any], where: str, schemas: Schemas) -> Any:

@@ -21,7 +21,7 @@ from skillroute.core.embedding.hashing import HashingEmbedder
 from skillroute.core.embedding.model import Vector
 from skillroute.core.embedding.onnx import OnnxEmbedder
 from skillroute.core.errors import ClassifierUnavailable
-from skillroute.skills.classification import MIN_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
+from skillroute.skills.classification import MIN_CONFIDENCE, NEAR_CONFIDENCE, WEAK_CONFIDENCE, SkillProfile, ToolProfile
 from skillroute.skills.classifiers.similarity import SimilarityClassifier
 from skillroute.skills.model import AssignmentSource
 
@@ -111,13 +111,18 @@ def test_a_tool_goes_to_the_skill_that_it_is_about(
 @pytest.mark.parametrize(
     ("name", "description", "server", "draft"),
     [
-        ("zia_list_url_filtering_rules", "List URL filtering rules.", "zscaler-mcp-server", "Zscaler"),
-        ("replace_authorization_policy", "Replace a sign-on policy of an application.", "okta-mcp-server", "Okta"),
-        ("get_random_dice", "Roll a die with so many sides.", "toybox", "Toybox"),
-        ("chess_legal_moves", "All legal moves of a position.", "MCP Chess Server", "Chess"),
+        ("zia_list_url_filtering_rules", "List URL filtering rules.", "zscaler-mcp-server", "URL Filtering Rules"),
+        (
+            "replace_authorization_policy",
+            "Replace a sign-on policy of an application.",
+            "okta-mcp-server",
+            "Authorization Policy",
+        ),
+        ("get_random_dice", "Roll a die with so many sides.", "toybox", "Random Dice"),
+        ("chess_legal_moves", "All legal moves of a position.", "MCP Chess Server", "Legal Moves"),
     ],
 )
-def test_a_tool_that_fits_no_skill_gets_a_draft_named_after_its_server(
+def test_a_tool_that_fits_no_skill_gets_a_draft_named_after_what_it_works_on(
     onnx: SimilarityClassifier,
     example_skills: list[SkillProfile],
     name: str,
@@ -216,6 +221,22 @@ def test_a_rival_that_is_as_near_takes_confidence_away() -> None:
     beside = classifier.classify(tool, [mail, post], timeout_s=1).assignments[0]
 
     assert beside.confidence < alone.confidence
+
+
+def test_a_tool_that_is_near_to_a_skill_is_suggested_for_it_and_not_for_a_new_one() -> None:
+    # GIVEN one skill of an id that its name does not make, from far to near
+    classifier, tool = SimilarityClassifier(away_from_all()), a_tool("cancel_order", vector=at(1.0))
+    skills = [a_skill("post", name="Mail", description_embedding=at(step / 100)) for step in range(1, 100)]
+    drafted = [classifier.classify(tool, [skill], timeout_s=1).suggestion for skill in skills]
+
+    # THEN it goes from a new skill over the one that is there to no suggestion
+    names = [None if draft is None else draft.name for draft in drafted]
+    assert list(dict.fromkeys(names)) == ["Order", "post", None]
+    near = next(draft for draft in drafted if draft is not None and draft.name == "post")
+    assert near.description == "Everything about post."
+    assert near.reasoning == (
+        f'Most likely a tool of "Mail", with a confidence of {NEAR_CONFIDENCE:.2f}: too little to assign it unseen.'
+    )
 
 
 def test_without_any_skill_there_is_a_draft() -> None:
@@ -511,5 +532,6 @@ def test_any_answer_is_in_bounds_and_the_order_of_skills_does_not_matter(
     is_assigned = any(each.confidence >= MIN_CONFIDENCE for each in answer.assignments)
     assert (answer.suggestion is None) == is_assigned
     if answer.suggestion is not None:
-        assert 3 <= len(answer.suggestion.name) <= 60
+        of_skills = {skill.id for skill in skills} | {skill.name for skill in skills}
+        assert answer.suggestion.name in of_skills or 3 <= len(answer.suggestion.name) <= 60
         assert 10 <= len(answer.suggestion.description) <= 1000

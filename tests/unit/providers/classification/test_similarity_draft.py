@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from skillroute.skills.classification import ToolProfile
-from skillroute.skills.text import draft_skill, term_stems
+from skillroute.skills.drafts import draft_skill
+from skillroute.skills.text import term_stems
 
 
 def a_tool(name: str, server: str = "", description: str = "") -> ToolProfile:
@@ -14,27 +15,47 @@ def a_tool(name: str, server: str = "", description: str = "") -> ToolProfile:
 @pytest.mark.parametrize(
     ("name", "server", "drafted"),
     [
-        ("zia_list_rules", "zscaler-mcp-server", "Zscaler"),
-        ("add_slide", "Office-PowerPoint-MCP-Server", "Office PowerPoint"),
+        ("zia_list_rules", "zscaler-mcp-server", "Zia Rules"),
+        ("add_slide", "Office-PowerPoint-MCP-Server", "Slide"),
+        ("get_by_id", "ehr", "Ehr"),
         ("list_dns_rules", "", "Dns Rules"),
         ("get", "", "Get"),
         ("x", "", "X Tools"),
         ("rules", "ai-mcp-server", "Rules"),
         ("search", "必应", "必应 Search"),
-        ("a_" * 60, "", "A A A A A A A A A A A A A A A A A A A A A A A A A A A A A A"),
-        ("rules", "s" * 90, "S" + "s" * 59),
+        ("a_" * 60, "", "A A A"),
+        ("get", "s" * 90, "S" + "s" * 59),
     ],
 )
-def test_a_draft_is_named_after_the_server_or_else_after_the_subject(name: str, server: str, drafted: str) -> None:
+def test_a_draft_is_named_after_what_the_tool_works_on(name: str, server: str, drafted: str) -> None:
     assert draft_skill(a_tool(name, server), (), "").name == drafted
 
 
 def test_a_name_that_a_skill_has_is_not_drafted_again() -> None:
     tool = a_tool("list_dns_rules", "acme")
 
-    names = [draft_skill(tool, taken, "").name for taken in ({"acme"}, {"acme", "acme dns rules"})]
+    names = [
+        draft_skill(tool, taken, "").name
+        for taken in ({"dns rules"}, {"dns rules", "acme dns rules", "dns rules tools"})
+    ]
 
-    assert names == ["Acme Dns Rules", "Dns Rules"]
+    assert names == ["Acme Dns Rules", "Tools Like Dns Rules"]
+
+
+def test_tools_of_several_servers_that_work_on_one_thing_ask_for_one_skill() -> None:
+    texts = {
+        "cancel": "Cancels an order that was not sent.",
+        "list": "Lists orders, the latest first.",
+        "get": "Shows an order.",
+    }
+
+    drafts = [
+        draft_skill(a_tool(f"{verb}_{noun}", server, texts[verb]), (), "")
+        for verb, noun, server in (("cancel", "order", "ehr"), ("list", "orders", "erp"), ("get", "order", "shop"))
+    ]
+
+    assert {draft.name for draft in drafts} == {"Orders"}
+    assert drafts[0].description == "Cancel orders, for example: Cancels an order that was not sent."
 
 
 def test_the_description_is_for_a_person_to_edit() -> None:
@@ -42,7 +63,7 @@ def test_the_description_is_for_a_person_to_edit() -> None:
 
     draft = draft_skill(tool, (), "Nothing fits.")
 
-    assert draft.description == "Tools like list dns rules of acme-mcp: List the rules of the DNS filter."
+    assert draft.description == "List DNS rules, for example: List the rules of the DNS filter."
     assert draft.reasoning == "Nothing fits."
 
 

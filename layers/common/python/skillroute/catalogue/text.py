@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SERVER_NOISE = frozenset({"mcp", "server"})
 # What names of tools begin with, whatever they are about.
 # fmt: off
-_VERBS = frozenset({
+VERBS = frozenset({
     "add", "calculate", "check", "compute", "create", "delete", "execute", "fetch", "find", "generate", "get", "list",
     "make", "query", "read", "remove", "retrieve", "run", "search", "set", "show", "update", "write",
 })
@@ -163,7 +163,7 @@ def _whole(tool: ToolText) -> str:
 
 def _subject(tool: ToolText) -> str:
     words = split_name(tool.name).split()
-    return " ".join([word for word in words if word not in _VERBS] or words) or tool.name
+    return " ".join([word for word in words if word not in VERBS] or words) or tool.name
 
 
 def _gist(tool: ToolText) -> str:

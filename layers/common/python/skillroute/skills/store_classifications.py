@@ -22,9 +22,9 @@ from skillroute.skills.classification import (
 )
 from skillroute.skills.classification_repository import ClassificationRepository, ToClassify
 from skillroute.skills.classifiers.port import Classifier
+from skillroute.skills.drafts import draft_for
 from skillroute.skills.model import Assignment, AssignmentSource, SkillKey
 from skillroute.skills.suggestion_repository import SuggestionRepository
-from skillroute.skills.text import draft_for
 
 
 @dataclass(frozen=True, slots=True)

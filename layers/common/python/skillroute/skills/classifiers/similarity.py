@@ -19,6 +19,7 @@ from skillroute.core.embedding.views import VIEW_WEIGHTS, Refusal, embed_or_refu
 from skillroute.core.errors import ClassifierUnavailable, EmbeddingUnavailable
 from skillroute.skills.classification import (
     MIN_CONFIDENCE,
+    NEAR_CONFIDENCE,
     WEAK_CONFIDENCE,
     Classification,
     ProposedAssignment,
@@ -29,8 +30,8 @@ from skillroute.skills.classifiers.similarity_model import confidences
 from skillroute.skills.classifiers.similarity_reason import reason
 from skillroute.skills.classifiers.similarity_skills import SkillTable
 from skillroute.skills.classifiers.similarity_texts import TextVectors
+from skillroute.skills.drafts import draft_beside, draft_skill
 from skillroute.skills.model import AssignmentSource
-from skillroute.skills.text import draft_skill
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,7 +85,9 @@ class SimilarityClassifier:
         return 1
 
     def classify(self, tool: ToolProfile, skills: Sequence[SkillProfile], *, timeout_s: float) -> Classification:
-        """Propose every skill with a confidence of 0.3 or more, best first; a draft when none reaches 0.5.
+        """Propose every skill with a confidence of 0.3 or more, best first; when none reaches 0.5 a suggestion.
+
+        It is for the nearest skill where that reaches `NEAR_CONFIDENCE`, else a draft of a new one.
 
         Raises
         ------
@@ -107,6 +110,8 @@ class SimilarityClassifier:
         )
         if sure[best] >= MIN_CONFIDENCE:
             return Classification(assignments)
+        if sure[best] >= NEAR_CONFIDENCE:
+            return Classification(assignments, draft_beside(table.skills[best], float(sure[best])))
         why = f'No skill fits: the nearest is "{table.skills[best].name}", with a confidence of {sure[best]:.2f}.'
         return Classification(assignments, draft_skill(tool, {skill.name.casefold() for skill in skills}, why))
 
