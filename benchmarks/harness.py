@@ -170,12 +170,20 @@ class Server:
         self._process = process
         self._psutil = psutil.Process(process.pid)
 
-    def request(self, method: str, path: str, body: object = None, *, timeout_s: float = _READY_WITHIN_S) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = _READY_WITHIN_S,
+    ) -> Any:
         """Send a request and return the answer's JSON, None of an empty answer."""
         data = None if body is None else json.dumps(body).encode()
-        headers = {"content-type": "application/json"}
+        sent = {"content-type": "application/json", **(headers or {})}
         url = f"http://127.0.0.1:{self.port}{path}"
-        request = urllib.request.Request(url, data, headers, method=method)
+        request = urllib.request.Request(url, data, sent, method=method)
         with urllib.request.urlopen(request, timeout=timeout_s) as response:
             answer = response.read()
         return json.loads(answer) if answer else None

@@ -83,7 +83,9 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         from skillroute.mcp.methods import Methods
         from skillroute.mcp.server import McpServer
 
-        return McpServer(Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts))
+        return McpServer(
+            Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts, self.work)
+        )
 
     def make_mcp_ahead(self) -> None:
         """Make all that requests may need, where an environment starts before its first one; nothing is opened."""
@@ -145,7 +147,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         """Return the routes of the protocol, for an app that serves others too."""
         from skillroute.mcp.routes import mcp_router
 
-        return [mcp_router(self.mcp_server, access, self._protected_resource())]
+        return [mcp_router(self.mcp_server, access, self._protected_resource(), self.work)]
 
     def mcp_plain_routes(self, access: Access) -> list[Route]:
         """Return the routes of the protocol, for an app that does without FastAPI."""
