@@ -234,6 +234,8 @@ def serving(
     python = sys.executable if checkout == ROOT else str(checkout / ".venv/bin/python")
     command = [python, str(checkout / "benchmarks/app_process.py"), "--port", str(port), *options]
     variables = child_environment(database_url) | dict(environment or {})
+    if checkout != ROOT:
+        variables.pop("PYTHONPATH", None)  # of this one, whose code would go before the other's
     # It logs as it does in production, to nobody.
     process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL)
     try:

@@ -257,7 +257,7 @@ class ToolSearch:
         confidence = self._judge.explain(ranking, index.model.name, found.hits)
         return replace(
             found,
-            explained=explain_tools(ranking, request.query, found.hits),
+            explained=explain_tools(ranking, request.query, found.hits, self._give_way),
             explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
         )
 

@@ -100,7 +100,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         from skillroute.mcp.tools.search_tools import search_tools
 
         summary = RememberedSummary(CatalogueSummary(self.read_items, self.read_skills, self.count_tokens), self.feed)
-        return search_tools(self._find_tools, summary, self.count_tokens)
+        return search_tools(self._find_tools, summary, self._count_in_turn)
 
     def _tool_details(self) -> Tool:
         from skillroute.mcp.tools.tool_details import tool_details
@@ -126,6 +126,10 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         from skillroute.mcp.tools.messages import search_messages_product
 
         return search_messages_product(self._find_messages_of_product)
+
+    def _count_in_turn(self, text: str) -> int:
+        self.turns.give_way()  # to fit an answer into a budget takes as long as two searches
+        return self.count_tokens(text)
 
     # What a tool asks is made when it is called: tools are listed before that, and none of it is needed to list them.
 
