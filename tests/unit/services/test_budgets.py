@@ -116,7 +116,7 @@ def test_without_rates_nothing_is_counted() -> None:
 def test_plain_searches_are_told_to_the_others_together() -> None:
     shared = Shared()
     budgets = Budgets(RATES, shared, Clock())
-    for _ in range(7):
+    for _ in range(19):
         spend(budgets, ANN, 1.0)
     assert [[charge.seconds for charge in told] for told in shared.charged] == [[SHARED_FROM / 20, SHARED_FROM / 10]]
     spend(budgets, ANN, 60.0)

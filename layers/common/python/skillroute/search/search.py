@@ -243,7 +243,7 @@ class ToolSearch:
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = hits_of(index, candidates, request, run.caller)
+                hits = hits_of(index, candidates, request, run.caller, self._give_way)
                 self._judge(run, ranking, index.model.name, hits)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)

@@ -24,8 +24,8 @@ from skillroute.core.observability import Metric, count, event, logger
 HELD_S = 10.0
 """Of how many seconds a budget holds the units: what may come at once after a pause."""
 
-SHARED_FROM = 4.0
-"""Units that a process keeps to itself until it tells the others: a statement of 1 ms for four searches' work."""
+SHARED_FROM = 16.0
+"""Units that a process keeps to itself until it tells the others: a statement of 1 ms for 16 searches' work."""
 
 _MOST_KEPT = 10_000
 _STORE_RESTS_S = 30.0
