@@ -5,9 +5,9 @@ the load runs: only their ends are kept, and the times in their metadata are rea
 
     python benchmarks/client.py PORT CONCURRENCY SECONDS REQUESTS.jsonl [WARMUP_SECONDS]
 
-Each line of REQUESTS.jsonl is a list of requests ``{"kind", "method", "path", "body"}`` that one connection sends one
-after the other; a connection that is through takes the next line, and after the last one the first. `body` may be left
-out. Times are told by kind. Prints one JSON object.
+Each line of REQUESTS.jsonl is a list of requests ``{"kind", "method", "path", "body", "headers"}`` that one connection
+sends one after the other; a connection that is through takes the next line, and after the last one the first. `body`
+and `headers` may be left out. Times are told by kind. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import selectors
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,7 @@ def request_of(given: Mapping[str, Any], port: int) -> Request:
     body = given.get("body")
     data = b"" if body is None else json.dumps(body).encode()
     head = f"{given['method']} {given['path']} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in given.get("headers", {}).items())
     if body is not None:
         head += f"content-type: application/json\r\ncontent-length: {len(data)}\r\n"
     return Request(given["kind"], f"{head}\r\n".encode() + data)
@@ -98,6 +100,7 @@ def run(port: int, concurrency: int, seconds: float, lines: Iterator[list[Reques
     end = begin + seconds
     answers: list[tuple[str, float, bytes]] = []
     errors = 0
+    statuses: Counter[str] = Counter()
     while (now := time.perf_counter()) < end:
         for key, _ in selector.select(end - now):
             connection = key.data
@@ -107,6 +110,7 @@ def run(port: int, concurrency: int, seconds: float, lines: Iterator[list[Reques
             if done >= begin:
                 elapsed_ms = (done - connection.sent_at) * 1000.0
                 answers.append((connection.kind, elapsed_ms, bytes(connection.buffer[-_TAIL:])))
+                statuses[connection.buffer[9:12].decode()] += 1
                 errors += not connection.buffer.startswith(b"HTTP/1.1 2")
             connection.send_next()
     for key in selector.get_map().values():  # so that nothing is under way when this ends
@@ -119,6 +123,7 @@ def run(port: int, concurrency: int, seconds: float, lines: Iterator[list[Reques
     return {
         "seconds": seconds,
         "errors": errors,
+        "statuses": statuses,
         "client_cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
         "whole_ms": whole_ms,
         "stages_ms": _stages([tail for _, _, tail in answers]),

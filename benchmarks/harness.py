@@ -170,12 +170,20 @@ class Server:
         self._process = process
         self._psutil = psutil.Process(process.pid)
 
-    def request(self, method: str, path: str, body: object = None, *, timeout_s: float = _READY_WITHIN_S) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = _READY_WITHIN_S,
+    ) -> Any:
         """Send a request and return the answer's JSON, None of an empty answer."""
         data = None if body is None else json.dumps(body).encode()
-        headers = {"content-type": "application/json"}
+        sent = {"content-type": "application/json", **(headers or {})}
         url = f"http://127.0.0.1:{self.port}{path}"
-        request = urllib.request.Request(url, data, headers, method=method)
+        request = urllib.request.Request(url, data, sent, method=method)
         with urllib.request.urlopen(request, timeout=timeout_s) as response:
             answer = response.read()
         return json.loads(answer) if answer else None
@@ -226,6 +234,8 @@ def serving(
     python = sys.executable if checkout == ROOT else str(checkout / ".venv/bin/python")
     command = [python, str(checkout / "benchmarks/app_process.py"), "--port", str(port), *options]
     variables = child_environment(database_url) | dict(environment or {})
+    if checkout != ROOT:
+        variables.pop("PYTHONPATH", None)  # of this one, whose code would go before the other's
     # It logs as it does in production, to nobody.
     process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL)
     try:

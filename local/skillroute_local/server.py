@@ -30,7 +30,13 @@ def local_app(parts: Parts, *, threads: int = THREADS, hosts: Hosts | None = Non
         yield
 
     routers = [*parts.search_routers(), *parts.catalog_routers(), *parts.skills_routers(), *parts.mcp_routers()]
-    app = create_app(routers, access=parts.access, too_large=parts.mcp_too_large(), cors_origins=parts.cors_origins)
+    app = create_app(
+        routers,
+        access=parts.access,
+        too_large=parts.mcp_too_large(),
+        cors_origins=parts.cors_origins,
+        turns=parts.turns,
+    )
     add_pages(app, routers)
     app.router.lifespan_context = lifespan
     app.add_middleware(OwnPagesOnly, hosts=hosts or Hosts(), pages=parts.cors_origins)

@@ -10,6 +10,8 @@ import pytest
 from fastapi import FastAPI
 from skillroute.core.caller import Scope
 from skillroute.core.embedding.hashing import HashingEmbedder
+from skillroute.core.http.auth import iam_access
+from starlette.requests import Request
 
 from tests.api.one_app import app_over
 from tests.api.routes import SCOPES, Route, fill, filled
@@ -81,3 +83,23 @@ def test_who_did_not_sign_is_nobody(behind_iam: FastAPI) -> None:
         for authorizer in (None, {}, {"iam": None}, {"iam": []}, {"jwt": {"claims": {"scope": "admin"}}}):
             answer = through_gateway(behind_iam, route, filled(route[1]), authorizer)
             assert (route, answer["statusCode"]) == (route, 401)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_one"),
+    [
+        (session_of("reader"), session_of("reader") + "-2", True),
+        (session_of("reader"), session_of("writer"), False),
+        (session_of("reader"), session_of("reader", "210987654321"), False),
+        (f"arn:aws:iam::{ACCOUNT}:user/ann", f"arn:aws:iam::{ACCOUNT}:user/bob", False),
+    ],
+)
+def test_sessions_of_a_role_are_one_caller_with_one_budget(one: str, other: str, are_one: bool) -> None:
+    access = iam_access(frozenset())
+
+    def name(arn: str) -> str | None:
+        event = {"requestContext": {"authorizer": signed_by(arn)}}
+        return access._identify(Request({"type": "http", "aws.event": event})).name
+
+    assert name(one)
+    assert (name(one) == name(other)) is are_one

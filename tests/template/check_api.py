@@ -9,6 +9,8 @@ from skillroute_local.gateway import ROUTES, route_of
 from tests.template.routes import FUNCTIONS, METHODS, OPEN, scopes_of_routes, served
 from tests.template.stack import Json, Stack
 
+VERIFY = "ANY /api/v1/verify"
+
 
 def _all_routes(stack: Stack) -> dict[str, Json]:
     routes = {each["RouteKey"]: each for each in stack.of_type("AWS::ApiGatewayV2::Route").values()}
@@ -140,6 +142,10 @@ def check_stage(stack: Stack) -> None:
     limits = stage["DefaultRouteSettings"]
     assert int(limits["ThrottlingBurstLimit"]) == int(stack.parameters["ThrottlingBurst"])
     assert int(limits["ThrottlingRateLimit"]) == int(stack.parameters["ThrottlingRate"])
+    # The check of everything is a minute of the database's work at worst, and there is one who may ask for it.
+    assert stage["RouteSettings"] == {VERIFY: {"ThrottlingBurstLimit": 2, "ThrottlingRateLimit": 1}}
+    assert VERIFY in _routes(stack)
+    assert stack.resources["ApiStage"]["DependsOn"] in ("VerifyRoute", ["VerifyRoute"])
     assert stage["AccessLogSettings"]["DestinationArn"] == {"Fn::GetAtt": ["ApiAccessLogs", "Arn"]}
     form = stage["AccessLogSettings"]["Format"]
     assert "\n" not in form

@@ -157,6 +157,9 @@ def check_settings(stack: Stack) -> None:
         required, admins = stack.parameters["JwtRequireOrg"] == "true", stack.parameters["AdminRoleArns"]
         assert getattr(settings, "jwt_require_org", required) is required, name
         assert getattr(settings, "iam_admins", admins) == admins, name
+        for whose in ("caller", "organisation"):
+            budget = float(stack.parameters[f"Budget{whose.capitalize()}"])
+            assert getattr(settings, f"budget_{whose}", budget) == budget, name
         for each in (
             "embedding_provider",
             "default_mode",

@@ -27,6 +27,8 @@ PARAMETER_SETS: dict[str, dict[str, str]] = {
         "JwtRequireOrg": "false",
         "JwtAgentClaim": "mail_agent",
         "CorsAllowOrigins": "https://console.example.com,http://localhost:5173",
+        "BudgetCaller": "0",
+        "BudgetOrganisation": "1000",
         "SearchEngine": "shadow",
         "Index": "embedded",
         "NoMatchBelow": "0.1",

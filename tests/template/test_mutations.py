@@ -115,6 +115,9 @@ MUTATIONS: list[tuple[str, str, Change]] = [
         properties("SearchIntegration", "IntegrationUri", {"Fn::Sub": "${SearchFunction.Arn}"}),
     ),
     ("check_stage", LEAST, properties("ApiStage", "DefaultRouteSettings/ThrottlingRateLimit", 10000)),
+    ("check_stage", LEAST, properties("ApiStage", "RouteSettings", {})),
+    ("check_settings", TOKENS, variable("Search", "SKILLROUTE_BUDGET_CALLER", "100")),
+    ("check_settings", TOKENS, variable("Mcp", "SKILLROUTE_BUDGET_ORGANISATION")),
     (
         "check_stage",
         LEAST,

@@ -71,6 +71,7 @@ class ErrorCode(StrEnum):
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type", 415, "The body is not said to be JSON."
     INVALID_REQUEST = "invalid_request", 422, "Fields or parameters are wrong; `detail` names each."
     INVALID_JSON = "invalid_json", 422, "The body is not JSON; `detail` says where and why."
+    BUDGET_SPENT = "budget_spent", 429, "The caller or its organisation asks for more work than it may: `Retry-After`."
     INTERNAL_ERROR = "internal_error", 500, "Nobody foresaw this; the log has it under the `request_id`."
     NOT_BEGUN = "not_begun", 503, "No time or room was left for it in this call: send it again, with fewer."
     DEPENDENCY_UNAVAILABLE = "dependency_unavailable", 503, "Something that this needs is away: try again later."

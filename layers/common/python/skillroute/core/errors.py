@@ -7,6 +7,7 @@ SkillrouteError
 ├── VersionConflict               it is not the version that the caller has read
 ├── Unauthenticated               nobody vouches for the caller
 ├── Forbidden                     the caller may see it but not change it, or lacks a scope
+├── BudgetSpent                   the caller, or its organisation, has had as much work done as it may
 ├── StatementRejected             PostgreSQL refused a statement or a value in it
 ├── ConfigurationError            a setting is missing or contradicts another
 └── DependencyUnavailable         something we call is down, slow or refuses; try again later
@@ -149,6 +150,22 @@ class Forbidden(_Coded):
     """The caller may see the item but not change it, or lacks the scope."""
 
     code = ErrorCode.FORBIDDEN
+
+
+class BudgetSpent(SkillrouteError):
+    """The caller, or its organisation, has had as much work done for it as it may (docs/adr/0065).
+
+    Attributes
+    ----------
+    retry_after_s : int
+        When there is something left again.
+    """
+
+    code = ErrorCode.BUDGET_SPENT
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class StatementRejected(SkillrouteError):

@@ -41,6 +41,8 @@ class Metric(StrEnum):
     MAIL_FAILED = "MailFailed"
     SKILL_LINES_WRITTEN = "SkillLinesWritten"
     SKILL_LINES_FAILED = "SkillLinesFailed"
+    BUDGET_SPENT = "BudgetSpent"
+    BUDGETS_UNSHARED = "BudgetsUnshared"
     EMBEDDING_FAILED = "EmbeddingFailed"
     EMBEDDING_REFUSED = "EmbeddingRefused"
     DATABASE_UNAVAILABLE = "DatabaseUnavailable"

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillroute import __version__
+from skillroute.core.errors import BudgetSpent
+from skillroute.core.rationing.work import Work
+from skillroute.mcp.cost import cost_of
 from skillroute.mcp.fit import Json
 from skillroute.mcp.headers import handshake
 from skillroute.mcp.resource_templates import TEMPLATES
 from skillroute.mcp.revisions import ALL, STATELESS, Revision, titled
 from skillroute.mcp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, quoted
 from skillroute.mcp.tool import Asked
-from skillroute.mcp.toolbox import Toolbox
+from skillroute.mcp.toolbox import Toolbox, failed
 
 if TYPE_CHECKING:
     from skillroute.mcp.prompts import CataloguePrompts
@@ -44,13 +47,20 @@ class Methods:
     Parameters
     ----------
     toolbox : Toolbox
+    work : Work
+        Charges for each request, before it is answered.
     resources, prompts : callable
         Return what answers their methods: a start that is asked for neither must not load what stands behind them.
     """
 
     def __init__(
-        self, toolbox: Toolbox, resources: Callable[[], SkillResources], prompts: Callable[[], CataloguePrompts]
+        self,
+        toolbox: Toolbox,
+        resources: Callable[[], SkillResources],
+        prompts: Callable[[], CataloguePrompts],
+        work: Work,
     ) -> None:
+        self._work = work
         self._shared: dict[str, tuple[Answer, Json]] = {
             "tools/list": (lambda _, asked, of: _tools(toolbox, asked, of), _PRIVATE),
             "tools/call": (toolbox.call, {}),
@@ -73,6 +83,8 @@ class Methods:
         ------
         RpcError
             The revision has no such method, or something is wrong with the parameters.
+        BudgetSpent
+            The caller has none left, or its organisation; of a call of a tool it is the result.
         DependencyUnavailable
             What is to be listed cannot be read.
         """
@@ -81,7 +93,13 @@ class Methods:
         if found is None:
             raise RpcError(METHOD_NOT_FOUND, f"there is no method {quoted(message.method)} in {revision}")
         answer, caching = found
-        result = answer(message.params, asked, revision)
+        try:
+            with self._work(asked.caller, cost_of(message)):
+                result = answer(message.params, asked, revision)
+        except BudgetSpent as error:
+            if message.method != "tools/call":
+                raise
+            result = failed(str(error))
         if revision != STATELESS:
             return result
         stamp = {"io.modelcontextprotocol/serverInfo": _server(revision)}

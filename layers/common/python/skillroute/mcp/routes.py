@@ -1,6 +1,7 @@
 """`POST /mcp`, and the metadata that tells clients who issues tokens for it (RFC 9728), as FastAPI documents them."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -8,27 +9,33 @@ from fastapi.concurrency import run_in_threadpool
 
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
-from skillroute.core.http.docs import IDENTITY
+from skillroute.core.http.docs import BUDGET, IDENTITY
+from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.protected_resource import ProtectedResource
+from skillroute.core.rationing.work import Work
 from skillroute.mcp.plain_routes import METADATA_PATHS, PATH, message_of, metadata_endpoint, response_of
 from skillroute.mcp.server import McpServer
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 _MESSAGE = {"content": {"application/json": {"schema": _OBJECT}}}
 _BATCH = {"type": "array", "items": _OBJECT}
-_ANSWERS: dict[int | str, dict[str, Any]] = IDENTITY | {
-    200: {
-        "description": "The response, or the responses of a batch.",
-        "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
-    },
-    202: {"description": "A notification was taken."},
-    400: {"description": "It is no request, or contradicts itself.", **_MESSAGE},
-    403: {"description": "The token lacks the scope, or a page of another host asks.", **_MESSAGE},
-    404: {"description": "The revision 2026-07-28 has no such method.", **_MESSAGE},
-    406: {"description": "The client does not take JSON.", **_MESSAGE},
-    413: {"description": "The body is too large.", **_MESSAGE},
-    415: {"description": "The body is not said to be JSON.", **_MESSAGE},
-}
+_ANSWERS: dict[int | str, dict[str, Any]] = (
+    IDENTITY
+    | BUDGET
+    | {
+        200: {
+            "description": "The response, or the responses of a batch.",
+            "content": {"application/json": {"schema": {"anyOf": [_OBJECT, _BATCH]}}},
+        },
+        202: {"description": "A notification was taken."},
+        400: {"description": "It is no request, or contradicts itself.", **_MESSAGE},
+        403: {"description": "The token lacks the scope, or a page of another host asks.", **_MESSAGE},
+        404: {"description": "The revision 2026-07-28 has no such method.", **_MESSAGE},
+        406: {"description": "The client does not take JSON.", **_MESSAGE},
+        413: {"description": "The body is too large.", **_MESSAGE},
+        415: {"description": "The body is not said to be JSON.", **_MESSAGE},
+    }
+)
 _OPENAPI = {
     "requestBody": {
         "required": True,
@@ -38,9 +45,10 @@ _OPENAPI = {
 }
 
 
-def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None) -> APIRouter:
+def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | None, work: Work) -> APIRouter:
     """Return the route of the protocol, and that of the metadata, which is 404 where tokens are not what lets in."""
     router = APIRouter(tags=["mcp"])
+    batches = OneAtATime(work)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH, metadata_path=METADATA_PATHS[1]))]  # noqa: N806
 
     @router.post(
@@ -52,7 +60,11 @@ def mcp_router(server: McpServer, access: Access, resource: ProtectedResource | 
 
         Revisions 2025-03-26 to 2026-07-28. Nothing is streamed, so `GET` is 405.
         """
-        return response_of(await run_in_threadpool(server.answer, *await message_of(request, caller)))
+        headers, body, asked = await message_of(request, caller)
+        answer = partial(server.answer, headers, body, asked)
+        if body.lstrip().startswith(b"["):
+            return response_of(await batches.run(caller, answer))
+        return response_of(await run_in_threadpool(answer))
 
     # Not in the document of the API, whose every route asks who it is.
     for path in METADATA_PATHS:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillroute.core import outage
-from skillroute.core.errors import DependencyUnavailable
+from skillroute.core.errors import BudgetSpent, DependencyUnavailable
 from skillroute.core.observability import logger
 from skillroute.mcp.batch import BatchAnswers
+from skillroute.mcp.cost import check_batch
 from skillroute.mcp.headers import Headers
 from skillroute.mcp.methods import Methods
 from skillroute.mcp.revisions import STATELESS, UNNAMED, Revision
 from skillroute.mcp.rpc import (
+    BUDGET_SPENT,
     HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -37,7 +39,7 @@ MOST_OF_BATCH = 10
 """Requests of a batch, which the first revision has."""
 
 _BAD = {PARSE_ERROR: 400, INVALID_REQUEST: 400, HEADER_MISMATCH: 400, UNSUPPORTED_VERSION: 400}
-_STATUS_OF_STATELESS = {**_BAD, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
+_STATUS_OF_STATELESS = {**_BAD, INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404, BUDGET_SPENT: 429}
 """HTTP statuses by the codes of errors; 200 for others. Before 2026-07-28 only what is no request has another one."""
 
 
@@ -91,6 +93,7 @@ class McpServer:
             raise RpcError(INVALID_REQUEST, f"{revision} has no batches: send one request at a time")
         if not 0 < len(values) <= MOST_OF_BATCH:
             raise RpcError(INVALID_REQUEST, f"a batch has 1 to {MOST_OF_BATCH} requests")
+        check_batch(filter(None, map(_readable, values)))
         answers = BatchAnswers(values)
         for place, value in enumerate(values):
             try:
@@ -111,6 +114,9 @@ class McpServer:
         """Return the response to a request, and whether it is an error that nobody foresaw."""
         try:
             return result(message.id, self._methods.answer(message, asked, revision)), False
+        except BudgetSpent as error:
+            spent = RpcError(BUDGET_SPENT, str(error), {"retryAfterSeconds": error.retry_after_s})
+            return failure(message.id, spent), False
         except RpcError as error:
             return failure(message.id, error), False
         except DependencyUnavailable as error:
@@ -119,6 +125,13 @@ class McpServer:
         except Exception as error:  # noqa: BLE001
             logger.exception("unexpected error", exc_info=error)
             return failure(message.id, RpcError(INTERNAL_ERROR, "Internal error")), True
+
+
+def _readable(value: Any) -> Message | None:
+    try:
+        return message_of(value)
+    except RpcError:
+        return None
 
 
 def _of_batch(value: Any) -> Message:

@@ -72,12 +72,12 @@ class Toolbox:
         try:
             return _answered(self._tool(name), arguments or {}, asked, revision)
         except (ToolError, NotFound) as error:
-            return _failed(str(error))
+            return failed(str(error))
         except InvalidInput as error:
-            return _failed(f"{error.field}: {error.message}")
+            return failed(f"{error.field}: {error.message}")
         except DependencyUnavailable as error:
             outage.note(error)
-            return _failed(outage.advice(error))
+            return failed(outage.advice(error))
 
     def make_all(self) -> None:
         """Make every tool now, where a process is prepared before it is asked anything."""
@@ -110,10 +110,11 @@ def _answered(tool: Tool, arguments: Mapping[str, Any], asked: Asked, revision: 
     # Half of a surrogate pair, repeated from the arguments, is no text that an answer can carry.
     text = encodable(to_text(answer))
     if len(text.encode("utf-8")) > ANSWER_BYTES:
-        return _failed("the answer is too large to be sent: ask for less, with a smaller limit or without explain")
+        return failed("the answer is too large to be sent: ask for less, with a smaller limit or without explain")
     content = [{"type": "text", "text": text}]
     return {"content": content, **({"structuredContent": answer} if has_structured_content(revision) else {})}
 
 
-def _failed(message: str) -> Json:
+def failed(message: str) -> Json:
+    """Return the result of a call that failed, with what the model is to know."""
     return {"content": [{"type": "text", "text": encodable(message)}], "isError": True}

@@ -12,11 +12,12 @@ from skillroute.core.caller import Caller
 from skillroute.core.deadline import Deadline
 from skillroute.core.documents.index.port import LentIndex
 from skillroute.core.documents.index_lease import IndexLease
-from skillroute.core.documents.replica_port import IndexReplica
+from skillroute.core.documents.replica_port import LendsIndex
 from skillroute.core.embedding.query import QueryEmbedder
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import EmbeddingUnavailable, IndexUnavailable, SkillrouteError
 from skillroute.core.observability import logger
+from skillroute.core.rationing.turns import Turns
 from skillroute.core.time_left import at_most_s
 from skillroute.core.timing import Stopwatch
 from skillroute.search import plan
@@ -60,7 +61,7 @@ class BatchSearch:
     Parameters
     ----------
     search : ToolSearch
-    replica : IndexReplica
+    replica : LendsIndex
     embedder : QueryEmbedder
         That of the search: what it embedded, it remembers.
     default_ranking : "semantic", "lexical", "hybrid" or "hybrid_rerank"
@@ -69,17 +70,20 @@ class BatchSearch:
         The most seconds that a batch takes.
     room : int
         The most bytes that the answers have together on the way.
+    turns : Turns, optional
+        Where the model is in the process: a heavy batch has its texts embedded one by one, on one core, in turn.
     """
 
     def __init__(
         self,
         search: ToolSearch,
-        replica: IndexReplica,
+        replica: LendsIndex,
         embedder: QueryEmbedder,
         *,
         default_ranking: plan.RankBy,
         most_s: float = _MOST_S,
         room: int = SEARCH_BYTES,
+        turns: Turns | None = None,
     ) -> None:
         self._search = search
         self._replica = replica
@@ -87,6 +91,7 @@ class BatchSearch:
         self._default_ranking = default_ranking
         self._most_s = most_s
         self._room = room
+        self._turns = turns
 
     def __call__(
         self, requests: Sequence[SearchRequest | SkillrouteError], caller: Caller, watch: Stopwatch
@@ -118,8 +123,14 @@ class BatchSearch:
             text for request in requests if isinstance(request, SearchRequest) for text in self._embedded_of(request)
         ]
         try:
-            if texts and self._embedder.remembers(len(texts)):
+            if not texts or not self._embedder.remembers(len(texts)):
+                return
+            if self._turns is None or not self._turns.is_heavy:
                 self._embedder.embed_all(texts, index.model)
+                return
+            for text in texts:
+                self._turns.give_way()
+                self._embedder.embed(text, index.model)
         except EmbeddingUnavailable as error:
             logger.warning("queries of a batch not embedded together", extra={"reason": str(error)})
 

@@ -1,24 +1,30 @@
 """`/api/v1/search/batch`: several searches in one call (docs/adr/0054)."""
 
 # No `from __future__ import annotations`: FastAPI must see the types that are made within the function below.
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
 from skillroute.core.caller import Caller, Scope
+from skillroute.core.errors import SkillrouteError
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.http.one_at_a_time import OneAtATime
 from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.rationing.work import Work
 from skillroute.core.timing import Stopwatch
 from skillroute.search.batch import MOST_SEARCHES, Answered, BatchSearch
 from skillroute.search.batch_answers import BatchMetadata, BatchRequest, BatchResponse, read_searches, to_json
+from skillroute.search.cost import cost_of_batch
+from skillroute.search.model import SearchRequest
 
 
-def batch_router(batch: BatchSearch, access: Access) -> APIRouter:
+def batch_router(batch: BatchSearch, access: Access, work: Work) -> APIRouter:
     """Return the route over a batch search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
+    batches = OneAtATime(work)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
@@ -27,14 +33,25 @@ def batch_router(batch: BatchSearch, access: Access) -> APIRouter:
         summary=f"Find tools for up to {MOST_SEARCHES} requests",
         responses=SEARCHED,
     )
-    def search_tools_in_batch(request: BatchRequest, caller: AsCaller) -> Response:
+    async def search_tools_in_batch(request: BatchRequest, caller: AsCaller) -> Response:
         """Carry out several searches as `POST /api/v1/search` does, each with its own answer or error, in order.
 
         The index is brought up to date once, and all queries are embedded together. What the call has no time or no
-        room for is 503 with code `not_begun`.
+        room for is 503 with code `not_begun`. Together they may cost 60 plain searches: more
+        is 422.
         """
+        searches = read_searches(request.searches)
+        units = cost_of_batch(searches)
+
+        def answer() -> Response:
+            with work(caller, units):
+                return answer_of(searches, caller)
+
+        return await batches.run(caller, answer)
+
+    def answer_of(searches: Sequence[SearchRequest | SkillrouteError], caller: Caller) -> Response:
         watch = Stopwatch()
-        results = batch(read_searches(request.searches), caller, watch)
+        results = batch(searches, caller, watch)
         answered = [result.metadata for result in results if isinstance(result, Answered)]
         metadata = BatchMetadata(
             answered=len(answered),

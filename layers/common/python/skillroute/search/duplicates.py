@@ -6,7 +6,7 @@ servers' names, and their descriptions share `ALIKE` of their words (docs/adr/00
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +23,11 @@ ALIKE = 0.8
 1.0 or below 0.73, where those of different products begin."""
 
 
-def collapse(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    """Return the first `limit` hits that are no near-duplicates of one before, each with its own, in rank order."""
+def collapse(hits: Iterable[Hit], limit: int, give_way: Callable[[], None] = lambda: None) -> list[Hit]:
+    """Return the first `limit` hits that are no near-duplicates of one before, each with its own, in rank order.
+
+    `give_way` is called before each hit is looked at.
+    """
     from skillroute.core.documents.index.bm25 import Bm25Encoder  # noqa: PLC0415 - the index has loaded it
 
     encoder = Bm25Encoder()
@@ -39,6 +42,7 @@ def collapse(hits: Iterable[Hit], limit: int) -> list[Hit]:
     groups: list[list[Hit]] = []
     of_name: dict[tuple[str, frozenset[str]], list[list[Hit]]] = {}
     for hit in hits:
+        give_way()
         named_alike = of_name.setdefault(_name(hit.payload), [])
         group = next((group for group in named_alike if _are_alike(words(group[0]), words(hit))), None)
         if group is not None:
@@ -59,9 +63,15 @@ def _are_alike(one: frozenset[int], other: frozenset[int]) -> bool:
     return bool(one) and len(one & other) >= ALIKE * len(one | other)
 
 
-def hits_of(index: SearchedIndex, candidates: Sequence[Candidate], request: SearchRequest, caller: Caller) -> list[Hit]:
+def hits_of(
+    index: SearchedIndex,
+    candidates: Sequence[Candidate],
+    request: SearchRequest,
+    caller: Caller,
+    give_way: Callable[[], None] = lambda: None,
+) -> list[Hit]:
     """Look up the candidates that a page shows, with their near-duplicates where the request asks for that."""
     if not request.collapse_duplicates:
         return tool_hits(index, candidates[: request.limit], caller)
     every = with_payloads(index, Collection.TOOLS, candidates)
-    return with_skills_and_servers(index, collapse(every, request.limit), caller)
+    return with_skills_and_servers(index, collapse(every, request.limit, give_way), caller)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillroute.catalogue.text import split_name
@@ -17,9 +17,15 @@ from skillroute.search.found import Hit
 from skillroute.search.retrieve import Ranking
 
 
-def explain_tools(ranking: Ranking, query: str, hits: Sequence[Hit]) -> list[ToolExplanation]:
-    """Return of each result what its score is made of, in order."""
-    return [_explain(ranking, query, hit) for hit in hits]
+def explain_tools(
+    ranking: Ranking, query: str, hits: Sequence[Hit], give_way: Callable[[], None] = lambda: None
+) -> list[ToolExplanation]:
+    """Return of each result what its score is made of, in order; `give_way` is called before each."""
+    explained = []
+    for hit in hits:
+        give_way()
+        explained.append(_explain(ranking, query, hit))
+    return explained
 
 
 def _explain(ranking: Ranking, query: str, hit: Hit) -> ToolExplanation:

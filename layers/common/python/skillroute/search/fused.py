@@ -48,13 +48,18 @@ class Fused:
             leads_clause=own.leads_clause if self.request.clauses else None,
             features=parts(FEATURES, self.fusion.weights, self._rows[place]),
             sum=self._sums[place],
-            rivals=log_sum_exp(self._sums),
+            rivals=self._rivals,
             probability=self.probabilities[place],
         )
 
     @cached_property
     def _rows(self) -> list[tuple[float, ...]]:
         return features(self.request, self.evidence)
+
+    @cached_property
+    def _rivals(self) -> float:
+        """What all candidates together weigh, the same for each of them."""
+        return log_sum_exp(self._sums)
 
     @cached_property
     def _sums(self) -> list[float]:

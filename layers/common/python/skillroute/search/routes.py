@@ -13,9 +13,11 @@ from skillroute.core.caller import Caller, Scope
 from skillroute.core.errors import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.rationing.work import Work
 from skillroute.core.text_fields import Text
+from skillroute.search.cost import cost_of, search_cost
 from skillroute.search.explained import ExplainedMatch
 from skillroute.search.mcp_format import AnySearchResponse, in_format
 from skillroute.search.model import (
@@ -72,15 +74,15 @@ _TOOLS_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-def search_router(search: ToolSearch, access: Access) -> APIRouter:
+def search_router(search: ToolSearch, access: Access, work: Work) -> APIRouter:
     """Return the routes over a tool search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
-    _add_search(router, search, access)
-    _add_stages(router, search, access)
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
+    _add_search(router, search, access, work)
+    _add_stages(router, search, access, work)
     return router
 
 
-def _add_search(router: APIRouter, search: ToolSearch, access: Access) -> None:
+def _add_search(router: APIRouter, search: ToolSearch, access: Access, work: Work) -> None:
     """Add the search of both stages."""
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -93,13 +95,14 @@ def _add_search(router: APIRouter, search: ToolSearch, access: Access) -> None:
     def search_tools(request: SearchRequest, caller: AsCaller) -> Response:
         """Match the query to skills, then to the tools of those skills, and return the best with their schemas."""
         # Already checked and typed: FastAPI would validate it once more.
-        answer = search.search(request, caller)
+        with work(caller, cost_of(request)):
+            answer = search.search(request, caller)
         headers = search_headers(answer.metadata.search_mode, answer.metadata.degraded)
         shown = in_format(request, answer)
         return Response(shown.__pydantic_serializer__.to_json(shown), media_type="application/json", headers=headers)
 
 
-def _add_stages(router: APIRouter, search: ToolSearch, access: Access) -> None:
+def _add_stages(router: APIRouter, search: ToolSearch, access: Access, work: Work) -> None:
     """Add each stage alone."""
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
@@ -118,7 +121,8 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access) -> None:
         mode: Mode | None = None,
     ) -> list[SkillMatch]:
         """Stage 1 alone: the active skills that the query matches."""
-        skills, run = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
+        with work(caller, search_cost(query, limit=limit, mode=mode)):
+            skills, run = search.skills(query, caller, limit=limit, threshold=threshold, mode=mode)
         _tell(response, run)
         return skills
 
@@ -155,17 +159,18 @@ def _add_stages(router: APIRouter, search: ToolSearch, access: Access) -> None:
         explain: Annotated[bool, QueryParameter(description="Say of each tool what its score is made of.")] = False,
     ) -> Sequence[ToolMatch]:
         """Stage 2 alone: tools without their schemas."""
-        tools, run = search.tools(
-            query,
-            caller,
-            skill_ids=_split(skill_ids),
-            item_type=item_type,
-            limit=limit,
-            threshold=threshold,
-            mode=mode,
-            servers=_servers(server),
-            explain=explain,
-        )
+        with work(caller, search_cost(query, limit=limit, mode=mode, explain=explain)):
+            tools, run = search.tools(
+                query,
+                caller,
+                skill_ids=_split(skill_ids),
+                item_type=item_type,
+                limit=limit,
+                threshold=threshold,
+                mode=mode,
+                servers=_servers(server),
+                explain=explain,
+            )
         _tell(response, run)
         return tools
 

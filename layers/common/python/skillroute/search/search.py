@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -88,7 +88,9 @@ class ToolSearch:
         reranker: Reranker | None = None,
         rerank_timeout_s: float = 2.0,
         recent: RecentSearches | None = None,
+        give_way: Callable[[], None] = lambda: None,
     ) -> None:
+        self._give_way = give_way
         self._replica = replica
         self._embedder = embedder
         self._schemas = schemas
@@ -118,16 +120,19 @@ class ToolSearch:
         except IndexUnavailable as error:
             run.degrade("index_unavailable", error)
             found = Found()
+        self._give_way()
         wants_more = asks_for_more(request)
         beside = self._taken + (size_beside(found) if wants_more else 0)
         described = answer.described(found.hits, beside)
         loaded = self._load_schemas(run, found.hits, described.room) if request.include_schemas else Schemas({})
+        self._give_way()
         response = answer.response(run, request, found, answer.enriched(found.hits, described, loaded))
         count(Metric.SEARCH)
         observe_ms(Metric.SEARCH_TIME, response.metadata.total_time_ms)
         self._recent.note(
             stages_ms(response.metadata), query=request.query, caller=caller, no_match=response.metadata.no_match
         )
+        self._give_way()
         return with_more(response, request, found) if wants_more else response
 
     def skills(
@@ -238,7 +243,7 @@ class ToolSearch:
         try:
             with run.watch.stage("tool_search"):
                 candidates = self._stage2(run, index, ranking, request, search_plan, skills)
-                hits = hits_of(index, candidates, request, run.caller)
+                hits = hits_of(index, candidates, request, run.caller, self._give_way)
                 self._judge(run, ranking, index.model.name, hits)
         except IndexUnavailable as error:
             run.degrade("tool_search_failed", error)
@@ -248,10 +253,11 @@ class ToolSearch:
         return self._explained(ranking, index, request, found) if request.explain else found
 
     def _explained(self, ranking: Ranking, index: LentIndex, request: SearchRequest, found: Found) -> Found:
+        self._give_way()
         confidence = self._judge.explain(ranking, index.model.name, found.hits)
         return replace(
             found,
-            explained=explain_tools(ranking, request.query, found.hits),
+            explained=explain_tools(ranking, request.query, found.hits, self._give_way),
             explanation=SearchExplanation(fusion=ranking.explain_curve(), confidence=confidence),
         )
 

@@ -83,7 +83,9 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         from skillroute.mcp.methods import Methods
         from skillroute.mcp.server import McpServer
 
-        return McpServer(Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts))
+        return McpServer(
+            Methods(self.mcp_toolbox, lambda: self.skill_resources, lambda: self.catalogue_prompts, self.work)
+        )
 
     def make_mcp_ahead(self) -> None:
         """Make all that requests may need, where an environment starts before its first one; nothing is opened."""
@@ -98,7 +100,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         from skillroute.mcp.tools.search_tools import search_tools
 
         summary = RememberedSummary(CatalogueSummary(self.read_items, self.read_skills, self.count_tokens), self.feed)
-        return search_tools(self._find_tools, summary, self.count_tokens)
+        return search_tools(self._find_tools, summary, self._count_in_turn)
 
     def _tool_details(self) -> Tool:
         from skillroute.mcp.tools.tool_details import tool_details
@@ -125,6 +127,10 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
 
         return search_messages_product(self._find_messages_of_product)
 
+    def _count_in_turn(self, text: str) -> int:
+        self.turns.give_way()  # to fit an answer into a budget takes as long as two searches
+        return self.count_tokens(text)
+
     # What a tool asks is made when it is called: tools are listed before that, and none of it is needed to list them.
 
     def _find_tools(self, request: SearchRequest, caller: Caller) -> SearchResponse:
@@ -145,7 +151,7 @@ class McpParts(ToolSearchParts, RegistryParts, SkillParts, MessageParts):
         """Return the routes of the protocol, for an app that serves others too."""
         from skillroute.mcp.routes import mcp_router
 
-        return [mcp_router(self.mcp_server, access, self._protected_resource())]
+        return [mcp_router(self.mcp_server, access, self._protected_resource(), self.work)]
 
     def mcp_plain_routes(self, access: Access) -> list[Route]:
         """Return the routes of the protocol, for an app that does without FastAPI."""

@@ -49,8 +49,8 @@ class MessageParts(RerankParts):
         from skillroute.mail.search.tool_routes import message_tool_router
 
         return [
-            message_search_router(self.message_search, access),
-            message_tool_router(self.message_tools, access),
+            message_search_router(self.message_search, access, self.work),
+            message_tool_router(self.message_tools, access, self.work),
         ]
 
 

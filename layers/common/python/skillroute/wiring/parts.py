@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from skillroute.core.postgres.address import AddressSource
     from skillroute.core.postgres.pool import Pool
     from skillroute.core.queue.dispatch import Dispatch
+    from skillroute.core.rationing.turns import Turns
+    from skillroute.core.rationing.work import Work
     from skillroute.skills.aggregate import AggregateSkill
 
 S = TypeVar("S")
@@ -100,6 +102,26 @@ class CoreParts:
     def database(self) -> Database:
 
         return self._database or self.pool
+
+    @cached_property
+    def turns(self) -> Turns:
+        from skillroute.core.rationing.turns import Turns
+
+        return Turns()
+
+    @cached_property
+    def work(self) -> Work:
+        """What asks before work is done: budgets where callers are told apart, and whose turn it is."""
+        from skillroute.core.rationing.budgets import Budgets, Rates
+        from skillroute.core.rationing.shared import PostgresBudgets
+        from skillroute.core.rationing.work import Work
+        from skillroute.core.settings import WebSettings
+
+        settings = self.of(WebSettings)
+        if settings.auth == "none":
+            return Work(Budgets(Rates()), self.turns)
+        rates = Rates(settings.budget_organisation, settings.budget_caller)
+        return Work(Budgets(rates, PostgresBudgets(self.database)), self.turns)
 
     @cached_property
     def feed(self) -> ChangeFeed:

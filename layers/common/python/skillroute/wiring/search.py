@@ -28,13 +28,14 @@ class ToolSearchParts(RerankParts):
 
     @cached_property
     def tool_search(self) -> ToolSearch:
+        from skillroute.core.documents.index.giving_way import LentInTurn
         from skillroute.search.enrich import SchemaLoader
         from skillroute.search.missing import MissingVectors
         from skillroute.search.search import ToolSearch
 
         settings = self.of(SearchSettings)
         return ToolSearch(
-            self.replica,
+            LentInTurn(self.replica, self.turns),
             self.query_embedder,
             SchemaLoader(self.database, cache_size=settings.schema_cache_size),
             MissingVectors(self.database),
@@ -44,18 +45,22 @@ class ToolSearchParts(RerankParts):
             reranker=self.reranker,
             rerank_timeout_s=settings.rerank_timeout_s,
             recent=self.recent_searches,
+            give_way=self.turns.give_way,
         )
 
     @cached_property
     def batch_search(self) -> BatchSearch:
+        from skillroute.core.documents.index.giving_way import LentInTurn
         from skillroute.search.batch import BatchSearch
 
         ranking = self.of(SearchSettings).default_mode
-        return BatchSearch(self.tool_search, self.replica, self.query_embedder, default_ranking=ranking)
+        lent = LentInTurn(self.replica, self.turns)
+        turns = self.turns if self.settings.embedding_provider == "onnx" else None
+        return BatchSearch(self.tool_search, lent, self.query_embedder, default_ranking=ranking, turns=turns)
 
     def tool_search_routers(self, access: Access) -> list[APIRouter]:
         """Return the routes that search tools and skills."""
         from skillroute.search.batch_routes import batch_router
         from skillroute.search.routes import search_router
 
-        return [search_router(self.tool_search, access), batch_router(self.batch_search, access)]
+        return [search_router(self.tool_search, access, self.work), batch_router(self.batch_search, access, self.work)]

@@ -125,8 +125,12 @@ def iam_access(admins: frozenset[Role]) -> Access:
         vouched = _authorizer(request).get("iam")
         if not vouched or not isinstance(vouched, dict):
             raise Unauthenticated("the request carries no verified identity")
-        is_admin = role_of(vouched.get("userArn")) in admins
-        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN if is_admin else Scope.SEARCH}))
+        arn = vouched.get("userArn")
+        role = role_of(arn)
+        # Sessions of a role are one caller: whoever may assume it names them as it likes.
+        name = f"{role.account}:{role.name}" if role is not None else arn if isinstance(arn, str) else None
+        is_admin = role in admins
+        return Caller(org_id=None, scopes=frozenset({Scope.ADMIN if is_admin else Scope.SEARCH}), name=name)
 
     return Access(identify, guard=RoleGuard)
 

@@ -75,6 +75,11 @@ ERRORS: dict[int | str, dict[str, Any]] = IDENTITY | {
     503: _refused("PostgreSQL is down."),
 }
 
+BUDGET: dict[int | str, dict[str, Any]] = {
+    429: _refused("The budget of the caller or of its organisation is spent.")
+    | {"headers": {"Retry-After": {"description": "Seconds until there is some again.", "schema": {"type": "integer"}}}}
+}
+
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: _refused("No such item.")}
 
 CONFLICT: dict[int | str, dict[str, Any]] = {

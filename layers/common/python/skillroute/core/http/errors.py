@@ -20,6 +20,7 @@ from skillroute.core import outage
 from skillroute.core.encodable import encodable
 from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import (
+    BudgetSpent,
     Conflict,
     DependencyUnavailable,
     Forbidden,
@@ -43,6 +44,7 @@ STATUS_OF: Sequence[tuple[type[SkillrouteError], int]] = (
     (NotFound, 404),
     (Conflict, 409),
     (VersionConflict, 412),
+    (BudgetSpent, 429),
     (DependencyUnavailable, 503),
 )
 
@@ -150,6 +152,9 @@ def _skillroute_error(request: Request, error: Exception) -> JSONResponse:
         # A change that may be stored must not be sent again unread.
         again = None if isinstance(error, OutcomeUnknown) else {"Retry-After": "1"}
         return answer_error(request, status, error.public_message, error.code, headers=again)
+    if isinstance(error, BudgetSpent):
+        again = {"Retry-After": str(error.retry_after_s)}
+        return answer_error(request, status, str(error), error.code, headers=again)
     headers = {"WWW-Authenticate": error.challenge} if isinstance(error, Challenge) else None
     return answer_error(request, status, _encodable(str(error)), error.code, headers=headers)
 

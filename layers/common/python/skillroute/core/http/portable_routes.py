@@ -11,13 +11,16 @@ from skillroute.core.errors import InvalidInput
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import BulkTextsRoute
 from skillroute.core.http.bulk_answers import DryRun, Result, UpsertCounts, bare_list_of
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.portable.cursor import LONGEST
 from skillroute.core.portable.export import Export
 from skillroute.core.portable.restore import MAX_LINES, ImportLines, LineOutcome
+from skillroute.core.rationing.work import Work
 from skillroute.core.text_fields import Text
 
 _NDJSON = "application/jsonl"  # Mangum sends it as text, and not as base64, which is a third larger
+# Of an export, in plain searches (docs/adr/0065): a page of 500 rows 3.5, one of 1000 six.
+_PAGE_UNITS, _ROW_UNITS = 1.0, 0.005
 _KINDS = "skill, tool, suggestion, server, agent, project, product, mail_agent and message"
 _LINE: dict[str, Any] = {
     "title": "ExportLine",
@@ -66,12 +69,12 @@ class ImportResponse(UpsertCounts):
     result_type: ClassVar = LineResult
 
 
-def portable_router(export: Export, restore: ImportLines, access: Access) -> APIRouter:
+def portable_router(export: Export, restore: ImportLines, access: Access, work: Work) -> APIRouter:
     """Return the two routes."""
     router = APIRouter(prefix="/api/v1", tags=["operations"], route_class=BulkTextsRoute, responses=ERRORS)
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
-    @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC)
+    @router.get("/export", summary="Export rows as lines", response_class=Response, responses=_EXPORT_DOC | BUDGET)
     def export_lines(
         caller: AsAdmin,
         kind: Annotated[
@@ -91,8 +94,9 @@ def portable_router(export: Export, restore: ImportLines, access: Access) -> API
         kinds = [name.strip() for name in (kind or "").split(",") if name.strip()]
         if kind is not None and not kinds:
             raise InvalidInput("kind", f"must name kinds, of {_KINDS}, or be left out")
-        lines = export(kinds, after, caller, limit=limit)
-        return Response(b"".join(line + b"\n" for line in lines), media_type=_NDJSON)
+        with work(caller, _PAGE_UNITS + limit * _ROW_UNITS):
+            lines = b"".join(line + b"\n" for line in export(kinds, after, caller, limit=limit))
+        return Response(lines, media_type=_NDJSON)
 
     @router.post("/import", summary=f"Import up to {MAX_LINES} lines of an export")
     def import_lines(body: ImportBody, caller: AsAdmin, dry_run: DryRun = False) -> ImportResponse:

@@ -14,7 +14,8 @@ from skillroute.core.error_codes import ErrorCode
 from skillroute.core.errors import Forbidden
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.rationing.work import Work
 
 
 class FindingOut(BaseModel):
@@ -36,9 +37,15 @@ VerifyResponse = create_model(
 )
 
 
-def verify_router(verify: Verify, access: Access) -> APIRouter:
+COST = 200.0
+"""Units of a plain search, over 10,000 tools."""
+
+
+def verify_router(verify: Verify, access: Access, work: Work) -> APIRouter:
     """Return the route of the check."""
-    router = APIRouter(prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(
+        prefix="/api/v1/verify", tags=["operations"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET
+    )
     AsAdmin = Annotated[Caller, Depends(access.require(Scope.ADMIN))]  # noqa: N806 (a type)
 
     @router.get("", response_model=VerifyResponse, summary="Check everything")
@@ -46,7 +53,8 @@ def verify_router(verify: Verify, access: Access) -> APIRouter:
         """Recompute from the tables what is stored twice, and compare it: 2 s for 10,000 tools."""
         if not caller.runs_deployment:
             raise Forbidden("the check sees every organisation: it needs a token of none", ErrorCode.OPERATOR_ONLY)
-        report = verify()
+        with work(caller, COST):
+            report = verify()
         findings = [FindingOut(rule=f.rule, subject=f.subject, detail=f.detail) for f in report.findings]
         checked = {field: report.checked[collection] for field, collection in _COUNT_OF.items()}
         return VerifyResponse(ok=not findings, **checked, findings=findings)

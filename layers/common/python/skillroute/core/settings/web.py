@@ -37,6 +37,14 @@ class WebSettings(Settings):
     iam_admins: str = Field(
         "", description="For iam, ARNs of the roles that may do everything, comma-separated; other callers search."
     )
+    budget_caller: float = Field(
+        100.0,
+        ge=0,
+        description="Work that a caller may have done in a second, in plain searches; 0 is no limit (docs/adr/0065).",
+    )
+    budget_organisation: float = Field(
+        200.0, ge=0, description="The same of an organisation, all its callers together; 0 is no limit."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @model_validator(mode="after")

@@ -8,16 +8,19 @@ from fastapi import APIRouter, Depends, Response
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import PrivateJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.rationing.work import Work
 from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.model import MessageSearchRequest, MessageSearchResponse
 from skillroute.mail.search.search import MessageSearch
 
 
-def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
+def message_search_router(search: MessageSearch, access: Access, work: Work) -> APIRouter:
     """Return the route over a message search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=PrivateJsonRoute, responses=ERRORS)
+    router = APIRouter(
+        prefix="/api/v1/search", tags=["search"], route_class=PrivateJsonRoute, responses=ERRORS | BUDGET
+    )
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
@@ -35,7 +38,8 @@ def message_search_router(search: MessageSearch, access: Access) -> APIRouter:
         names; operators see all mail of their organisation.
         """
         # Already checked and typed: FastAPI would validate it once more.
-        answer = search.search(request, caller, budget=budget)
+        with work(caller, 1.0):
+            answer = search.search(request, caller, budget=budget)
         degraded = [answer.reason] if answer.is_degraded and answer.reason is not None else []
         headers = search_headers(answer.actual, degraded)
         return Response(answer.response.to_json(), media_type="application/json", headers=headers)

@@ -13,7 +13,8 @@ from fastapi.responses import JSONResponse
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import PrivateJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
+from skillroute.core.rationing.work import Work
 from skillroute.mail.search.invocation import InvocationBudget
 from skillroute.mail.search.tool_arguments import SEARCH_MESSAGES, SEARCH_MESSAGES_PRODUCT, Tool
 from skillroute.mail.search.tool_schemas import SEARCH_MESSAGES_ANSWER, SEARCH_MESSAGES_PRODUCT_ANSWER
@@ -22,9 +23,11 @@ from skillroute.mail.search.tool_search import MessageTools
 Arguments = Annotated[dict[str, Any], Body()]
 
 
-def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:
+def message_tool_router(tools: MessageTools, access: Access, work: Work) -> APIRouter:
     """Return the routes over the two tools."""
-    router = APIRouter(prefix="/api/v1/tools", tags=["messages"], route_class=PrivateJsonRoute, responses=ERRORS)
+    router = APIRouter(
+        prefix="/api/v1/tools", tags=["messages"], route_class=PrivateJsonRoute, responses=ERRORS | BUDGET
+    )
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post("/search_messages", **_documented(SEARCH_MESSAGES, SEARCH_MESSAGES_ANSWER))
@@ -34,12 +37,14 @@ def message_tool_router(tools: MessageTools, access: Access) -> APIRouter:
         What is written into the query as `from:`, `thread:`, `importance:`, `before:` or `after:` is searched as words
         and reported as a hint; arguments filter.
         """
-        return JSONResponse(tools.search_messages(arguments, caller, budget))
+        with work(caller, 1.0):
+            return JSONResponse(tools.search_messages(arguments, caller, budget))
 
     @router.post("/search_messages_product", **_documented(SEARCH_MESSAGES_PRODUCT, SEARCH_MESSAGES_PRODUCT_ANSWER))
     def call_search_messages_product(arguments: Arguments, caller: AsCaller, budget: InvocationBudget) -> JSONResponse:
         """Search the messages of all projects of a product that the caller may see."""
-        return JSONResponse(tools.search_messages_product(arguments, caller, budget))
+        with work(caller, 1.0):
+            return JSONResponse(tools.search_messages_product(arguments, caller, budget))
 
     return router
 

@@ -8,15 +8,28 @@ from fastapi import APIRouter, Depends, Response
 from skillroute.core.caller import Caller, Scope
 from skillroute.core.http.auth import Access
 from skillroute.core.http.body import SafeJsonRoute
-from skillroute.core.http.docs import ERRORS
+from skillroute.core.http.docs import BUDGET, ERRORS
 from skillroute.core.http.search_headers import SEARCHED, search_headers
+from skillroute.core.rationing.work import Work
 from skillroute.registry.search.model import RegistrySearchRequest, RegistrySearchResponse
 from skillroute.registry.search.search import RegistrySearch
 
+_RERANKING = 4.0
 
-def registry_search_router(search: RegistrySearch, access: Access) -> APIRouter:
+
+def cost_of(request: RegistrySearchRequest) -> float:
+    """Return the units of a search, in plain searches for tools (docs/adr/0065)."""
+    return (
+        1.0
+        + request.max_results / 100
+        + (0.5 if request.explain else 0.0)
+        + _RERANKING * (request.mode == "hybrid_rerank")
+    )
+
+
+def registry_search_router(search: RegistrySearch, access: Access, work: Work) -> APIRouter:
     """Return the route over a registry search."""
-    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS)
+    router = APIRouter(prefix="/api/v1/search", tags=["search"], route_class=SafeJsonRoute, responses=ERRORS | BUDGET)
     AsCaller = Annotated[Caller, Depends(access.require(Scope.SEARCH))]  # noqa: N806 (a type)
 
     @router.post(
@@ -31,7 +44,8 @@ def registry_search_router(search: RegistrySearch, access: Access) -> APIRouter:
         While the embedding model is away the answer is by keywords alone, and its `search_mode` says so.
         """
         # Already checked and typed: FastAPI would validate it once more.
-        answer = search(request, caller)
+        with work(caller, cost_of(request)):
+            answer = search(request, caller)
         headers = search_headers(answer.search_mode, answer.metadata.degraded)
         return Response(answer.__pydantic_serializer__.to_json(answer), media_type="application/json", headers=headers)
 

@@ -1,0 +1,54 @@
+"""Batches of a process, one at a time, on a thread beside those of plain requests (docs/adr/0065)."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from skillroute.core.caller import Caller
+from skillroute.core.errors import BudgetSpent
+from skillroute.core.rationing.work import Work
+
+T = TypeVar("T")
+
+MOST_OF_ORGANISATION = 4
+"""Batches of one organisation that run or wait in a process: more of them would be in the way of the next one's."""
+
+
+class OneAtATime:
+    """Runs what takes long so that plain requests keep all threads of theirs."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._limiter: CapacityLimiter | None = None
+        self._lock = threading.Lock()
+        self._under_way: Counter[str | None] = Counter()
+
+    async def run(self, caller: Caller, work: Callable[[], T]) -> T:
+        """Return what `work` returns, on another thread, when those before it are through.
+
+        Raises
+        ------
+        BudgetSpent
+            So many of the caller's organisation run or wait already.
+        """
+        with self._lock:
+            if self._under_way[caller.org_id] >= MOST_OF_ORGANISATION:
+                raise BudgetSpent(
+                    f"{MOST_OF_ORGANISATION} batches of this organisation are under way: try again in a second", 1
+                )
+            self._under_way[caller.org_id] += 1
+            if self._limiter is None:
+                self._limiter = CapacityLimiter(1)
+        self._work.turns.step_aside()  # what waits must not be waited for
+        try:
+            return await to_thread.run_sync(work, limiter=self._limiter)
+        finally:
+            with self._lock:
+                self._under_way[caller.org_id] -= 1
+                if not self._under_way[caller.org_id]:
+                    del self._under_way[caller.org_id]

@@ -1,0 +1,34 @@
+"""What every edge asks before it has work done: may this caller, and does it go first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from skillroute.core.caller import Caller
+from skillroute.core.rationing.budgets import Budgets
+from skillroute.core.rationing.turns import Turns
+
+HEAVY_UNITS = 3.0
+"""From which on work gives way to plain requests."""
+
+
+class Work:
+    """Charges for work, and has it take its turn."""
+
+    def __init__(self, budgets: Budgets, turns: Turns) -> None:
+        self.turns = turns
+        self._budgets = budgets
+
+    @contextmanager
+    def __call__(self, caller: Caller, units: float) -> Iterator[None]:
+        """Do the work of the block, which costs as much as that many plain searches.
+
+        Raises
+        ------
+        BudgetSpent
+            The caller has none of its budget left, or its organisation.
+        """
+        self._budgets.charge(caller, units)
+        with self.turns.heavy() if units >= HEAVY_UNITS else nullcontext():
+            yield

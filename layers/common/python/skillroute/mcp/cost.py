@@ -1,0 +1,59 @@
+"""What requests of the protocol cost, in units of a plain search (docs/adr/0065)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError
+from skillroute.search.cost import MOST_UNITS, search_cost
+
+_FREE = frozenset({"initialize", "ping", "server/discover", "resources/templates/list"})
+_MOST_TOKENS = 20_000
+_COUNTING = 2.4
+"""Units of fitting an answer into a budget of so many tokens."""
+_EACH_OF_MANY = 0.05
+
+
+def cost_of(message: Message) -> float:
+    """Return the units of a request, whose arguments nobody has checked yet: what is wrong with them costs little.
+
+    Examples
+    --------
+    >>> cost_of(Message("ping")), cost_of(Message("tools/list"))
+    (0.0, 1.0)
+    """
+    if message.method in _FREE:
+        return 0.0
+    arguments = message.params.get("arguments")
+    if message.method != "tools/call" or not isinstance(arguments, dict):
+        return 1.0
+    query, ids = arguments.get("query"), arguments.get("ids")
+    limit = _number(arguments, "limit", 50) or _number(arguments, "max_results", 50) or 5
+    units = search_cost(query[:1000] if isinstance(query, str) else "", limit=limit)
+    units += _COUNTING * _number(arguments, "budget_tokens", _MOST_TOKENS) / _MOST_TOKENS
+    return units + (_EACH_OF_MANY * len(ids) if isinstance(ids, list) else 0.0)
+
+
+def check_batch(messages: Iterable[Message]) -> None:
+    """Refuse a batch whose requests cost more than one may have.
+
+    Raises
+    ------
+    RpcError
+        Names the limit and what to do.
+    """
+    units = sum(cost_of(message) for message in messages)
+    if units > MOST_UNITS:
+        raise RpcError(
+            INVALID_REQUEST,
+            f"the requests of this batch cost as much as {units:.0f} plain searches together; {MOST_UNITS:.0f} are "
+            "allowed: send fewer at once, or with shorter queries, a lower limit or a smaller budget_tokens",
+        )
+
+
+def _number(arguments: dict[str, Any], name: str, most: int) -> int:
+    found = arguments.get(name)
+    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 9:
+        found = int(found)  # as the arguments of tools are read
+    return max(0, min(most, found)) if isinstance(found, int) else 0

@@ -1,0 +1,48 @@
+"""What requests of the protocol cost, whatever stands in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from skillroute.mcp.cost import check_batch, cost_of
+from skillroute.mcp.rpc import Message, RpcError
+
+from tests.unit.search.test_cost import LONG
+
+
+def call(**arguments: Any) -> Message:
+    return Message("tools/call", {"name": "search_tools", "arguments": arguments}, 1)
+
+
+def test_lists_and_plain_calls_cost_one_and_greetings_nothing() -> None:
+    assert cost_of(Message("initialize", {}, 1)) == 0.0
+    assert cost_of(Message("resources/list", {}, 1)) == 1.0
+    assert cost_of(call(query="water the plants")) == 1.0
+
+
+def test_budgets_of_tokens_and_long_queries_cost_more() -> None:
+    assert 6.0 < cost_of(call(query=LONG, limit=50, budget_tokens=20_000)) < 9.0
+    assert cost_of(call(query=LONG, limit="50")) == cost_of(call(query=LONG, limit=50))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        None,
+        7,
+        {"query": 7, "limit": {}, "budget_tokens": True},
+        {"query": "x" * 10**6, "limit": 10**30, "budget_tokens": -5},
+        {"limit": "9" * 5000, "ids": [1] * 3},
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_nobody_has_checked_yet_has_a_cost_within_bounds(arguments: Any) -> None:
+    assert 1.0 <= cost_of(Message("tools/call", {"name": "search_tools", "arguments": arguments}, 1)) < 12.0
+
+
+def test_a_batch_that_costs_too_much_is_refused_with_the_limit_and_what_to_do() -> None:
+    heavy = call(query=LONG, limit=50, budget_tokens=20_000)
+    check_batch([heavy] * 7)
+    with pytest.raises(RpcError, match=r"\d+ plain searches together; 60 are allowed: send fewer at once"):
+        check_batch([heavy] * 10)

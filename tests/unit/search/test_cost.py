@@ -1,0 +1,69 @@
+"""What searches cost, and how much a batch may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from skillroute.core.errors import InvalidInput
+from skillroute.search.batch import MOST_SEARCHES
+from skillroute.search.cost import MOST_UNITS, cost_of, cost_of_batch
+from skillroute.search.model import SearchRequest
+
+LONG = ", ".join(f"water plant number {number} in the garden" for number in range(30))[:1000]
+HEAVIEST: dict[str, Any] = {
+    "query": LONG,
+    "strategy": "hybrid",
+    "limit": 50,
+    "skill_limit": 10,
+    "explain": True,
+    "collapse_duplicates": True,
+}
+
+
+def cost(**given: Any) -> float:
+    return cost_of(SearchRequest(**{"query": "water the plants", **given}))
+
+
+def test_a_plain_search_is_the_unit() -> None:
+    assert cost() == 1.0
+    assert cost(strategy="direct", mode="semantic", include_schemas=False) == 1.0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"limit": 50},
+        {"explain": True},
+        {"collapse_duplicates": True},
+        {"query": LONG},
+        {"mode": "hybrid_rerank"},
+        {"limit": 50, "explain": True},
+    ],
+    ids=str,
+)
+def test_what_takes_longer_costs_more(more: dict[str, Any]) -> None:
+    assert cost(**more) > 1.0
+
+
+def test_the_heaviest_cost_what_was_measured() -> None:
+    assert 6.0 < cost_of(SearchRequest(**HEAVIEST)) < 8.0
+    assert 3.5 < cost(query=LONG) < 5.5
+
+
+def test_clauses_cost_nothing_where_they_are_not_looked_for() -> None:
+    assert cost(query=LONG, mode="lexical") < 2.0
+
+
+def test_as_many_plain_searches_as_a_batch_may_have_are_within_its_limit() -> None:
+    plain = SearchRequest(query="water the plants", limit=50)
+    assert cost_of_batch([plain] * MOST_SEARCHES) < MOST_UNITS
+
+
+def test_a_batch_that_costs_too_much_is_refused_with_the_limit_and_what_to_do() -> None:
+    with pytest.raises(InvalidInput, match=r"searches: cost as much as \d+ plain.*may cost 60: send fewer.*explain"):
+        cost_of_batch([SearchRequest(**HEAVIEST)] * MOST_SEARCHES)
+
+
+def test_what_could_not_be_read_costs_nothing() -> None:
+    assert cost_of_batch([InvalidInput("limit", "is too high")]) == 0.0
