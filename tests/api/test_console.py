@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,34 @@ def test_an_unknown_way_to_need_tools_is_refused(page: TestClient) -> None:
     fields = {"query": "a", "right": ["b"], "wrong": [], "wanted": "some"}
     refused = page.post("/do/search/judge", json=fields)
     assert (refused.status_code, "wanted" in refused.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"query": "a" * 1001}, "query"),
+        ({"query": ""}, "query"),
+        ({"right": ["a"] * 101}, "right"),
+        ({"wrong": ["a" * 601]}, "wrong"),
+    ],
+)
+def test_a_mark_without_bound_is_refused(page: TestClient, requests: Path, fields: dict[str, Any], field: str) -> None:
+    refused = page.post("/do/search/judge", json=MARK | fields)
+    assert (refused.status_code, field in refused.json()["detail"]) == (422, True)
+    assert not requests.exists()
+
+
+def test_a_file_of_marks_has_an_end_and_what_is_in_it_can_be_changed(do: Do, page: TestClient, requests: Path) -> None:
+    requests.write_text("".join(f'{{"query": "{number}", "needs": []}}\n' for number in range(10_000)), "utf-8")
+    refused = page.post("/do/search/judge", json=MARK)
+    assert (refused.status_code, "10,000" in refused.json()["detail"]) == (409, True)
+    assert do("search/judge", query="7", right=["a/b"], wrong=[])["judged"]["needs"] == [["a/b"]]
+
+
+def test_marks_that_come_at_once_are_all_written(do: Do) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: do("search/judge", query=str(number), right=["a/b"], wrong=[]), range(40)))
+    assert do("search/judged", query="1")["count"] == 40
 
 
 MARK = {"query": "write a letter", "right": ["mail/send"], "wrong": []}

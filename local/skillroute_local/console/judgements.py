@@ -13,8 +13,22 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from skillroute_local.console.problems import Problem, Refused
+
 Wanted: TypeAlias = Literal["any", "all"]
 """Whether one of the tools that serve a request is enough, or all of them are needed."""
+
+
+MOST_REQUESTS = 10_000
+"""Lines of a file that marks are added to: each mark reads and writes all of them."""
+
+
+class TooMany(Refused):
+    """The file takes no further request."""
+
+    def __init__(self, name: str) -> None:
+        remedy = "Download it and begin anew, or take requests out of it: evaluations need some hundred."
+        super().__init__(Problem(409, f"{name} has {MOST_REQUESTS:,} requests, the most there can be", remedy))
 
 
 class JudgementFiles:
@@ -80,6 +94,8 @@ class JudgementFile:
         """
         lines = self._lines()
         places = [at for at, (_, value) in enumerate(lines) if value is not None and value.get("query") == query]
+        if not places and len(lines) >= MOST_REQUESTS:
+            raise TooMany(self.path.name)
         before = lines[places[-1]][1] if places else None
         judged = dict(before or {"query": query})
         judged["needs"] = _needs(judged.get("needs"), list(dict.fromkeys(right)), wanted)

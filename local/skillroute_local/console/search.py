@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from threading import Lock
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
 from skillroute_client import AsyncSkillroute, Repeat
 
 from skillroute_local.console.actions import Actions
 from skillroute_local.console.callers import organisation_of
 from skillroute_local.console.judgements import JudgementFile, JudgementFiles, Wanted
 
+Query = Annotated[str, Field(min_length=1, max_length=1000)]
+Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=600)]], Field(max_length=100)]
+
 
 def search_actions(files: JudgementFiles) -> Actions:
     """Return the actions of the page; judgements go into the file of the caller's organisation."""
     actions = Actions("search")
+    turns: dict[str, Lock] = defaultdict(Lock)  # by file: nobody waits for another organisation's
+
+    async def work(
+        client: AsyncSkillroute, scope: Literal["search", "skills"], does: Callable[[JudgementFile], None], query: str
+    ) -> dict[str, Any]:
+        file = files.of(await organisation_of(client, scope))
+        turn = turns[file.path.name]
+
+        def in_turn() -> dict[str, Any]:
+            with turn:
+                does(file)
+                return _state(file, query)
+
+        return await asyncio.to_thread(in_turn)  # thousands of lines: others' requests go on meanwhile
 
     @actions.action
     async def run(client: AsyncSkillroute, request: dict[str, Any]) -> dict[str, Any]:
@@ -25,29 +47,25 @@ def search_actions(files: JudgementFiles) -> Actions:
     @actions.action
     async def judged(client: AsyncSkillroute, query: str) -> dict[str, Any]:
         """Return what the file says of a request, and how many requests it has."""
-        return _state(files.of(await organisation_of(client, "search")), query)
+        return await work(client, "search", lambda _: None, query)
 
     @actions.action
     async def judge(
-        client: AsyncSkillroute, query: str, right: list[str], wrong: list[str], wanted: Wanted | None = None
+        client: AsyncSkillroute, query: Query, right: Names, wrong: Names, wanted: Wanted | None = None
     ) -> dict[str, Any]:
         """Write what serves a request into the file; nothing in `right` means that nothing does."""
-        file = files.of(await organisation_of(client, "skills"))
-        file.write(query, right, wrong, wanted)
-        return _state(file, query)
+        return await work(client, "skills", lambda file: file.write(query, right, wrong, wanted), query)
 
     @actions.action
     async def forget(client: AsyncSkillroute, query: str) -> dict[str, Any]:
         """Take a request out of the file."""
-        file = files.of(await organisation_of(client, "skills"))
-        file.forget(query)
-        return _state(file, query)
+        return await work(client, "skills", lambda file: file.forget(query), query)
 
     @actions.action
     async def requests(client: AsyncSkillroute) -> dict[str, Any]:
         """Return the file as it stands, for who evaluates elsewhere."""
         file = files.of(await organisation_of(client, "search"))
-        return {"name": file.path.name, "text": file.text()}
+        return {"name": file.path.name, "text": await asyncio.to_thread(file.text)}
 
     return actions
 
