@@ -95,6 +95,8 @@ class Catalogue:
                 problems.append(f"{server}: {one.kind} {one.name[:100]}: {error.field}: {error.message}")
                 continue
             item = Item(item_id(server, one), server, one, content)
+            if item.id in incoming:
+                problems.append(f"{server}: {one.kind} {one.name[:100]} is listed twice: the last one is taken")
             incoming[item.id] = (item, IncomingItem.of(content))
         with self._writing:
             self._write(server, incoming, kinds)
@@ -113,9 +115,12 @@ class Catalogue:
         return response.model_copy(update={"tools": found}), ids
 
     def item(self, id_: str) -> Item | None:
-        """Return an item by its id."""
+        """Return an item by its id, or by its server's name and its own as they are, where that is one item's alone."""
         with self._lock:
-            return self._items.get(id_)
+            if (found := self._items.get(id_)) is not None:
+                return found
+            named = [item for item in self._items.values() if id_ == f"{item.server}/{item.listed.name}"]
+        return named[0] if len(named) == 1 else None
 
     def items(self) -> list[Item]:
         """Return all items."""
@@ -175,9 +180,17 @@ class Catalogue:
 
 
 def item_id(server: str, listed: Listed) -> str:
-    """Return what an agent calls an item by."""
+    """Return what an agent calls an item by, which no other item has, whatever servers and tools are called.
+
+    Examples
+    --------
+    >>> item_id("git", Listed("tool", "log", {})), item_id("com.example/git", Listed("prompt", "log", {}))
+    ('git/log', 'prompt:com.example%2Fgit/log')
+    """
     kind = "" if listed.kind == "tool" else f"{listed.kind}:"
-    return f"{kind}{server}/{listed.name}"
+    # So that the first slash ends the server's name, and a colon before it only the kind.
+    plain = server.replace("%", "%25").replace("/", "%2F").replace(":", "%3A")
+    return f"{kind}{plain}/{listed.name}"
 
 
 def _record(key: str, item: IncomingItem, vector: Vector | None) -> IndexRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from skillroute.core.strict_schemas import strict_input, strict_output
 
 from skillroute_local.connect.catalogue import Item
 
+_DIGITS = 8
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -18,7 +20,8 @@ def pinned(
 ) -> dict[str, Item]:
     """Return the tools that are pinned, by the names under which they are shown.
 
-    That is a tool's own name, with its server's before it where another one has that name already.
+    That is a tool's own name, with its server's before it where another one has that name already, and a digest of its
+    id behind it where that is taken too.
 
     Parameters
     ----------
@@ -41,9 +44,10 @@ def pinned(
                 name = item.listed.name
                 if name in names:
                     name = _NOT_IN_NAMES.sub("_", f"{item.server}_{name}")
-                if name not in names:
-                    names.add(name)
-                    shown[name] = item
+                if name in names:  # what was replaced was all that told them apart
+                    name = f"{name}_{hashlib.sha256(item.id.encode()).hexdigest()[:_DIGITS]}"
+                names.add(name)
+                shown[name] = item
     return shown
 
 

@@ -189,3 +189,20 @@ async def test_what_was_listed_at_the_last_start_is_found_while_servers_start(
         call = await client.call_tool("call_tool", {"id": "hanging/echo"})
         assert call.is_error
         assert call.content[0].text.startswith("hanging: no answer to the handshake within 1 s")
+
+
+def test_every_item_has_an_id_of_its_own_whatever_servers_and_tools_are_called(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    offered = [("a", "b/c"), ("a/b", "c"), ("a%2Fb", "c"), ("prompt:a", "b/c"), ("a", "x")]
+    for server in dict.fromkeys(server for server, _ in offered):
+        prompts = [Listed("prompt", "b/c", {"name": "b/c"})] if server == "a" else []
+        assert catalogue.put(server, [tool(name) for of, name in offered if of == server] + prompts) == []
+    items = catalogue.items()
+    assert sorted((item.server, item.listed.name) for item in items if item.listed.kind == "tool") == sorted(offered)
+    assert {item.id for item in items if item.listed.kind == "prompt"} == {"prompt:a/b/c"}
+    assert all(catalogue.item(item.id) == item for item in items)
+    # The plain spelling works where it means one item alone: `a/b/c` is the id of the first.
+    assert (catalogue.item("a/b/c"), catalogue.item("a%2Fb/c")) != (None, None)
+    assert catalogue.put("twice", [tool("t", "One."), tool("t", "Two.")]) == [
+        "twice: tool t is listed twice: the last one is taken"
+    ]

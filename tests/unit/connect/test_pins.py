@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from skillroute.catalogue.schemas import read_item
 from skillroute_local.connect.catalogue import Item
 from skillroute_local.connect.pins import definition, pinned
@@ -42,3 +44,10 @@ def test_a_pinned_tool_is_shown_with_schemas_that_every_client_takes() -> None:
         "title": "Odd",
         "inputSchema": {"type": "object", "properties": {"value": {}}},
     }
+
+
+def test_every_pinned_tool_is_shown_whatever_the_servers_are_called() -> None:
+    tools = [item("a.b/echo"), item("a b/echo"), item("a_b/echo"), item("c/echo")]
+    shown = pinned(["echo"], tools, (), {})
+    assert sorted(one.id for one in shown.values()) == sorted(one.id for one in tools)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) for name in shown)
