@@ -162,7 +162,8 @@ class NullIsAbsent(BaseModel):
     def _without_nulls(cls, raw: object) -> object:
         if not isinstance(raw, Mapping):
             return raw
-        return {name: value for name, value in raw.items() if value is not None}
+        known = set(cls.model_fields).union(*same_names(cls))  # what nobody knows is refused, null or not
+        return {name: value for name, value in raw.items() if value is not None or name not in known}
 
 
 def refuse_of_others(raw: object, org_id: str | None) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillroute.mcp.rpc import INVALID_REQUEST, Message, RpcError
-from skillroute.search.cost import MOST_UNITS, search_cost
 
 _FREE = frozenset({"initialize", "ping", "server/discover", "resources/templates/list"})
 _MOST_TOKENS = 20_000
@@ -25,6 +24,8 @@ def cost_of(message: Message) -> float:
     """
     if message.method in _FREE:
         return 0.0
+    from skillroute.search.cost import search_cost  # noqa: PLC0415 - a function that starts asks for nothing yet
+
     arguments = message.params.get("arguments")
     if message.method != "tools/call" or not isinstance(arguments, dict):
         return 1.0
@@ -43,6 +44,8 @@ def check_batch(messages: Iterable[Message]) -> None:
     RpcError
         Names the limit and what to do.
     """
+    from skillroute.search.cost import MOST_UNITS  # noqa: PLC0415
+
     units = sum(cost_of(message) for message in messages)
     if units > MOST_UNITS:
         raise RpcError(

@@ -121,7 +121,7 @@ class CoreParts:
         if settings.auth == "none":
             return Work(Budgets(Rates()), self.turns)
         rates = Rates(settings.budget_organisation, settings.budget_caller)
-        return Work(Budgets(rates, PostgresBudgets(self.database)), self.turns)
+        return Work(Budgets(rates, PostgresBudgets(lambda: self.database)), self.turns)
 
     @cached_property
     def feed(self) -> ChangeFeed:

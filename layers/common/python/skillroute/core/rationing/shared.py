@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from skillroute.core.postgres.database import Database
 from skillroute.core.rationing.budgets import HELD_S, Charge
 
 
 class PostgresBudgets:
-    """Charges budgets that all processes share."""
+    """Charges budgets that all processes share.
 
-    def __init__(self, database: Database) -> None:
+    Parameters
+    ----------
+    database : callable
+        Returns the database, at the first charge: what starts needs none, nor its driver.
+    """
+
+    def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
 
     def charge(self, charges: Sequence[Charge]) -> float:
@@ -24,7 +30,7 @@ class PostgresBudgets:
         """
         keys, seconds = [charge.key for charge in charges], [charge.seconds for charge in charges]
         # `read` is one statement without a transaction around it. One that runs twice is charged twice at worst.
-        [[wait_s]] = self._database.read(
+        [[wait_s]] = self._database().read(
             lambda session: session.run("charge_budgets", keys=keys, seconds=seconds, held_s=HELD_S)
         )
         return float(wait_s)
