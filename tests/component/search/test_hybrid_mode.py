@@ -274,18 +274,39 @@ def test_without_the_vectors_of_its_clauses_a_remembered_query_is_still_ranked_b
 
 
 def test_the_best_tool_is_found_though_it_is_in_no_skill(system: System) -> None:
-    """Hierarchical search would hide it; it is found by a fallback, as where no skill matches (decision 10)."""
+    """Decision 39: what has no skill is searched beside the tools of the matched skills, and never hidden by them."""
     system.skill("other", at(0.9))
     system.tool("of_skill", at(0.5), skills=["other"], description="something else")
     system.tool("bare", at(0.9), description=QUERY)
     answer = system.search(mode="hybrid")
     assert [tool.name for tool in answer.tools] == ["bare", "of_skill"]
-    assert (answer.metadata.fallback_reason, answer.metadata.skill_ids_used) == ("no_skill_matched", None)
-    # Who asks for skills gets them nevertheless.
+    assert (answer.metadata.fallback_reason, answer.metadata.skill_ids_used) == (None, ["other"])
+    assert [tool.skill_ids for tool in answer.tools] == [[], ["other"]]
     assert [skill.id for skill in system.parts.tool_search.skills(QUERY, LAPTOP, mode="hybrid")[0]] == ["other"]
-    # Where it is not the best, the tools of the matched skills are searched alone (BR-001).
     system.tool("better", at(0.95), skills=["other"], description=f"{QUERY} {QUERY}")
-    assert system.names(mode="hybrid") == ["better", "of_skill"]
+    assert system.names(mode="hybrid") == ["better", "bare", "of_skill"]
+    assert "bare" not in system.names(mode="semantic")  # decision 10
+
+
+def test_a_tool_whose_skill_others_alone_see_is_found_as_one_without(system: System) -> None:
+    system.skill("theirs", at(0.9), org="b")
+    system.skill("ours", at(0.5), org="a")
+    system.tool("shared", at(0.8), skills=["theirs"], description="something else")
+    system.tool("of_ours", at(0.9), org="a", skills=["ours"], description=QUERY)
+    assert [tool.name for tool in system.search(mode="hybrid", caller=of_org("a")).tools] == ["of_ours", "shared"]
+
+
+def test_the_skills_of_each_of_the_best_tools_match_before_more_of_one_tools(system: System) -> None:
+    """Else a tool of three skills would leave the next ones no place, and a search by skills would lose them."""
+    for skill_id in ("a", "b", "c", "x", "y"):
+        system.skill(skill_id, at(0.1))
+    system.tool("first", at(0.95), skills=["a", "b", "c"], description=QUERY)
+    system.tool("second", at(0.9), skills=["b", "x"], description=QUERY)
+    system.tool("third", at(0.85), skills=["y"], description=QUERY)
+    answer = system.search(mode="hybrid", skill_limit=3, limit=3)
+    assert [tool.name for tool in answer.tools] == ["first", "second", "third"]
+    direct = system.names(mode="hybrid", strategy="direct", limit=3)
+    assert direct == ["first", "second", "third"]
 
 
 def test_a_skill_may_match_for_each_tool_that_is_asked_for(system: System) -> None:
@@ -357,9 +378,10 @@ def test_clauses_stay_within_the_skills_that_match(database_url: str, edge_index
     query = ", ".join(asked)
     with lent_system(database_url, edge_indexes, embedder=TableEmbedder({asked[0]: at(0.0, 2)})) as system:
         system.skill("matched", at(0.9))
-        system.tool("of_skill", at(0.5), skills=["matched"])
-        system.tool("elsewhere", at(0.0, 2), description=asked[0])
-        assert system.names(query, mode="hybrid") == ["of_skill"]
+        system.skill("unmatched", at(0.0))
+        system.tool("of_skill", at(0.99), skills=["matched"], description=query)
+        system.tool("elsewhere", at(0.0, 2), skills=["unmatched"], description=asked[0])
+        assert system.names(query, mode="hybrid", skill_limit=1) == ["of_skill"]
         assert "elsewhere" in system.names(query, mode="hybrid", strategy="direct")
 
 

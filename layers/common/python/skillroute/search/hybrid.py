@@ -22,6 +22,7 @@ from skillroute.search.retrieve import (
     by_rank,
     skills_of_tools,
 )
+from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
 """How many candidates a clause brings by meaning, and by words: what it asks for is one tool."""
@@ -70,13 +71,14 @@ class HybridRanking:
         self._rerank = rerank
         self._reranked: Reranked | None = None
         self._blended: dict[str, float] = {}
-        self.best_tool_is_bare = False
+        self._skills_where: IndexFilter | None = None
+        self._skills_of: dict[str, Sequence[SkillKey]] = {}
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
         tools = self._of_everything = self._best([self._everything], CANDIDATE_POOL)
+        self._skills_where = where
         best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
-        self.best_tool_is_bare = bool(tools) and tools[0] not in best.values()
         cosines = self._cosines(Collection.SKILLS, list(best)) if threshold > 0.0 else {}
         matched = [
             Candidate(key, tool.score, cosines.get(key), tool.is_named)
@@ -95,7 +97,27 @@ class HybridRanking:
         # Tools of many skills may be named: they leave the best of the others its place.
         others = by_rank(skill for skill in matched if not skill.is_named)
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
-        return [*named, *others][:limit]
+        return [*named, *self._one_a_tool(others, limit - len(named))]
+
+    def _one_a_tool(self, skills: Sequence[Candidate], limit: int) -> list[Candidate]:
+        """Return the skills to search the tools of: one for each of the best tools first, so that none of them is lost.
+
+        A tool may have five skills; by their order alone the best tool's would leave the others' no place.
+        """
+        if len(skills) <= limit:
+            return list(skills)
+        places = {skill.key: place for place, skill in enumerate(skills)}
+        of_tools = [
+            (-tool.score, min(known), known)
+            for tool in self._of_everything or ()
+            if (known := {places[key] for key in self._skills_of.get(tool.key, ()) if key in places})
+        ]
+        chosen: set[int] = set()
+        for _, first, known in sorted(of_tools, key=lambda of_tool: of_tool[:2]):
+            if len(chosen) < limit and chosen.isdisjoint(known):
+                chosen.add(first)
+        chosen.update([place for place in range(len(skills)) if place not in chosen][: limit - len(chosen)])
+        return [skills[place] for place in sorted(chosen)]
 
     def _best_of_skills(self, tools: Sequence[Candidate], where: IndexFilter, enough: int) -> dict[str, Candidate]:
         """Return the skills of tools that pass a filter, each with the first of its tools, in that order.
@@ -107,6 +129,7 @@ class HybridRanking:
         for start in range(0, len(tools), _AT_ONCE):
             some = tools[start : start + _AT_ONCE]
             skills_of = skills_of_tools(self._index, some)
+            self._skills_of |= skills_of
             first: dict[str, Candidate] = {}
             for tool in some:
                 for key in skills_of.get(tool.key, ()):
@@ -127,6 +150,9 @@ class HybridRanking:
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
         """Return what is near or shares a word; `threshold` is the least cosine of what the query does not name.
 
+        Tools without a skill are searched with those of the matched skills (decision 39): none is hidden because a
+        classifier was cautious.
+
         The threshold cuts and changes no score: all candidates are scored side by side before it. What the query names
         is returned whatever its skills (decision 40).
         """
@@ -138,10 +164,20 @@ class HybridRanking:
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
         of_skills = IndexFilter({"skill_keys": sorted(wanted)}, keys=[tool.key for tool in tools])
         members = set(self._index.match(Collection.TOOLS, where=of_skills, limit=len(tools)))
-        known = [tool for tool in tools if tool.key in members or tool.is_named]
+        bare = self._without_skills([tool for tool in tools if tool.key not in members])
+        known = [tool for tool in tools if tool.key in members or tool.key in bare or tool.is_named]
         if len(_above(threshold, known)) < limit:
             known = by_rank([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
         return _above(threshold, known)
+
+    def _without_skills(self, tools: Sequence[Candidate]) -> set[str]:
+        """Return the keys of tools that have no skill which the caller sees."""
+        if new := [tool for tool in tools if tool.key not in self._skills_of]:
+            self._skills_of |= skills_of_tools(self._index, new)
+        skills_of = {tool.key: self._skills_of.get(tool.key, ()) for tool in tools}
+        payloads = self._index.payloads(Collection.SKILLS, sorted({key for keys in skills_of.values() for key in keys}))
+        seen = {key for key, skill in payloads.items() if self._skills_where and passes(self._skills_where, skill)}
+        return {key for key, keys in skills_of.items() if seen.isdisjoint(keys)}
 
     def _more(
         self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int

@@ -43,13 +43,7 @@ class Candidate:
 
 
 class Ranking(Protocol):
-    """One way of finding and scoring.
-
-    `best_tool_is_bare` tells, once skills were searched, that the best tool of all is in no skill that the caller sees:
-    a search of the matched skills' tools alone would hide it.
-    """
-
-    best_tool_is_bare: bool
+    """One way of finding and scoring."""
 
     def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
         """Return the best skills that pass the filter, `limit` at most."""
@@ -88,8 +82,6 @@ def skills_of_tools(index: SearchedIndex, tools: Iterable[Candidate]) -> dict[st
 
 class SemanticRanking:
     """By cosine similarity to the query's vector, clamped to 0..1 (decision 2)."""
-
-    best_tool_is_bare = False
 
     def __init__(self, index: SearchedIndex, vector: Vector) -> None:
         self._index = index
@@ -132,8 +124,6 @@ class LexicalRanking:
     Thresholds are cosine similarities and mean nothing here, so they are not applied. `everything` is all that the
     search may return, of any skill and of none: what is named is found whatever its skills.
     """
-
-    best_tool_is_bare = False
 
     def __init__(self, index: SearchedIndex, query: str, everything: IndexFilter) -> None:
         self._index = index

@@ -267,7 +267,7 @@ class ToolSearch:
         """Match skills; whatever goes wrong here, the search goes on without them (search-contract BR-006)."""
         try:
             skills = matching_skills(run, index, ranking, search_plan.skill_limit, search_plan.skill_threshold)
-            skills = [] if ranking.best_tool_is_bare else offering(index, skills, request, run.caller)
+            skills = offering(index, skills, request, run.caller)
             if not skills:
                 there_are_some = index.count(Collection.SKILLS, where=skills_where(run.caller)) > 0
                 run.fall_back("no_skill_matched" if there_are_some else "no_skills")
