@@ -288,6 +288,24 @@ def test_the_best_tool_is_found_though_it_is_in_no_skill(system: System) -> None
     assert "bare" not in system.names(mode="semantic")  # decision 10
 
 
+def test_decision_43_a_skill_without_tools_is_found_among_skills_and_used_by_no_search_for_tools(
+    system: System,
+) -> None:
+    for place in range(6):
+        system.skill(f"full_{place}", at(0.5))
+        system.tool(f"tool_{place}", at(0.9 - place / 20), skills=[f"full_{place}"], description=QUERY)
+    system.skill("new", at(0.95))
+    system.skill("far", at(0.1))
+    found = system.parts.tool_search.skills(QUERY, LAPTOP, mode="hybrid")[0]
+    # As near as the best that it is nearer than, before the others by its id alone.
+    assert [skill.id for skill in found] == ["full_0", "new", "full_1", "full_2", "full_3"]
+    assert found[1].tool_count == 0
+    assert found == sorted(found, key=lambda skill: (-skill.score, skill.id))
+    assert "new" not in (system.search(mode="hybrid").metadata.skill_ids_used or ())
+    theirs, _ = system.parts.tool_search.skills(QUERY, of_org("a"), mode="hybrid", limit=10)
+    assert {"new", "far"} <= {skill.id for skill in theirs}
+
+
 def test_a_tool_whose_skill_others_alone_see_is_found_as_one_without(system: System) -> None:
     system.skill("theirs", at(0.9), org="b")
     system.skill("ours", at(0.5), org="a")

@@ -89,10 +89,10 @@ def matched_skill(hit: Hit, tool_count: int) -> MatchedSkill:
 
 
 def matching_skills(
-    run: ToolSearchRun, index: SearchedIndex, ranking: Ranking, limit: int, threshold: float
+    run: ToolSearchRun, index: SearchedIndex, ranking: Ranking, limit: int, threshold: float, *, empty: bool = False
 ) -> list[MatchedSkill]:
     """Return the skills that match, with how many of their tools the caller sees; stage 1."""
     with run.watch.stage("skill_search"):
-        candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold)
+        candidates = ranking.skills(skills_where(run.caller), limit=limit, threshold=threshold, empty=empty)
         hits = with_payloads(index, Collection.SKILLS, candidates)
         return [matched_skill(hit, tool_count(index, SkillKey(hit.candidate.key), run.caller)) for hit in hits]

@@ -22,6 +22,7 @@ from skillroute.search.retrieve import (
     by_rank,
     skills_of_tools,
 )
+from skillroute.search.skill_choice import among_others, one_a_tool
 from skillroute.skills.model import SkillKey
 
 CLAUSE_POOL = 30
@@ -74,8 +75,11 @@ class HybridRanking:
         self._skills_where: IndexFilter | None = None
         self._skills_of: dict[str, Sequence[SkillKey]] = {}
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine."""
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        """Return the skills of the best tools, then the nearest that have any; `threshold` is the least cosine.
+
+        With `empty` also the nearest that have none (decision 43).
+        """
         tools = self._of_everything = self._best([self._everything], CANDIDATE_POOL)
         self._skills_where = where
         best = self._best_of_skills(tools, where, limit if threshold <= 0.0 else len(tools))
@@ -94,30 +98,16 @@ class HybridRanking:
                 for skill in near
                 if skill.key not in best and self._has_tools(skill.key)
             ]
+        if empty:
+            near = self._by_meaning.skills(where, limit=limit, threshold=threshold)
+            without_tools = [skill for skill in near if not self._has_tools(skill.key)]
+            cosines = self._cosines(Collection.SKILLS, [skill.key for skill in matched]) if without_tools else {}
+            matched += among_others(without_tools, matched, cosines)
         # Tools of many skills may be named: they leave the best of the others its place.
         others = by_rank(skill for skill in matched if not skill.is_named)
         named = by_rank(skill for skill in matched if skill.is_named)[: max(1, limit - 1) if others else limit]
-        return [*named, *self._one_a_tool(others, limit - len(named))]
-
-    def _one_a_tool(self, skills: Sequence[Candidate], limit: int) -> list[Candidate]:
-        """Return the skills to search the tools of: one for each of the best tools first, so that none of them is lost.
-
-        A tool may have five skills; by their order alone the best tool's would leave the others' no place.
-        """
-        if len(skills) <= limit:
-            return list(skills)
-        places = {skill.key: place for place, skill in enumerate(skills)}
-        of_tools = [
-            (-tool.score, min(known), known)
-            for tool in self._of_everything or ()
-            if (known := {places[key] for key in self._skills_of.get(tool.key, ()) if key in places})
-        ]
-        chosen: set[int] = set()
-        for _, first, known in sorted(of_tools, key=lambda of_tool: of_tool[:2]):
-            if len(chosen) < limit and chosen.isdisjoint(known):
-                chosen.add(first)
-        chosen.update([place for place in range(len(skills)) if place not in chosen][: limit - len(chosen)])
-        return [skills[place] for place in sorted(chosen)]
+        room = limit - len(named)
+        return [*named, *(others[:room] if empty else one_a_tool(others, tools, self._skills_of, room))]
 
     def _best_of_skills(self, tools: Sequence[Candidate], where: IndexFilter, enough: int) -> dict[str, Candidate]:
         """Return the skills of tools that pass a filter, each with the first of its tools, in that order.

@@ -45,8 +45,8 @@ class Candidate:
 class Ranking(Protocol):
     """One way of finding and scoring."""
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
-        """Return the best skills that pass the filter, `limit` at most."""
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
+        """Return the best skills that pass the filter, `limit` at most; with `empty` those without tools too."""
         ...
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
@@ -87,7 +87,7 @@ class SemanticRanking:
         self._index = index
         self._vector = vector
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
         return self._search(Collection.SKILLS, where, limit, threshold)
 
     def tools(self, *wheres: IndexFilter, limit: int, threshold: float) -> list[Candidate]:
@@ -131,7 +131,7 @@ class LexicalRanking:
         self._everything = everything
         self._found: Sequence[IndexHit] = ()
 
-    def skills(self, where: IndexFilter, *, limit: int, threshold: float) -> list[Candidate]:
+    def skills(self, where: IndexFilter, *, limit: int, threshold: float, empty: bool = False) -> list[Candidate]:
         hits = self._index.search_text(Collection.SKILLS, self._query, where=where, limit=limit)
         return _shares(hits, self._skills_of_named(where))[:limit]
 

@@ -153,7 +153,7 @@ class ToolSearch:
                 run.index = index.kind
                 ranking = self._ranking(run, index, query, wanted, tools_where(caller))
                 least = plan.least_cosine(wanted, threshold, default=DEFAULT_SKILL_THRESHOLD)
-                matched = matching_skills(run, index, ranking, limit, least)
+                matched = matching_skills(run, index, ranking, limit, least, empty=True)
                 if not matched:
                     self._missing.look(run, index, query, Collection.SKILLS, skills_where(caller))
                 return [skill.match for skill in matched], run
