@@ -50,6 +50,7 @@ def show(tools: list[Tool], judged: Judged, cards: Sequence[Scorecard], compared
         _show_differences(card, cards[1], compared, seed)
     else:
         _show_measures(card)
+    _show_bounds(card)
     _show_servers(card, tools)
     _show_worst(card, tools, most)
 
@@ -61,6 +62,21 @@ def _show_measures(card: Scorecard) -> None:
     rows = [(measure.name, _number(means[measure.name]), measure.says) for measure in MEASURES]
     rows += [(f"{name} ms", f"{value:.1f}", "of a search") for name, value in latency.items()]
     show_table((Column("measure"), Column(""), Column("share of", sentences=True)), rows)
+
+
+def _show_bounds(card: Scorecard) -> None:
+    """Print what bounds of `no_match` would lose and refuse here, where answers say how sure they are."""
+    found = card.bounds()
+    if not found:
+        return
+    print_line(
+        "\nSKILLROUTE_NO_MATCH_BELOW, and what it would refuse: of the answered requests (lost), and of those that "
+        "nothing serves"
+    )
+    rows = [(f"{one.no_match_below:.3f}", f"{one.lost:.3f}", _number(one.refused)) for one in found]
+    show_table([Column(name) for name in ("bound", "lost", "refused")], rows)
+    if found[0].refused is None:
+        print_line('add requests that nothing serves, with "needs": [], to see what a bound gains')
 
 
 def _show_differences(one: Scorecard, other: Scorecard, changes: str, seed: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from skillroute.core.clock import Clock
 from skillroute.search.model import SearchRequest, SearchResponse
 
+from skillroute_local.evaluating.bounds import Bound, bounds
 from skillroute_local.evaluating.catalogue import Judged, Question, Tool
 from skillroute_local.evaluating.intervals import Difference, difference
 from skillroute_local.evaluating.metrics import comp, ndcg, percentile, recall
@@ -33,6 +34,8 @@ class Answer:
     is_no_match : bool
         Whether the answer says that nothing fits: nothing was found, though nothing failed, or the nearest alternatives
         came with ``no_match``.
+    confidence : float or None
+        How likely one of the first five serves the request, by the answer; None where it does not say.
     """
 
     question: Question
@@ -42,6 +45,7 @@ class Answer:
     search_mode: str
     degraded: tuple[str, ...]
     is_no_match: bool
+    confidence: float | None = None
 
     @property
     def is_answerable(self) -> bool:
@@ -103,6 +107,13 @@ class Scorecard:
         values = {measure.name: measure.values(self.answers) for measure in MEASURES}
         return {name: round(fmean(found), 4) if found else None for name, found in values.items()}
 
+    def bounds(self) -> list[Bound]:
+        """Return what bounds of ``no_match`` would refuse and lose; none where no answer has a confidence."""
+        known = [answer for answer in self.answers if answer.confidence is not None]
+        served = [answer for answer in known if answer.is_answerable and recall_5(answer) > 0.0]
+        nothing = [answer for answer in known if not answer.is_answerable]
+        return bounds([answer.confidence or 0.0 for answer in served], [answer.confidence or 0.0 for answer in nothing])
+
     def latency_ms(self) -> dict[str, float]:
         """Return the median and the 95th percentile of a search."""
         times = [answer.elapsed_ms for answer in self.answers]
@@ -150,6 +161,7 @@ def ask(
                 search_mode=response.metadata.search_mode,
                 degraded=tuple(response.metadata.degraded),
                 is_no_match=response.metadata.no_match,
+                confidence=response.metadata.confidence_first_five,
             )
         )
         step()
@@ -247,6 +259,7 @@ def _summary(card: Scorecard) -> dict[str, Any]:
         "measures": card.means(),
         "latency_ms": card.latency_ms(),
         "degraded": card.degraded(),
+        "no_match_bounds": [asdict(bound) for bound in card.bounds()],
     }
 
 
@@ -262,6 +275,7 @@ def _answer(answer: Answer, title_of: Mapping[str, str]) -> dict[str, Any]:
         "needs": [sorted({title_of[id_] for id_ in need}) for need in answer.question.needs],
         "came": list(answer.titles),
         "no_match": answer.is_no_match,
+        "confidence_first_five": answer.confidence,
         **values,
         "elapsed_ms": round(answer.elapsed_ms, 1),
     }

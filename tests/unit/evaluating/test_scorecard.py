@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from skillroute.search.model import EnrichedTool, SearchMetadata, SearchRequest, SearchResponse
 from skillroute_local.errors import LocalError
+from skillroute_local.evaluating.bounds import bounds
 from skillroute_local.evaluating.catalogue import Judged, Question, Tool
 from skillroute_local.evaluating.gate import below_baseline, below_floors, read_baseline, read_floor
 from skillroute_local.evaluating.scorecard import (
+    Answer,
     Scorecard,
     ask,
     by_server,
@@ -211,6 +213,7 @@ def test_the_report_can_be_written_and_is_a_baseline(tmp_path: Path) -> None:
         "needs": [["s/a"], ["t/c"]],
         "came": ["t/c"],
         "no_match": False,
+        "confidence_first_five": None,
         "recall@1": 0.5,
         "recall@5": 0.5,
         "ndcg@5": pytest.approx(0.6131, abs=1e-4),
@@ -271,3 +274,29 @@ def written(folder: Path, content: object) -> Path:
     file = folder / "baseline.json"
     file.write_text(json.dumps(content), "utf-8")
     return file
+
+
+def test_bounds_say_what_they_lose_and_refuse_and_lose_no_more_than_they_say() -> None:
+    served = [number / 100 for number in range(1, 101)]
+    found = bounds(served, [0.005, 0.03, 0.5, 0.9])
+    assert [(one.no_match_below, one.lost, one.refused) for one in found] == [
+        (0.02, 0.01, 0.25),
+        (0.03, 0.02, 0.25),
+        (0.06, 0.05, 0.5),
+        (0.11, 0.1, 0.5),
+    ]
+    assert [one.refused for one in bounds(served, [])] == [None] * 4
+    assert bounds([], [0.5]) == []
+    assert [one.lost for one in bounds([0.123456], [0.1])] == [0.0] * 4
+
+
+def test_a_scorecard_has_the_bounds_of_answers_that_say_how_sure_they_are() -> None:
+    right, wrong = Question("f:1", "a", (frozenset({"s"}),)), Question("f:2", "b", (frozenset({"t"}),))
+    nothing = Question("f:3", "c", ())
+
+    def answer(question: Question, confidence: float | None) -> Answer:
+        return Answer(question, ("s",), ("a/s",), 1.0, "hybrid", (), is_no_match=False, confidence=confidence)
+
+    card = Scorecard({}, (answer(right, 0.8), answer(wrong, 0.1), answer(nothing, 0.2), answer(right, None)))
+    assert [(one.no_match_below, one.refused) for one in card.bounds()] == [(0.8, 1.0)] * 4
+    assert Scorecard({}, (answer(right, None),)).bounds() == []
