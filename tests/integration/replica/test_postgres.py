@@ -175,7 +175,7 @@ class TestTheExtension:
                 said: list[str] = []
                 host = url.rpartition("@")[2]
                 applied = migrate(f"postgresql://modest:of-no-secret@{host}", missing=said.append)
-                assert applied[-1] == "0007_search_points"
+                assert applied[-1] == "0008_budgets"
                 assert "CREATE EXTENSION vector" in said[0]
             finally:
                 sql("DROP OWNED BY modest CASCADE")

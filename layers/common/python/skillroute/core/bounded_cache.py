@@ -43,6 +43,11 @@ class BoundedCache(Generic[K, V]):
         with self._lock:
             return self._entries.get(key)
 
+    def forget(self, key: K) -> None:
+        """Remember nothing under a key any more."""
+        with self._lock:
+            self._entries.pop(key, None)
+
     def put(self, key: K, value: V) -> None:
         """Remember a value; those that were not used for longest go."""
         with self._lock:

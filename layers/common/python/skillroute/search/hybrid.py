@@ -152,22 +152,21 @@ class HybridRanking:
         if self._everything in wheres:
             return _above(threshold, tools)
         wanted = {key for where in wheres for key in where.any_of["skill_keys"]}
-        of_skills = IndexFilter({"skill_keys": sorted(wanted)}, keys=[tool.key for tool in tools])
-        members = set(self._index.match(Collection.TOOLS, where=of_skills, limit=len(tools)))
-        bare = self._without_skills([tool for tool in tools if tool.key not in members])
-        known = [tool for tool in tools if tool.key in members or tool.key in bare or tool.is_named]
+        offered = self._offered(tools, wanted)
+        known = [tool for tool in tools if tool.key in offered or tool.is_named]
         if len(_above(threshold, known)) < limit:
             known = by_rank([*known, *self._more(wheres, wanted, known, max(limit, CANDIDATE_POOL))])
         return _above(threshold, known)
 
-    def _without_skills(self, tools: Sequence[Candidate]) -> set[str]:
-        """Return the keys of tools that have no skill which the caller sees."""
+    def _offered(self, tools: Sequence[Candidate], wanted: AbstractSet[str]) -> set[str]:
+        """Return the keys of tools that have one of the wanted skills, or none that the caller sees."""
         if new := [tool for tool in tools if tool.key not in self._skills_of]:
             self._skills_of |= skills_of_tools(self._index, new)
         skills_of = {tool.key: self._skills_of.get(tool.key, ()) for tool in tools}
-        payloads = self._index.payloads(Collection.SKILLS, sorted({key for keys in skills_of.values() for key in keys}))
+        others = {key for keys in skills_of.values() for key in keys} - wanted
+        payloads = self._index.payloads(Collection.SKILLS, sorted(others))
         seen = {key for key, skill in payloads.items() if self._skills_where and passes(self._skills_where, skill)}
-        return {key for key, keys in skills_of.items() if seen.isdisjoint(keys)}
+        return {key for key, keys in skills_of.items() if not wanted.isdisjoint(keys) or seen.isdisjoint(keys)}
 
     def _more(
         self, wheres: Sequence[IndexFilter], wanted: AbstractSet[str], known: Sequence[Candidate], pool: int

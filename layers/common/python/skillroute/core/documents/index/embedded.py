@@ -19,6 +19,7 @@ from skillroute.core.documents.index.events import Rebuild, model_to_search, tel
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
 from skillroute.core.documents.index.projection import STEP, apply_changes, load_everything, removes
+from skillroute.core.documents.index.remembering import RememberingIndex
 from skillroute.core.documents.index.room import Room
 from skillroute.core.documents.model import HEAD, START, Change, FeedPage
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
@@ -307,7 +308,7 @@ class EmbeddedReplica:
     def _swap(self, built: Built, model: EmbeddingModel, *, optimised: bool = False) -> _Generation:
         """Put a new index in place; what changed while it was built comes with the next look at the feed."""
         old, page = self._current, built.seen
-        new = _Generation(GuardedIndex(built.index, model), page.epoch, model, page.position)
+        new = _Generation(RememberingIndex(built.index, model), page.epoch, model, page.position)
         try:
             # What the build read may be newer than the page, never older: everything after that is applied again.
             self._apply(new, self._feed.poll(page.position))
