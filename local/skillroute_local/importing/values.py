@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from skillroute_local.client import Written
@@ -42,6 +42,17 @@ def size_of(value: Any) -> int:
         return len(json.dumps(value))
     except (ValueError, RecursionError):
         return 0
+
+
+def no_server(rows: Sequence[Row]) -> list[str]:
+    """Return what to tell of items that no server is named for, nothing where there are none."""
+    count = sum(not row.value.get("server") for row in rows)
+    if not count:
+        return []
+    are = "item has" if count == 1 else "items have"
+    return [
+        f"{count} {are} no server, and belong to none in lists, switches and the registry: --server NAME says whose"
+    ]
 
 
 def with_server(value: dict[str, Any], server: str | None) -> dict[str, Any]:
