@@ -53,8 +53,15 @@ class EntityContent:
 
     @property
     def tools_server(self) -> str:
-        """The `server` of the catalogue's tools that are this server's."""
+        """The `server` of the catalogue's tools that come with this server; others may name it otherwise."""
         return self.path.removeprefix("/")
+
+    @property
+    def own_name(self) -> str | None:
+        """The name that its document has, where it is shown by its title."""
+        inner = self.document.get("server")
+        name = self.document.get("name", inner.get("name") if isinstance(inner, dict) else None)
+        return name if isinstance(name, str) else None
 
 
 @dataclass(frozen=True, slots=True)

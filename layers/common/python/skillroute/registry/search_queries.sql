@@ -80,7 +80,7 @@ WHERE w.tool_id = ANY (:ids::bigint[])
   AND (cardinality(:tags::text[]) = 0 OR e.tag_keys @> :tags::text[])
 
 -- name: keyword_tools
-SELECT json_agg(json_build_array(t.id, w.entity_id, t.name, (
+SELECT json_agg(json_build_array(t.id, w.entity_id, t.server, t.name, (
     SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id)
 FROM mcp.registry_words w
 JOIN mcp.tools t ON t.id = w.tool_id
