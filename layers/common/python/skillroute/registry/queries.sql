@@ -97,8 +97,9 @@ FOR UPDATE
 -- name: get_entity
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.named_servers n JOIN mcp.tools t ON t.server = n.server
-        WHERE n.entity_id = e.id AND t.type = 'tool' AND NOT t.is_switched_off
+       (SELECT count(*) FROM mcp.tools t
+        WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
+          AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM mcp.entities_seen_by(:org_id::text) e
@@ -109,8 +110,9 @@ WHERE e.id = :id::bigint AND e.kind = :kind
 -- Cut by rows, then by bytes, and ordered as `list_items` is.
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.named_servers n JOIN mcp.tools t ON t.server = n.server
-        WHERE n.entity_id = e.id AND t.type = 'tool' AND NOT t.is_switched_off
+       (SELECT count(*) FROM mcp.tools t
+        WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
+          AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
           AND t.org_id IS NOT DISTINCT FROM e.org_id)
 FROM (
@@ -194,8 +196,7 @@ ORDER BY e.id
 -- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e
-JOIN mcp.named_servers n ON n.entity_id = e.id
-JOIN mcp.tools t ON t.server = n.server AND t.type = 'tool' AND NOT t.is_switched_off
+JOIN mcp.tools t ON t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id)) AND t.type = 'tool' AND NOT t.is_switched_off
     AND (t.is_active OR NOT e.is_enabled) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
 ORDER BY t.name COLLATE "C", t.id
@@ -229,8 +230,7 @@ GROUP BY e.id
 UNION ALL
 SELECT 'no item of a disabled server is searched', t.id::text, 'it is active'
 FROM mcp.registry_entities e
-JOIN mcp.named_servers n ON n.entity_id = e.id
-JOIN mcp.tools t ON t.server = n.server AND t.org_id IS NOT DISTINCT FROM e.org_id
+JOIN mcp.tools t ON t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id)) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND NOT e.is_enabled AND t.is_active
 LIMIT :limit::int
 

@@ -64,16 +64,15 @@ $$;
 CREATE FUNCTION mcp.follow_named_servers(of_org text, names text[]) RETURNS void
 LANGUAGE sql AS $$
     WITH locked AS MATERIALIZED (
-        SELECT t.id, coalesce(e.is_enabled, true) AND NOT t.is_switched_off AS wanted
-        FROM mcp.named_servers n
-        JOIN mcp.tools t ON t.server = n.server AND t.org_id IS NOT DISTINCT FROM n.org_id
-        LEFT JOIN mcp.registry_entities e ON e.id = n.entity_id
-        WHERE n.server = ANY (names) AND n.org_id IS NOT DISTINCT FROM of_org
-          AND t.is_active <> (coalesce(e.is_enabled, true) AND NOT t.is_switched_off)
+        SELECT t.id FROM mcp.tools t
+        WHERE t.server = ANY (names) AND t.org_id IS NOT DISTINCT FROM of_org
+          AND t.is_active = (t.is_switched_off OR EXISTS (
+              SELECT FROM mcp.named_servers n JOIN mcp.registry_entities e ON e.id = n.entity_id
+              WHERE n.server = t.server AND n.org_id IS NOT DISTINCT FROM of_org AND NOT e.is_enabled))
         ORDER BY t.id
-        FOR NO KEY UPDATE OF t
+        FOR NO KEY UPDATE
     )
-    UPDATE mcp.tools t SET is_active = locked.wanted FROM locked WHERE t.id = locked.id
+    UPDATE mcp.tools t SET is_active = NOT t.is_active FROM locked WHERE t.id = locked.id
 $$;
 
 -- Look again which servers are meant by names of these keys.
