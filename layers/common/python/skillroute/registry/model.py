@@ -66,7 +66,10 @@ class EntityContent:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none."""
+    """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none.
+
+    `item_servers` is what items have as their `server` that means it; searches leave it empty.
+    """
 
     id: int
     org_id: str | None
@@ -76,6 +79,7 @@ class Entity:
     tool_count: int
     created_at: datetime
     updated_at: datetime
+    item_servers: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:

@@ -101,7 +101,8 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
-          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+          AND t.org_id IS NOT DISTINCT FROM e.org_id),
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
 FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.id = :id::bigint AND e.kind = :kind
 
@@ -114,7 +115,8 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabili
         WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
           AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
-          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+          AND t.org_id IS NOT DISTINCT FROM e.org_id),
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
 FROM (
     SELECT id, row_number() OVER in_order AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto

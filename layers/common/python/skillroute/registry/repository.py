@@ -218,7 +218,7 @@ def _to_content(row: list[Any], document: JsonObject) -> EntityContent:
 
 def to_entity(row: list[Any]) -> Entity:
     """Return an entity from a row of `get_entity`, `list_entities` or `found_entities`."""
-    id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count = row
+    id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count, item_servers = row
     return Entity(
         id=id_,
         org_id=org_id,
@@ -226,6 +226,7 @@ def to_entity(row: list[Any]) -> Entity:
         is_enabled=is_enabled,
         is_embedded=is_embedded,
         tool_count=tool_count,
+        item_servers=tuple(item_servers),
         created_at=created_at,
         updated_at=updated_at,
     )

@@ -265,7 +265,7 @@ def _tool(raw: object, server: EntityContent) -> ItemContent:
 
 
 _SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
-_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server"])
+_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server", "item_servers"])
 _AGENT_FIELDS = KnownFields.of(AgentInput, _SHOWN_OF_BOTH)
 _READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
     "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),
