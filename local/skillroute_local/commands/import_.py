@@ -49,8 +49,8 @@ def import_(
 ) -> None:
     """Write tools, prompts, resources, servers and agents into the catalogue, from where they live.
 
-    What is there already and unchanged is left alone. What is refused, or left out of what goes in, is named with its
-    place and the reason, the rest goes in, and the exit status is 4; it is 1 where nothing went in.
+    What is there already and unchanged is left alone. What is refused is named with its place and the reason, the rest
+    goes in, and the exit status is 4; it is 1 where nothing went in. What is left out of a thing counts the same.
 
     --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write

@@ -49,10 +49,9 @@ def no_server(rows: Sequence[Row]) -> list[str]:
     count = sum(not row.value.get("server") for row in rows)
     if not count:
         return []
-    are = "item has" if count == 1 else "items have"
-    return [
-        f"{count} {are} no server, and belong to none in lists, switches and the registry: --server NAME says whose"
-    ]
+    have, are = ("item has", "is") if count == 1 else ("items have", "are")
+    whose = "--server NAME says whose"
+    return [f"{count} {have} no server, and {are} of none in lists, switches and the registry: {whose}"]
 
 
 def with_server(value: dict[str, Any], server: str | None) -> dict[str, Any]:

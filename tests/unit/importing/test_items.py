@@ -166,7 +166,7 @@ def test_tools_of_no_server_are_told_of_unless_one_is_chosen(tmp_path: Path, nam
     path = written(tmp_path, name, content)
 
     assert list(read_path(path).reading.notes) == [
-        "2 items have no server, and belong to none in lists, switches and the registry: --server NAME says whose"
+        "2 items have no server, and are of none in lists, switches and the registry: --server NAME says whose"
     ]
     assert list(read_path(path, server="garden").reading.notes) == []
 
