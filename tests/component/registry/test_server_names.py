@@ -135,3 +135,13 @@ def test_a_server_of_a_registrys_list_is_met_by_the_name_within(shelf: Shelf) ->
     [outcome] = shelf.put({"server": {"name": "io.github.me/notes", "title": "My notes"}}).outcomes
 
     assert count(shelf, outcome.id) == 2
+
+
+def test_what_nobody_registered_is_switched_off_by_registering_the_name_that_items_have(shelf: Shelf) -> None:
+    for name in ("Git Tools", "git-tools", "other"):
+        shelf.system.put(f"of {name}", server=name, **LOG)
+
+    [outcome] = shelf.put({"name": "Git Tools", "is_enabled": False}).outcomes
+
+    assert shelf.get(outcome.id).item_servers == ("Git Tools", "git-tools")
+    assert searched(shelf.system) == {"of other"}
