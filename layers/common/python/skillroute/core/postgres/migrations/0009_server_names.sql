@@ -141,12 +141,16 @@ CREATE TRIGGER servers_truncated AFTER TRUNCATE ON mcp.registry_entities
 CREATE OR REPLACE FUNCTION mcp.deactivate_new_items() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
+    -- Which server is meant is looked up of new names alone: mostly there are none.
+    WITH new_names AS MATERIALIZED (
+        SELECT c.org_id, c.server FROM (SELECT DISTINCT org_id, server FROM changed WHERE server <> '') c
+        WHERE NOT EXISTS (
+            SELECT FROM mcp.named_servers n WHERE n.server = c.server AND n.org_id IS NOT DISTINCT FROM c.org_id)
+    )
     INSERT INTO mcp.named_servers (org_id, server, key, entity_id, is_ambiguous)
     SELECT c.org_id, c.server, mcp.server_key(c.server), m.entity_id, m.is_ambiguous
-    FROM (SELECT DISTINCT org_id, server FROM changed WHERE server <> '') c
+    FROM new_names c
     CROSS JOIN LATERAL mcp.server_meant(c.org_id, c.server) m
-    WHERE NOT EXISTS (
-        SELECT FROM mcp.named_servers n WHERE n.server = c.server AND n.org_id IS NOT DISTINCT FROM c.org_id)
     ORDER BY c.server
     ON CONFLICT DO NOTHING;
     IF EXISTS (SELECT FROM mcp.registry_entities WHERE kind = 'server' AND NOT is_enabled) THEN
