@@ -149,6 +149,7 @@ def test_a_server_is_given_back_whole(client: TestClient) -> None:
         "is_embedded": True,
         "tool_count": 1,
         "tools_server": "c7",
+        "item_servers": ["c7"],
         "server_json": {**SERVER, "description": "Docs."},
     }
     [tool] = client.get("/api/v1/tools", params={"server": "c7"}).json()

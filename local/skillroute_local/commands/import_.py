@@ -50,7 +50,7 @@ def import_(
     """Write tools, prompts, resources, servers and agents into the catalogue, from where they live.
 
     What is there already and unchanged is left alone. What is refused is named with its place and the reason, the rest
-    goes in, and the exit status is 4; it is 1 where nothing went in.
+    goes in, and the exit status is 4; it is 1 where nothing went in. What is left out of a thing counts the same.
 
     --servers and --agents write into the registry. A server that comes with tools has these alone afterwards; one that
     comes without keeps those that are in the catalogue. --projects, --products, --mail-agents and --messages write
@@ -117,7 +117,7 @@ def _write(importing: Import, *, as_json: bool) -> None:
         print_json(as_object(report))
     else:
         show_report(report, dry_run=False)
-    end(done=stored(report), failed=len(report.problems))
+    end(done=stored(report), failed=len(report.problems) + len(report.left_out))
 
 
 def _compare(importing: Import, *, as_json: bool) -> None:
@@ -129,7 +129,7 @@ def _compare(importing: Import, *, as_json: bool) -> None:
         print_json(as_object(report) | {"changes": changes.shown})
     else:
         show_report(report, dry_run=True)
-    end(done=stored(report), failed=len(report.problems))
+    end(done=stored(report), failed=len(report.problems) + len(report.left_out))
 
 
 def _require_files(named: Named, mcp: str | None) -> None:

@@ -59,6 +59,7 @@ def as_object(report: ImportReport) -> dict[str, Any]:
         "problems": report.problems,
         "refused": report.refused,
         "warnings": report.warnings,
+        "left_out": report.left_out,
         "notes": report.notes,
         "waiting_for_model": report.waiting_for_model,
     }
@@ -74,6 +75,7 @@ def show_report(report: ImportReport, *, dry_run: bool) -> None:
         err.print("[yellow]the embedding model is away: what was written is found by its words until it is back[/]")
     _show_lines(report.notes)
     _show_lines(report.warnings)
+    _show_lines(report.left_out)
     _show_lines(report.refused)
     _show_lines(report.problems)
 

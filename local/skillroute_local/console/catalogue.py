@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from skillroute_client import AsyncSkillroute
 from skillroute_client.models import Server, Tool
@@ -69,6 +69,17 @@ async def switch_server(client: AsyncSkillroute, server_id: int, on: bool) -> di
     return _server(await (client.servers.enable(server_id) if on else client.servers.disable(server_id)))
 
 
+@actions.action
+async def switch_named(client: AsyncSkillroute, name: str, on: bool) -> dict[str, Any]:
+    """Register a server that items name, on or off: its tools follow it. One that is there is left alone."""
+    server = {"name": name, "is_enabled": on}
+    [tried] = (await client.servers.put([server], dry_run=True)).results
+    if tried.status != "created":
+        raise Stale(f"{name} cannot be registered by this name: give its tools the path of their server", None)
+    [written] = (await client.servers.put([server])).results
+    return _server(await client.servers.get(cast(int, written.id)))
+
+
 def _row(found: Tool) -> dict[str, Any]:
     return {
         "id": found.id,
@@ -83,5 +94,16 @@ def _row(found: Tool) -> dict[str, Any]:
 
 
 def _server(found: Server) -> dict[str, Any]:
-    fields = {"id", "path", "name", "description", "tags", "is_enabled", "tool_count", "tools_server", "updated_at"}
+    fields = {
+        "id",
+        "path",
+        "name",
+        "description",
+        "tags",
+        "is_enabled",
+        "tool_count",
+        "tools_server",
+        "updated_at",
+        "item_servers",
+    }
     return found.model_dump(mode="json", include=fields)

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillroute_local.errors import Misused
-from skillroute_local.importing import agent_skills, backup, items, openapi, registry_list, running, tools_list
+from skillroute_local.importing import (
+    agent_cards,
+    agent_skills,
+    backup,
+    items,
+    openapi,
+    registry_list,
+    running,
+    tools_list,
+)
 from skillroute_local.importing.content import Broken, Content, Folder, Lines, content_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Unreadable
 
@@ -40,6 +49,7 @@ FORMATS: dict[str, Format] = {
                          running.read_config),
     "mcp-registry": Format("what an MCP registry lists, or one server.json", registry_list.is_list,
                            registry_list.read_list),
+    "agent-cards": Format("an agent card of A2A, or a list of them", agent_cards.is_cards, agent_cards.read_cards),
     "tools-list": Format("an MCP server's answer to tools/list", tools_list.is_answer, tools_list.read_answer),
     "json": Format("an item, or a list of items", items.is_document, items.read_item_document),
 }  # fmt: skip

@@ -15,8 +15,8 @@ _SHOWN = 200
 # MCP's schemas are of draft 2020-12 where they name no other one.
 _DRAFT_7 = "http://json-schema.org/draft-07/schema"
 _RULES_7 = Draft7Validator(Draft7Validator.META_SCHEMA)
-_OF_ARGUMENTS = ("inputSchema", "input_schema")  # a result may be anything
-_FIELDS = (*_OF_ARGUMENTS, "outputSchema", "output_schema")
+OF_ARGUMENTS = ("inputSchema", "input_schema")  # a result may be anything
+_FIELDS = (*OF_ARGUMENTS, "outputSchema", "output_schema")
 
 
 class SchemaProblem(NamedTuple):
@@ -24,6 +24,11 @@ class SchemaProblem(NamedTuple):
 
     path: tuple[str | int, ...]
     reason: str
+
+    @property
+    def named(self) -> str:
+        """The place, as people read it: ``input_schema.properties.n``."""
+        return ".".join(map(str, self.path))
 
 
 def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
@@ -35,7 +40,7 @@ def schema_problem(item: Mapping[str, Any]) -> SchemaProblem | None:
         schema = item.get(name)
         if not isinstance(schema, dict):
             continue
-        if name in _OF_ARGUMENTS and schema.get("type", "object") != "object":
+        if name in OF_ARGUMENTS and schema.get("type", "object") != "object":
             return SchemaProblem((name, "type"), f"must be object, as MCP asks: it is {str(schema['type'])[:_SHOWN]!r}")
         rules = _RULES_7 if str(schema.get("$schema", "")).rstrip("#") == _DRAFT_7 else rules_2020_12()
         try:

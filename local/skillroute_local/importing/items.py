@@ -11,7 +11,7 @@ from skillroute_local.client import Written
 from skillroute_local.documents import lines_of
 from skillroute_local.importing.content import Content, Lines, document_of
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row
-from skillroute_local.importing.values import entries, rows_of, with_server
+from skillroute_local.importing.values import entries, no_server, rows_of, with_server
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """Of a line: many times what an item may have, and no reason to read a file without line ends whole."""
@@ -66,7 +66,8 @@ def read_item_document(content: Content, choices: Choices, refuse: Refuse) -> Re
     """Return the items of a document."""
     named = entries(document_of(content), content.path.name, "items")
     rows = [Row("items", row.where, _item(row.value, choices), row.size) for row in rows_of("items", named, refuse)]
-    return Reading("items", rows, sum(row.size for row in rows), scopes_of_rows=True)
+    size = sum(row.size for row in rows)
+    return Reading("items", rows, size, scopes_of_rows=True, notes=no_server(rows))
 
 
 def _item(value: dict[str, Any], choices: Choices) -> dict[str, Any]:

@@ -87,6 +87,8 @@ class Reading:
         Why nothing of it may be removed, such as that the list goes on elsewhere.
     notes : sequence of str
         What a person should know of it.
+    left_out : sequence of str
+        What its rows lack of what their source says, with the place and the reason: they go in without it.
     """
 
     kind: Written
@@ -96,6 +98,7 @@ class Reading:
     scopes_of_rows: bool = False
     partial: str | None = None
     notes: Sequence[str] = field(default=())
+    left_out: Sequence[str] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class ImportReport:
         Names each that was stored and whose text the embedding model does not take.
     warnings : list of str
         Names each field that nobody knows and that was probably meant otherwise.
+    left_out : list of str
+        Names what is missing of things that were stored: the import is then not a whole one.
     notes : list of str
         What a person should know, such as why nothing was removed.
     waiting_for_model : bool
@@ -34,6 +36,7 @@ class ImportReport:
     problems: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     waiting_for_model: bool = False
 

@@ -111,6 +111,7 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
     registered: list[Row] = []
     scopes: list[Scope] = []
     said = list(notes)
+    left_out: list[str] = []
     for server, listing in zip(servers, list_servers(servers, limits), strict=True):
         if isinstance(listing, ServerError):
             # There is no field to correct where the option names it.
@@ -124,12 +125,13 @@ def _read(servers: Sequence[McpServer], where: str, choices: Choices, refuse: Re
         reading = listed(answer, pointer(f"{where}#", server.name), server.name, refuse, only_its_own=True)
         rows += reading.rows
         scopes += reading.scopes
+        left_out += reading.left_out
         said.append(f"{server.name} lists {_counted(Counter(entry.kind for entry in listing.items))}")
         if choices.register:
             registered.append(_registered(server, listing, pointer(f"{where}#", server.name)))
     # Last: servers come without tools, and so keep those that are there.
     rows += registered
-    return Reading("items", rows, sum(row.size for row in rows), scopes=scopes, notes=said)
+    return Reading("items", rows, sum(row.size for row in rows), scopes=scopes, notes=said, left_out=left_out)
 
 
 def _registered(server: McpServer, listing: Listing, where: str) -> Row:

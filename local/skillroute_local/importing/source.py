@@ -70,6 +70,7 @@ class Source:
             self._report.fail(self._kind, f"{self.name}: cannot be read: {error.strerror}")
             return None
         self._report.notes += [f"{self.name}: {note}" for note in reading.notes]
+        self._report.left_out += reading.left_out
         return reading.size
 
     def write(self, client: Client, progress: Progress, into: Trial | Pruned) -> None:

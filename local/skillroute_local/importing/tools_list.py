@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from skillroute.catalogue.model import ItemKey, ItemType
 
 from skillroute_local.importing.content import Content, document_of
-from skillroute_local.importing.input_schemas import schema_problem
+from skillroute_local.importing.input_schemas import SchemaProblem
+from skillroute_local.importing.mended import mended
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.pointers import pointer
-from skillroute_local.importing.values import rows_of, with_server
+from skillroute_local.importing.values import no_server, rows_of, with_server
 from skillroute_local.mcp_servers.resource_names import resource_name
 
 LISTS: dict[str, ItemType] = {
@@ -68,6 +70,7 @@ def _reading(
     rows: list[Row] = []
     lists = {name: answer[name] for name in LISTS if isinstance(answer.get(name), list)}
     uris: dict[str, str] = {}
+    left_out: list[str] = []
     for name, values in lists.items():
         named = ((pointer(places[name], place), value) for place, value in enumerate(values))
         for row in rows_of("items", named, refuse):
@@ -77,7 +80,8 @@ def _reading(
                 item = with_server({"type": LISTS[name], **row.value}, server)
             if LISTS[name] == "resource":
                 item = _distinct(item, uris)
-            if problem := schema_problem(item):
+            item, problem = mended(item, partial(_lost, left_out, row.where))
+            if problem:
                 refuse(pointer(row.where, *problem.path), problem.reason, _key(item))
             else:
                 rows.append(Row("items", row.where, item, row.size))
@@ -89,7 +93,13 @@ def _reading(
         scopes=[Scope(server, type_) for type_ in types] if server else (),
         scopes_of_rows=server is None,
         partial="the list goes on: it has a nextCursor" if answer.get("nextCursor") else None,
+        notes=(*no_server(rows),),
+        left_out=left_out,
     )
+
+
+def _lost(left_out: list[str], where: str, problem: SchemaProblem) -> None:
+    left_out.append(f"{pointer(where, *problem.path)}: left out: {problem.reason}")
 
 
 def _distinct(item: dict[str, Any], uris: dict[str, str]) -> dict[str, Any]:

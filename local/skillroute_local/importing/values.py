@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from skillroute_local.client import Written
@@ -42,6 +42,16 @@ def size_of(value: Any) -> int:
         return len(json.dumps(value))
     except (ValueError, RecursionError):
         return 0
+
+
+def no_server(rows: Sequence[Row]) -> list[str]:
+    """Return what to tell of items that no server is named for, nothing where there are none."""
+    count = sum(not row.value.get("server") for row in rows)
+    if not count:
+        return []
+    have, are = ("item has", "is") if count == 1 else ("items have", "are")
+    whose = "--server NAME says whose"
+    return [f"{count} {have} no server, and {are} of none in lists, switches and the registry: {whose}"]
 
 
 def with_server(value: dict[str, Any], server: str | None) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def test_a_server_is_held_until_its_tools_are_written_and_nothing_is_asked_of_th
     of_tools = {"claim_model", "await_vectors", "index_state", "upsert_items", "put_documents",
                 "points_without_words"}  # fmt: skip
     assert [each for each in asked if each not in of_tools] == [
-        "share_paths",
+        "share_names",
         "lock_servers",
     ]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import httpx
 import pytest
 import yaml
@@ -84,6 +87,47 @@ class TestList:
 
     def test_refuses_a_filter_that_the_list_does_not_have(self, run: CommandLine) -> None:
         assert run.error("list", "servers", "--key", "x")["detail"] == "servers have no --key; they take --path, --tag"
+
+
+class TestImport:
+    @pytest.mark.parametrize(
+        ("operation", "status", "counts", "said"),
+        [
+            ({"summary": "List"}, 0, {"created": 1}, ""),
+            (
+                {"summary": "List", "parameters": [{"name": "n", "in": "query", "schema": {"type": "whole"}}]},
+                4,
+                {"created": 1},
+                "api.json#/paths/~1a/get: left out: input_schema.properties.n.type: is not a JSON Schema",
+            ),
+            ({"$ref": "a.yml"}, 1, {"failed": 1}, "'a.yml' leads out of the document: bundle it into one file first"),
+        ],
+    )
+    def test_what_is_left_out_is_shown_and_ends_with_4(
+        self, run: CommandLine, tmp_path: Path, operation: object, status: int, counts: dict[str, int], said: str
+    ) -> None:
+        source = tmp_path / "api.json"
+        source.write_text(json.dumps({"openapi": "3.1.0", "paths": {"/a": {"get": operation}}}), encoding="utf-8")
+
+        shown, told = run("import", str(source), "--dry-run"), run("import", str(source), "--json")
+
+        assert (shown.exit_code, told.exit_code) == (status, status)
+        assert said in shown.stderr
+        report = json.loads(told.stdout)
+        assert report["counts"]["items"] == counts
+        assert len(report["left_out"]) == (status == 4)
+
+    def test_a_password_in_an_address_is_masked_and_warned_of(self, run: CommandLine, tmp_path: Path) -> None:
+        server = {"name": "com.example/a", "remotes": [{"type": "sse", "url": "https://me:hunter2@a.example/sse"}]}
+        source = tmp_path / "server.json"
+        source.write_text(json.dumps(server), encoding="utf-8")
+
+        done = run("import", str(source))
+
+        assert done.exit_code == 0
+        assert "server.json: remotes.0.url: had credentials in an address" in done.stderr
+        [stored] = run.json("list", "servers", "--path", "/com.example/a")
+        assert "hunter2" not in json.dumps(stored)
 
 
 class TestDelete:

@@ -102,11 +102,8 @@ def test_a_server_that_is_chosen_goes_before_the_folders_name(tmp_path: Path) ->
         ("---\nname: a\ndescription: b\n", ":1: must begin with front matter: "),
         ("---\n- a\n---\n", ":2: the front matter must have name and description"),
         ("---\nname: a\n---\n", ": description: must be a text in the front matter"),
+        ("---\n{ @\n---\nText.\n", ":2:3: is not YAML: found character that cannot start any token"),
         ("---\nname: [a]\ndescription: b\n---\n", ": name: must be a text in the front matter"),
-        (
-            "---\nname: a\ndescription: Use it: now\n---\n",
-            ":3:20: is not YAML: mapping values are not allowed in this context; a text with a colon in it needs ",
-        ),
         ("---\nname: a\ndescription: " + "b" * 50_001 + "\n---\n", ": description: must have at most"),
     ],
 )
@@ -124,6 +121,71 @@ def test_a_skill_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
     assert found.about[0] in {None, ItemKey("skills", "resource", "a")}
 
 
+@pytest.mark.parametrize(
+    ("front", "expected"),
+    [
+        ("description: Make pages ready: handle errors", {"description": "Make pages ready: handle errors"}),
+        ("description: @mention people", {"description": "@mention people"}),
+        ('description: "Use to "write docs" or edit"', {"description": 'Use to "write docs" or edit'}),
+        ("description: Fix\nargument-hint: [a] [b]", {"description": "Fix", "argument_hint": "[a] [b]"}),
+        (
+            "description: Use `x`: it is good\n  for all\nversion: 1.2",
+            {"description": "Use `x`: it is good for all", "version": 1.2},
+        ),
+        ("description: |\n  One: two\n  three\nmodel: %fast", {"description": "One: two\nthree", "model": "%fast"}),
+        ("description: A: b\nmetadata:\n  tags: [x, y]", {"description": "A: b", "metadata": {"tags": ["x", "y"]}}),
+        ("description: *all* of it", {"description": "*all* of it"}),
+    ],
+)  # fmt: skip
+def test_front_matter_that_is_no_yaml_is_read_line_by_line(
+    tmp_path: Path, front: str, expected: dict[str, object]
+) -> None:
+    skill(tmp_path / "skills", "odd", f"---\nname: odd\n{front}\n---\nBody\n")
+
+    found = read_path(tmp_path / "skills")
+
+    value = found.values["odd"]
+    assert found.refused == []
+    assert {key: value["metadata"].get(key, value.get(key)) for key in expected} == {
+        key: text.rstrip() if isinstance(text, str) else text for key, text in expected.items()
+    }
+    assert found.reading.notes[0].startswith(
+        "skills/odd/SKILL.md: its front matter is not YAML, and was read line by line: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "lacks"),
+    [
+        ("---\ndescription: Do it.\n---\n", ("odd", "Do it."), ["name"]),
+        ("---\nname: a\n---\n# Title\n\nDo this\nand that.\n\nMore.", ("a", "Do this and that."), ["description"]),
+        ("# Title\nDo it.\n", ("odd", "Do it."), ["name", "description"]),
+        ("---\nname: 7\ndescription: Seven.\n---\n", ("7", "Seven."), []),
+    ],
+)
+def test_what_front_matter_lacks_is_taken_from_where_claude_code_takes_it(
+    tmp_path: Path, text: str, expected: tuple[str, str], lacks: list[str]
+) -> None:
+    skill(tmp_path / "skills", "odd", text)
+
+    found = read_path(tmp_path / "skills")
+
+    [row] = found.rows
+    assert ((row.value["name"], row.value["description"]), found.refused) == (expected, [])
+    assert [note.split("no ")[1].split(":")[0] for note in found.reading.notes] == lacks
+
+
+def test_a_folder_whose_skills_are_all_refused_is_not_said_to_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill(tmp_path, "bad", "---\nname: [a]\ndescription: b\n---\n")
+    monkeypatch.chdir(tmp_path)
+
+    found = read_path(Path())
+
+    assert found.refused == [f"{tmp_path.name}/bad/SKILL.md: name: must be a text in the front matter"]
+
+
 def test_a_skill_that_is_too_large_is_refused_and_long_instructions_are_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +198,7 @@ def test_a_skill_that_is_too_large_is_refused_and_long_instructions_are_cut(
 
     metadata = found.values["long"]["metadata"]
     assert (metadata["instructions"], metadata["instructions_cut"]) == ("x" * 10, True)
+    assert found.reading.left_out == ["skills/long/SKILL.md: left out: what its instructions have beyond 10 bytes"]
     assert found.refused == ["skills/huge/SKILL.md: is larger than 1 MB: split it, or write one object a line"]
 
 

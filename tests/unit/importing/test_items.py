@@ -108,15 +108,9 @@ def test_resources_of_one_name_are_told_apart_by_their_addresses(tmp_path: Path)
     ("schema", "place", "reason"),
     [
         ({"type": "array"}, "/inputSchema/type", "must be object, as MCP asks: it is 'array'"),
-        (
-            {"type": "object", "properties": {"n": {"type": "whole"}}},
-            "/inputSchema/properties/n/type",
-            "is not a JSON Schema: 'whole' is not valid under any of the given schemas",
-        ),
-        ({"required": "n"}, "/inputSchema/required", "is not a JSON Schema: 'n' is not of type 'array'"),
     ],
 )
-def test_a_schema_that_is_none_is_refused_with_its_place(
+def test_arguments_that_are_no_object_are_refused_with_its_place(
     tmp_path: Path, schema: object, place: str, reason: str
 ) -> None:
     answer = {"tools": [tool("good"), {"name": "liar", "inputSchema": schema}]}
@@ -126,6 +120,55 @@ def test_a_schema_that_is_none_is_refused_with_its_place(
     assert list(found.values) == ["good"]
     assert found.refused == [f"listed.json#/tools/1{place}: {reason}"]
     assert found.about == [ItemKey("garden", "tool", "liar")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "kept", "lost"),
+    [
+        (
+            {"type": "object", "properties": {"n": {"type": "whole", "title": "N"}}},
+            {"type": "object", "properties": {"n": {"title": "N"}}},
+            "/properties/n/type: left out: is not a JSON Schema: 'whole' is not valid under any of the given schemas",
+        ),
+        (
+            {"type": "object", "required": "n"},
+            {"type": "object"},
+            "/required: left out: is not a JSON Schema: 'n' is not of type 'array'",
+        ),
+        (
+            {"type": "object", "properties": {"n": "text"}},
+            {"type": "object", "properties": {"n": {}}},
+            "/properties/n: left out: is not a JSON Schema: 'text' is not of type 'object', 'boolean'",
+        ),
+        (
+            {"type": "object", "properties": {"n": {"minimum": 1, "exclusiveMinimum": True}}},
+            {"type": "object", "properties": {"n": {"exclusiveMinimum": 1}}},
+            None,
+        ),
+    ],
+)
+def test_what_is_no_schema_is_left_out_of_one_and_named_and_the_tool_is_kept(
+    tmp_path: Path, schema: object, kept: object, lost: str | None
+) -> None:
+    answer = {"tools": [{"name": "odd", "inputSchema": schema}]}
+
+    found = read_path(written(tmp_path, "listed.json", answer), server="garden")
+
+    assert (found.values["odd"]["inputSchema"], found.refused) == (kept, [])
+    assert list(found.reading.left_out) == ([f"listed.json#/tools/0/inputSchema{lost}"] if lost else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("tools.json", {"tools": [tool("a"), tool("b")]}), ("items.json", {"items": [tool("a"), tool("b")]})],
+)
+def test_tools_of_no_server_are_told_of_unless_one_is_chosen(tmp_path: Path, name: str, content: object) -> None:
+    path = written(tmp_path, name, content)
+
+    assert list(read_path(path).reading.notes) == [
+        "2 items have no server, and are of none in lists, switches and the registry: --server NAME says whose"
+    ]
+    assert list(read_path(path, server="garden").reading.notes) == []
 
 
 def test_an_array_of_tools_is_held_to_the_same_rules(tmp_path: Path) -> None:
@@ -141,8 +184,8 @@ def test_a_result_may_be_a_list_and_its_schema_is_checked(tmp_path: Path, name: 
 
     found = read_path(written(tmp_path, "l.json", {"tools": tools}))
 
-    assert list(found.values) == ["good"]
-    assert found.refused[0].startswith(f"l.json#/tools/1/{name}/type: is not a JSON Schema: 'list'")
+    assert (list(found.values), found.refused) == (["good", "liar"], [])
+    assert found.reading.left_out[0].startswith(f"l.json#/tools/1/{name}/type: left out: is not a JSON Schema: 'list'")
 
 
 def test_a_schema_of_an_older_draft_is_one(tmp_path: Path) -> None:

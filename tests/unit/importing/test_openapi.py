@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from skillroute.catalogue.model import ItemKey
 from skillroute_local.importing.model import Scope, Unreadable
 from skillroute_local.importing.openapi.names import made_name, server_name
 from skillroute_local.importing.openapi.references import References
@@ -240,10 +239,16 @@ def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
         (
             {"parameters": [{"name": "a", "in": "body"}]},
             "/parameters/0/in",
-            "must be one of cookie, header, path, query",
+            "must be one of cookie, header, path, query, querystring",
         ),
         ({"parameters": {}}, "/parameters", "must be a list of parameters"),
         ({"parameters": ["a"]}, "/parameters/0", "must be an object"),
+        ({"requestBody": {"$ref": "#/None"}}, "/requestBody/$ref", "'#/None' leads nowhere: there is no 'None'"),
+        (
+            {"parameters": [{"name": "n", "in": "query", "schema": {"$ref": "#/None"}}]},
+            "/parameters/0/schema/$ref",
+            "'#/None' leads nowhere: there is no 'None'",
+        ),
         ({"requestBody": {"content": {}}}, "/requestBody/content", "must be an object with a media type"),
         (
             {"requestBody": {"content": {"application/json": {"schema": 7}}}},
@@ -257,14 +262,145 @@ def test_names_that_are_made_do_not_depend_on_the_order(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_operation_that_is_wrong_is_refused_with_its_place_and_spoils_no_other(
+def test_what_is_wrong_in_an_operation_is_left_out_and_named_and_the_tool_is_kept(
     tmp_path: Path, operation: dict[str, Any], place: str, reason: str
 ) -> None:
-    found = read_document(tmp_path, document(bad={"get": operation}, good={"get": {}}))
+    found = read_document(tmp_path, document(bad={"summary": "Odd", "get": operation}, good={"get": {}}))
 
-    assert list(found.values) == ["get_good"]
-    assert found.refused == [f"api.json#/paths/~1bad/get{place}: {reason}"]
-    assert found.about == [ItemKey("api", "tool", "get_bad")]
+    assert (list(found.values), found.refused) == (["get_bad", "get_good"], [])
+    assert found.values["get_bad"]["description"] == "Odd"
+    assert list(found.reading.left_out) == [f"api.json#/paths/~1bad/get{place}: left out: {reason}"]
+
+
+def test_a_parameter_that_cannot_be_read_leaves_the_others_and_those_of_the_path(tmp_path: Path) -> None:
+    parameters = [{"$ref": "other.yaml#/id"}, {"name": "limit", "in": "query", "schema": {"type": "integer"}}]
+
+    found = read_document(tmp_path, {"openapi": "3.1.0", "paths": {"/a/{id}/b": {"get": {"parameters": parameters}}}})
+
+    [value] = found.values.values()
+    assert value["input_schema"]["properties"] == {"limit": {"type": "integer"}, "id": {}}
+    assert value["input_schema"]["required"] == ["id"]
+    assert value["metadata"]["http"]["arguments"]["id"] == {"in": "path", "name": "id"}
+
+
+def test_operations_may_stand_elsewhere_in_the_document_and_not_in_another_one(tmp_path: Path) -> None:
+    listing = {"operationId": "listOrders", "summary": "List", "parameters": [{"name": "n", "in": "query"}]}
+    paths = {
+        "/a": {"get": {"$ref": "#/components/x-operations/list"}},
+        "/b": {"get": {"$ref": "b.yml"}},
+        "/c": {"get": {"$ref": "#/components/x-operations/list", "operationId": "again"}},
+        "/d": {"$ref": "#/paths/~1c", "post": {"operationId": "made"}},
+    }
+
+    found = read_document(
+        tmp_path, {"openapi": "3.0.3", "paths": paths, "components": {"x-operations": {"list": listing}}}
+    )
+
+    assert list(found.values) == ["listOrders", "again", "made"]
+    assert found.values["listOrders"]["description"] == "List"
+    assert list(found.values["listOrders"]["input_schema"]["properties"]) == ["n"]
+    assert found.refused[0] == (
+        "api.json#/paths/~1b/get/$ref: 'b.yml' leads out of the document: bundle it into one file first"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, {"type": "integer", "exclusiveMinimum": 0}),
+        ({"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+         {"type": "array", "prefixItems": [{"type": "string"}], "items": False}),
+        ({"id": "#x", "$vocabulary": {}, "type": "string"}, {"type": "string"}),
+        ({"type": "object", "properties": {"a": {"type": "string", "required": True}}},
+         {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
+        ({"type": "object", "required": ["a", "a"]}, {"type": "object", "required": ["a"]}),
+        ({"dependencies": {"a": ["b"], "c": {"minProperties": 2}}},
+         {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"minProperties": 2}}}),
+        ({"type": "string", "typeName": "Unknown"}, {"type": "string", "typeName": "Unknown"}),
+    ],
+)  # fmt: skip
+def test_keywords_of_other_dialects_are_said_as_this_draft_says_them(
+    tmp_path: Path, schema: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    parameters = [{"name": "n", "in": "query", "schema": schema}]
+
+    found = read_document(tmp_path, document(x={"get": {"parameters": parameters}}))
+
+    assert found.values["get_x"]["input_schema"]["properties"]["n"] == expected
+    assert (found.refused, list(found.reading.left_out)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("anchor", "ref"),
+    [
+        ({"$recursiveAnchor": True}, {"$recursiveRef": "#"}),
+        ({"$dynamicAnchor": "node"}, {"$dynamicRef": "#node"}),
+        ({"$anchor": "node"}, {"$ref": "#node"}),
+        ({"$id": "https://example.com/node"}, {"$ref": "https://example.com/node"}),
+        ({}, {"$ref": "api.json#/components/schemas/Node"}),
+    ],
+)
+def test_a_schema_that_is_referred_to_by_another_name_is_found(
+    tmp_path: Path, anchor: dict[str, Any], ref: dict[str, Any]
+) -> None:
+    node = {**anchor, "type": "object", "properties": {"inner": {"type": "array", "items": ref}}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Node"}}}}
+
+    found = read_document(
+        tmp_path, document(x={"post": {"requestBody": body}}) | {"components": {"schemas": {"Node": node}}}
+    )
+
+    assert (found.refused, list(found.reading.left_out)) == ([], [])
+    schema = found.values["post_x"]["input_schema"]
+    items = schema["properties"]["body"]["properties"]["inner"]["items"]
+    assert items["$ref"].startswith("#/$defs/") or items["properties"]["inner"]["items"]["$ref"].startswith("#/$defs/")
+
+
+def test_how_a_value_is_written_is_kept_beside_where_it_goes(tmp_path: Path) -> None:
+    parameters = [
+        {"name": "filter", "in": "query", "style": "deepObject", "explode": True, "schema": {"type": "object"}},
+        {"name": "path", "in": "query", "allowReserved": True, "example": "a/b", "schema": {"type": "string"}},
+        {"name": "where", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}},
+        {"name": "old", "in": "query", "deprecated": True, "schema": {"type": "string"}},
+    ]
+    form = {"schema": {"type": "object"}, "encoding": {"tags": {"style": "form", "explode": False}}}
+    body = {"content": {"application/x-www-form-urlencoded": form}}
+
+    found = read_document(tmp_path, document(x={"post": {"parameters": parameters, "requestBody": body}}))
+
+    value = found.values["post_x"]
+    assert value["metadata"]["http"]["arguments"] == {
+        "filter": {"in": "query", "name": "filter", "style": "deepObject", "explode": True},
+        "path": {"in": "query", "name": "path", "allowReserved": True},
+        "where": {"in": "query", "name": "where", "contentType": "application/json"},
+        "old": {"in": "query", "name": "old"},
+        "body": {"in": "body", "name": "application/x-www-form-urlencoded", "encoding": form["encoding"]},
+    }
+    properties = value["input_schema"]["properties"]
+    assert (properties["path"]["examples"], properties["old"]["deprecated"]) == (["a/b"], True)
+
+
+def test_credentials_of_an_address_are_masked_and_named(tmp_path: Path) -> None:
+    found = read_document(
+        tmp_path, document(x={"get": {}}) | {"servers": [{"url": "https://me:hunter2@api.example/v1"}]}
+    )
+
+    assert found.values["get_x"]["metadata"]["http"]["url"] == "https://***@api.example/v1"
+    assert list(found.reading.left_out) == [
+        "api.json#/paths/~1x/get: api.json#/servers: left out: credentials in the address"
+    ]
+
+
+def test_what_is_no_operation_is_named_instead_of_silence(tmp_path: Path) -> None:
+    more = {"x": {"additionalOperations": {"COPY": {"summary": "Copy"}}, "get": {}}}
+
+    found = read_document(tmp_path, document(**more))
+    hooks = read_document(tmp_path, {"openapi": "3.1.0", "webhooks": {"a": {"post": {}}}})
+
+    assert list(found.reading.left_out) == [
+        "api.json#/paths/~1x/additionalOperations/COPY: left out: its method is not read"
+    ]
+    assert hooks.reading.notes == ("has no operation under api.json#/paths; callbacks and webhooks are not imported",)
 
 
 def test_references_that_go_round_end(tmp_path: Path) -> None:
@@ -275,7 +411,9 @@ def test_references_that_go_round_end(tmp_path: Path) -> None:
         | {"components": {"parameters": looping}},
     )
 
-    assert found.refused == ["api.json#/paths/~1x/get/parameters/0/$ref: leads through more than 8 references"]
+    assert list(found.reading.left_out) == [
+        "api.json#/paths/~1x/get/parameters/0/$ref: left out: leads through more than 8 references"
+    ]
 
 
 def test_schemas_that_unfold_without_measure_are_bounded(tmp_path: Path) -> None:
@@ -331,7 +469,7 @@ def test_what_replaces_references_is_bounded_in_size() -> None:
     assert schemas.definitions() == {"Wide": wide}
 
 
-def test_an_operation_that_leads_to_very_much_is_refused(tmp_path: Path) -> None:
+def test_an_operation_that_leads_to_very_much_has_a_part_of_it(tmp_path: Path) -> None:
     wide = {"type": "object", "description": "x" * 100_000}
     schemas = {f"S{n}": {**wide, "properties": {"a": {"$ref": f"#/components/schemas/S{n + 1}"}}} for n in range(5)}
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}
@@ -339,8 +477,12 @@ def test_an_operation_that_leads_to_very_much_is_refused(tmp_path: Path) -> None
 
     found = read_document(tmp_path, document(x={"post": {"requestBody": body}}, y={"get": {}}) | components)
 
-    assert list(found.values) == ["get_y"]
-    assert found.refused == ["api.json#/paths/~1x/post: api.json#: its schemas lead to others of more than 256 KB"]
+    assert (list(found.values), found.refused) == (["post_x", "get_y"], [])
+    assert len(json.dumps(found.values["post_x"])) < 256 * 1024
+    assert list(found.reading.left_out) == [
+        "api.json#/paths/~1x/post: api.json#/components/schemas/S1: left out: its schemas lead to more than 300 "
+        "others, or to others of 192 KB"
+    ]
 
 
 def test_references_may_lead_anywhere_in_the_document(tmp_path: Path) -> None:

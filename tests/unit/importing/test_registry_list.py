@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.unit.importing.reading import read_path, written
 
 OFFICIAL = "io.modelcontextprotocol.registry/official"
@@ -53,3 +55,80 @@ def test_a_single_document_is_one_server(tmp_path: Path) -> None:
     [row] = found.rows
     assert found.reading.notes == ["--server is about items, and left aside: these are servers"]
     assert (row.kind, row.where, row.value) == ("servers", "server.json", document)
+
+
+def flat(version: str, **more: Any) -> dict[str, Any]:
+    return {"name": "io.example/a", "description": "A.", "version": version, **more}
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        pytest.param([flat("2.0.0"), flat("1.0.0")], id="the newest first, with nothing beside it"),
+        pytest.param([flat("2.0.0-rc.10"), flat("2.0.0"), flat("2.0.0-rc.9")], id="pre-releases"),
+        pytest.param([flat("v2.0.0"), flat("1.10.0"), flat("1.9.0")], id="numbers, not texts"),
+        pytest.param(
+            [
+                flat("2.0.0", _meta={OFFICIAL: {"is_latest": True}}),
+                flat("3.0.0", _meta={OFFICIAL: {"is_latest": False}}),
+            ],
+            id="is_latest of the official registry",
+        ),
+        pytest.param(
+            [
+                {"name": "io.example/a", "version_detail": {"version": "2.0.0", "is_latest": True}},
+                {"name": "io.example/a", "version_detail": {"version": "3.0.0", "is_latest": False}},
+            ],
+            id="version_detail.is_latest",
+        ),
+        pytest.param(
+            [
+                {"server": flat("2.0.0"), "x-io.modelcontextprotocol.registry": {"is_latest": True}},
+                {"server": flat("1.0.0"), "x-io.modelcontextprotocol.registry": {"is_latest": False}},
+            ],
+            id="beside the server",
+        ),
+        pytest.param(
+            [
+                flat("blue", _meta={OFFICIAL: {"publishedAt": "2025-02-01T00:00:00Z"}}, is_second=True),
+                flat("green", _meta={OFFICIAL: {"publishedAt": "2025-01-01T00:00:00Z"}}),
+            ],
+            id="by when they were published, where versions are none",
+        ),
+        pytest.param([flat("2.0.0"), flat("3.0.0", status="deleted"), flat("1.0.0")], id="the latest is deleted"),
+    ],
+)
+def test_the_newest_version_is_the_one_that_the_registry_calls_so_else_the_highest(
+    tmp_path: Path, listed: list[dict[str, Any]]
+) -> None:
+    newest = next(entry for entry in listed if "2.0.0" in str(entry).replace("2.0.0-rc", "") or "is_second" in entry)
+
+    for order in (listed, listed[::-1]):
+        found = read_path(written(tmp_path, "list.json", {"servers": order}))
+
+        assert [row.value for row in found.rows] == [newest]
+
+
+CARDS = {
+    "0.1": {"url": "https://a.example/a2a", "version": "1", "authentication": {"schemes": ["Bearer"]},
+            "capabilities": {"streaming": True}},
+    "0.3": {"protocolVersion": "0.3.0", "url": "https://a.example/a2a", "preferredTransport": "JSONRPC",
+            "additionalInterfaces": [{"url": "https://a.example/grpc", "transport": "GRPC"}],
+            "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}, "capabilities": {}},
+    "1.0": {"supportedInterfaces": [{"url": "https://a.example/a2a", "protocolBinding": "JSONRPC",
+                                     "protocolVersion": "1.0"}],
+            "securitySchemes": {"key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}},
+            "capabilities": {"extensions": [{"uri": "https://a.example/x"}]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", CARDS)
+def test_agent_cards_of_every_version_are_agents_without_an_option(tmp_path: Path, version: str) -> None:
+    card = {"name": "Host", "description": "D.", "skills": [{"id": "plan", "tags": ["a"]}], **CARDS[version]}
+
+    alone = read_path(written(tmp_path, "agent-card.json", card))
+    listed = read_path(written(tmp_path, "cards.json", {"agents": [card, {**card, "name": "Guest"}]}))
+
+    assert [(row.kind, row.value) for row in alone.rows] == [("agents", card)]
+    assert [row.value["name"] for row in listed.rows] == ["Host", "Guest"]
+    assert (alone.refused, listed.refused) == ([], [])

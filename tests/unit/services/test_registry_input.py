@@ -163,7 +163,7 @@ class TestAgent:
         ("changes", "field"),
         [
             ({"skills": {}}, "skills"),
-            ({"skills": [{"id": "a"}]}, "skills.0.name"),
+            ({"skills": [{"description": "a"}]}, "skills.0.name"),
             ({"skills": [{"name": "a"}, {"name": "b", "description": 1}]}, "skills.1.description"),
             ({"capabilities": "streaming"}, "capabilities"),
             ({"capabilities": ["a", 1]}, "capabilities.1"),

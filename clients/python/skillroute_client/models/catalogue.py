@@ -48,6 +48,7 @@ class Server(Answer):
     is_embedded: bool = False
     tool_count: int = 0
     tools_server: str = ""
+    item_servers: list[str] = []
     server_json: dict[str, Any] = {}
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -15,6 +15,8 @@ const SOURCES = { llm_auto: "a language model", similarity: "similarity", human_
 export function make({ options, remember }) {
   let tools = [];
   let servers = [];
+  let registered = [];
+  let meant = new Map(); // what tools have as their server, and the one name that it is shown by
   let reading = 0;
   let opened = 0;
   let tab = options.get("show") === "servers" ? "servers" : "tools";
@@ -71,7 +73,7 @@ export function make({ options, remember }) {
     const wanted = state.value;
     if (tab === "tools") {
       const rows = tools.filter((tool) =>
-        (!server.value || tool.server === server.value) && matches(tool.text)
+        (!server.value || nameOf(tool) === server.value) && matches(tool.text)
         && (!wanted || (wanted === "bare" ? tool.skill_ids.length === 0 : tool.is_active === (wanted === "on"))));
       toolList.show(rows, tools.length ? "No tool matches: empty the filter (/, then Esc), or choose all servers." : undefined, how);
       fill(count, rows.length === tools.length ? plural(tools.length, "tool") : `${rows.length.toLocaleString("en")} of ${plural(tools.length, "tool")}`,
@@ -111,7 +113,7 @@ export function make({ options, remember }) {
       toolList.isPartial = reading > 0;
       // What was there before stays until all is read: a list that shrinks under the hand is none.
       if (rows.length >= tools.length || !reading) tools = [...rows];
-      names();
+      meet();
       filter();
       if (!page.rows.length) break;
     }
@@ -136,7 +138,8 @@ export function make({ options, remember }) {
   }
 
   async function readServers() {
-    servers = (await act("catalogue/servers")).map((one) => ({ ...one, text: [one.name, one.path, one.description, one.tags.join(" ")].join(" ").toLowerCase() }));
+    registered = (await act("catalogue/servers")).map((one) => ({ ...one, text: [one.name, one.path, one.description, one.tags.join(" ")].join(" ").toLowerCase() }));
+    meet();
     if (tab === "servers") {
       filter();
       if (serverList.current) showServer(serverList.current);
@@ -144,9 +147,32 @@ export function make({ options, remember }) {
     }
   }
 
+  const nameOf = (tool) => meant.get(tool.server) ?? tool.server;
+
+  // All servers under one name each: those that are registered, and those that tools name and nobody registered.
+  function meet() {
+    meant = new Map(registered.flatMap((one) => [one.tools_server, ...one.item_servers].map((name) => [name, one.tools_server])));
+    const others = new Map();
+    for (const tool of tools) {
+      const known = meant.get(tool.server);
+      const key = tool.server.trim().replace(/^\/+|\/+$/g, "").replace(/\s+/g, "-").toLowerCase();
+      let one = others.get(key);
+      if (!key || (known !== undefined && known !== one?.name)) continue;
+      if (!one) {
+        one = { id: `named ${key}`, name: tool.server, tools_server: tool.server, path: "not registered", description: "Tools name it, and it is not registered.", tags: [], tool_count: 0, is_enabled: false, is_named_only: true, text: key };
+        others.set(key, one);
+      }
+      meant.set(tool.server, one.name);
+      one.tool_count += tool.type === "tool" ? 1 : 0;
+      one.is_enabled ||= tool.is_active;
+    }
+    servers = [...registered, ...others.values()];
+    names();
+  }
+
   function names() {
     const chosen = server.value || options.get("server") || "";
-    const all = [...new Set(tools.map((tool) => tool.server))].filter(Boolean).sort();
+    const all = [...new Set(tools.map(nameOf))].filter(Boolean).sort();
     fill(server, h("option", { value: "" }, ANY[1]), all.map((name) => h("option", { value: name }, name)));
     server.value = all.includes(chosen) ? chosen : "";
   }
@@ -284,7 +310,7 @@ export function make({ options, remember }) {
     serverSplit.of = one.id;
     serverSplit.show(
       h("h2", {}, one.name),
-      h("p", { class: "muted" }, `${one.path}, ${plural(one.tool_count, "tool")}, changed `, when(one.updated_at)),
+      h("p", { class: "muted" }, `${one.path}, ${plural(one.tool_count, "tool")}`, !one.is_named_only && [", changed ", when(one.updated_at)]),
       h("p", { class: "lead" }, one.description || h("span", { class: "muted" }, "It has no description.")),
       h("p", { class: "chips" }, one.tags.map((tag) => h("span", { class: "chip" }, `#${tag}`))),
       h("p", {}, one.is_enabled ? "Searches find it and its tools." : "It is off: no search finds it or its tools."),
@@ -295,7 +321,10 @@ export function make({ options, remember }) {
 
   async function switchServer(one) {
     try {
-      const row = await act("catalogue/switch_server", { server_id: one.id, on: !one.is_enabled });
+      const row = await (one.is_named_only
+        ? act("catalogue/switch_named", { name: one.name, on: !one.is_enabled })
+        : act("catalogue/switch_server", { server_id: one.id, on: !one.is_enabled }));
+      one.is_named_only = false;
       Object.assign(one, row);
       const listed = servers.find((other) => other.id === one.id);
       if (listed) Object.assign(listed, row);

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from skillroute_local.importing.model import Unreadable
 from skillroute_local.importing.openapi.references import References
-from skillroute_local.importing.openapi.schemas import Schemas
+from skillroute_local.importing.openapi.schemas import Lost, Schemas
 from skillroute_local.importing.pointers import pointer
 
-_PLACES = {"path", "query", "header", "cookie"}
+_PLACES = {"path", "query", "querystring", "header", "cookie"}
+# How a value is written where it goes (OpenAPI, Parameter Object).
+_WRITTEN = ("style", "explode", "allowReserved", "allowEmptyValue")
 # They say how the call is made, not what it is about (OpenAPI, Parameter Object).
 _NOT_ARGUMENTS = {"accept", "authorization", "content-type"}
 _BODY = "body"
 _NAMED = 8
+_IN_PATHS = re.compile(r"\{([^{}/]+)\}")
 
 
 @dataclass(slots=True)
@@ -27,12 +31,14 @@ class Arguments:
     properties, required
         Of the schema.
     places : dict
-        How each is sent, by its name among the properties: ``{"in": "query", "name": "limit"}``.
+        How each is sent, by its name among the properties: ``{"in": "query", "name": "limit"}``, and `style`,
+        `explode` and the like where the document has them, `contentType` of a parameter that is a document itself, and
+        the `encoding` of a body's parts.
     """
 
     properties: dict[str, Any] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
-    places: dict[str, dict[str, str]] = field(default_factory=dict)
+    places: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of all arguments."""
@@ -41,7 +47,7 @@ class Arguments:
             made["required"] = self.required
         return made | ({"$defs": definitions} if definitions else {})
 
-    def add(self, name: str, schema: Any, place: dict[str, str], *, is_required: bool) -> None:
+    def add(self, name: str, schema: Any, place: dict[str, Any], *, is_required: bool) -> None:
         """Add one; where its name is taken, the place goes before it: ``query_id``."""
         free = name
         while free in self.properties:
@@ -51,12 +57,23 @@ class Arguments:
         if is_required:
             self.required.append(free)
 
+    def add_missing(self, path: str) -> None:
+        """Add what a path asks for and no parameter is there for: one that could not be read may have been it."""
+        there = {place["name"] for place in self.places.values() if place["in"] == "path"}
+        for name in dict.fromkeys(_IN_PATHS.findall(path)):
+            if name not in there:
+                self.add(name, {}, {"in": "path", "name": name}, is_required=True)
 
-def parameters_of(references: References, *lists: tuple[object, str]) -> Iterator[tuple[dict[str, Any], str]]:
+
+def parameters_of(
+    references: References, lost: Lost, *lists: tuple[object, str]
+) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the parameters of lists with their places; of those with one name and place the last list's.
 
     Parameters
     ----------
+    lost : callable
+        Called with the place and the reason of each that cannot be read.
     lists : tuple
         A list of parameters and where it stands: the path's, then the operation's.
     """
@@ -65,35 +82,59 @@ def parameters_of(references: References, *lists: tuple[object, str]) -> Iterato
         if values is None:
             continue
         if not isinstance(values, list):
-            raise Unreadable(where, "must be a list of parameters")
+            lost(where, "must be a list of parameters")
+            continue
         for number, value in enumerate(values):
             at = pointer(where, number)
-            parameter = references.object_at(value, at)
-            name, place = parameter.get("name"), parameter.get("in")
-            if not isinstance(name, str) or not name:
-                raise Unreadable(pointer(at, "name"), "must be a text")
-            if place not in _PLACES:
-                raise Unreadable(pointer(at, "in"), f"must be one of {', '.join(sorted(_PLACES))}")
+            try:
+                name, place, parameter = _parameter(references, value, at)
+            except Unreadable as error:
+                lost(error.where, error.reason)
+                continue
             if not (place == "header" and name.lower() in _NOT_ARGUMENTS):
                 found[name, place] = parameter, at
     yield from found.values()
 
 
+def _parameter(references: References, value: object, at: str) -> tuple[str, str, dict[str, Any]]:
+    parameter = references.whole_at(value, at)
+    name, place = parameter.get("name"), parameter.get("in")
+    if not isinstance(name, str) or not name:
+        raise Unreadable(pointer(at, "name"), "must be a text")
+    if not isinstance(place, str) or place not in _PLACES:
+        raise Unreadable(pointer(at, "in"), f"must be one of {', '.join(sorted(_PLACES))}")
+    return name, place, parameter
+
+
 def arguments_of(
-    parameters: Iterable[tuple[dict[str, Any], str]], body: tuple[dict[str, Any], str] | None, schemas: Schemas
+    parameters: Iterable[tuple[dict[str, Any], str]],
+    body: tuple[dict[str, Any], str] | None,
+    schemas: Schemas,
+    lost: Lost,
 ) -> Arguments:
-    """Return the arguments of an operation. Raises `Unreadable` with the place of what is wrong."""
+    """Return the arguments of an operation; what of them cannot be read is noted with its place."""
     arguments = Arguments()
     for parameter, where in parameters:
-        schema = _described(_parameter_schema(parameter, where, schemas), parameter.get("description"))
-        place = {"in": parameter["in"], "name": parameter["name"]}
+        try:
+            schema, written = _parameter_schema(parameter, where, schemas)
+        except Unreadable as error:
+            lost(error.where, error.reason)
+            schema, written = {}, {}
+        place = {"in": parameter["in"], "name": parameter["name"], **written}
         is_required = parameter.get("required") is True or parameter["in"] == "path"
-        arguments.add(parameter["name"], schema, place, is_required=is_required)
+        described = _described(_marked(schema, parameter), parameter.get("description"))
+        arguments.add(parameter["name"], described, place, is_required=is_required)
     if body is not None:
         content, where = body
-        media_type, media, at = _media(content.get("content"), pointer(where, "content"))
+        try:
+            media_type, media, at = _media(content.get("content"), pointer(where, "content"))
+        except Unreadable as error:
+            lost(error.where, error.reason)
+            media_type, media, at = "application/json", {}, where
         schema = schemas.of(media["schema"], pointer(at, "schema")) if "schema" in media else {}
         place = {"in": _BODY, "name": media_type}
+        if isinstance(media.get("encoding"), dict):
+            place["encoding"] = media["encoding"]
         is_required = content.get("required") is True
         schema = _described(_described(schema, _parts_of(schema, media_type)), content.get("description"))
         arguments.add(_BODY, schema, place, is_required=is_required)
@@ -110,11 +151,27 @@ def _parts_of(schema: Any, media_type: str) -> str | None:
     return f"What is sent: {', '.join(names[:_NAMED])}{more}" if names else f"What is sent, as {media_type}"
 
 
-def _parameter_schema(parameter: dict[str, Any], where: str, schemas: Schemas) -> Any:
+def _parameter_schema(parameter: dict[str, Any], where: str, schemas: Schemas) -> tuple[Any, dict[str, Any]]:
+    """Return the schema of a parameter, and how its value is written where it goes."""
+    written = {key: parameter[key] for key in _WRITTEN if isinstance(parameter.get(key), str | bool)}
+    source, at = parameter, where
     if "content" in parameter:
-        _, media, at = _media(parameter["content"], pointer(where, "content"))
-        return schemas.of(media["schema"], pointer(at, "schema")) if "schema" in media else {}
-    return schemas.of(parameter["schema"], pointer(where, "schema")) if "schema" in parameter else {}
+        written["contentType"], source, at = _media(parameter["content"], pointer(where, "content"))
+    return schemas.of(source["schema"], pointer(at, "schema")) if "schema" in source else {}, written
+
+
+def _marked(schema: Any, parameter: dict[str, Any]) -> Any:
+    """Return a schema with what a parameter says of itself beside it: that it is deprecated, and examples."""
+    if not isinstance(schema, dict):
+        return schema
+    marks: dict[str, Any] = {"deprecated": True} if parameter.get("deprecated") is True else {}
+    examples = parameter.get("examples")
+    if "example" in parameter:
+        marks["examples"] = [parameter["example"]]
+    elif isinstance(examples, dict):
+        values = [each["value"] for each in examples.values() if isinstance(each, dict) and "value" in each]
+        marks |= {"examples": values} if values else {}
+    return {**marks, **schema}
 
 
 def _media(content: object, where: str) -> tuple[str, dict[str, Any], str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from skillroute.catalogue.model import ItemKey
+from skillroute.core.url_credentials import masked_url
 
 from skillroute_local.importing.content import Content, document_of
-from skillroute_local.importing.input_schemas import schema_problem
+from skillroute_local.importing.mended import mended
 from skillroute_local.importing.model import Choices, Reading, Refuse, Row, Scope, Unreadable
 from skillroute_local.importing.openapi.arguments import arguments_of, parameters_of
 from skillroute_local.importing.openapi.names import operation_names, server_name
 from skillroute_local.importing.openapi.references import References
-from skillroute_local.importing.openapi.schemas import Schemas
+from skillroute_local.importing.openapi.schemas import Lost, Schemas
 from skillroute_local.importing.pointers import pointer
 from skillroute_local.importing.values import size_of
 
@@ -44,7 +46,15 @@ def read_operations(content: Content, choices: Choices, refuse: Refuse) -> Readi
     server = choices.server or server_name(info.get("title") if isinstance(info, dict) else None, content.path.stem)
     tools = _Tools(document, base, server)
     rows = list(tools.rows(refuse))
-    return Reading("items", rows, sum(row.size for row in rows), scopes=(Scope(server, "tool"),))
+    has_none = f"has no operation under {pointer(base, 'paths')}; callbacks and webhooks are not imported"
+    return Reading(
+        "items",
+        rows,
+        sum(row.size for row in rows),
+        scopes=(Scope(server, "tool"),),
+        notes=() if rows or document.get("paths") else (has_none,),
+        left_out=tuple(tools.left_out),
+    )
 
 
 class _Tools:
@@ -53,6 +63,8 @@ class _Tools:
         self._base = base
         self._server = server
         self._references = References(document, base)
+        self.left_out: dict[str, None] = {}
+        """What tools lack of what the document says, with the place and the reason."""
 
     def rows(self, refuse: Refuse) -> Iterator[Row]:
         """Yield a row for each operation that can be read."""
@@ -60,15 +72,19 @@ class _Tools:
         names = operation_names([(path, method, operation) for path, method, _, operation in found])
         for (path, method, item, operation), name in zip(found, names, strict=True):
             where = pointer(self._base, "paths", path, method)
-            try:
-                value = self._tool(name, path, method, item, operation)
-                if problem := schema_problem(value):
-                    raise Unreadable(where, f"{'.'.join(map(str, problem.path))}: {problem.reason}")
-            except Unreadable as error:
-                at = "" if error.where.startswith(where) else f"{where}: "
-                refuse(at + error.where, error.reason, ItemKey(self._server, "tool", name))
+            lost = partial(self._lost, where)
+            value, problem = mended(
+                self._tool(name, path, method, item, operation, lost),
+                lambda problem, lost=lost, where=where: lost(where, f"{problem.named}: {problem.reason}"),  # type: ignore[misc]
+            )
+            if problem:
+                refuse(where, f"{problem.named}: {problem.reason}", ItemKey(self._server, "tool", name))
             else:
                 yield Row("items", where, value, size_of(value))
+
+    def _lost(self, tool: str, where: str, reason: str) -> None:
+        at = where if where.startswith(tool) else f"{tool}: {where}"
+        self.left_out[f"{at}: left out: {reason}"] = None
 
     def _operations(self, refuse: Refuse) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
         paths = self._document.get("paths", {})
@@ -79,27 +95,34 @@ class _Tools:
                 continue
             where = pointer(self._base, "paths", path)
             try:
-                item = self._references.object_at(value, where)
+                item = self._references.whole_at(value, where)
             except Unreadable as error:
                 refuse(error.where, error.reason)
                 continue
             for method in METHODS:
                 if method not in item:
                     continue
-                if isinstance(item[method], dict):
-                    yield path, method, item, item[method]
+                try:
+                    operation = self._references.whole_at(item[method], pointer(where, method))
+                except Unreadable as error:
+                    refuse(error.where, error.reason)
                 else:
-                    refuse(pointer(where, method), "must be an object")
+                    yield path, method, item, operation
+            if isinstance(others := item.get("additionalOperations"), dict):
+                for name in others:
+                    self._lost(where, pointer(where, "additionalOperations", name), "its method is not read")
 
     def _tool(
-        self, name: str, path: str, method: str, item: dict[str, Any], operation: dict[str, Any]
+        self, name: str, path: str, method: str, item: dict[str, Any], operation: dict[str, Any], lost: Lost
     ) -> dict[str, Any]:
-        schema, places = self._schema(path, method, item, operation, inline=True)
+        schema, places = self._schema(path, method, item, operation, lost, inline=True)
         if size_of(schema) > MAX_INLINED_BYTES:
-            schema, places = self._schema(path, method, item, operation, inline=False)
+            schema, places = self._schema(path, method, item, operation, lost, inline=False)
         call: dict[str, Any] = {"method": method.upper(), "path": path, "arguments": places}
         if url := _url(operation, item, self._document):
-            call["url"] = url
+            call["url"] = masked_url(url)
+            if call["url"] != url:
+                lost(pointer(self._base, "servers"), "credentials in the address")
         summary = operation.get("summary")
         annotations: dict[str, Any] = {"readOnlyHint": method in _READS, "idempotentHint": method in _REPEATABLE}
         if method == "delete":
@@ -118,19 +141,28 @@ class _Tools:
         }
 
     def _schema(
-        self, path: str, method: str, item: dict[str, Any], operation: dict[str, Any], *, inline: bool
+        self, path: str, method: str, item: dict[str, Any], operation: dict[str, Any], lost: Lost, *, inline: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        schemas = Schemas(self._references, inline=inline)
+        schemas = Schemas(self._references, inline=inline, lost=lost)
         above = pointer(self._base, "paths", path)
         where = pointer(above, method)
         parameters = parameters_of(
             self._references,
+            lost,
             (item.get("parameters"), pointer(above, "parameters")),
             (operation.get("parameters"), pointer(where, "parameters")),
         )
         at = pointer(where, "requestBody")
-        body = (self._references.object_at(operation["requestBody"], at), at) if "requestBody" in operation else None
-        arguments = arguments_of(parameters, body, schemas)
+        body = None
+        if "requestBody" in operation:
+            try:
+                body = self._references.whole_at(operation["requestBody"], at), at
+            except Unreadable as error:
+                lost(error.where, error.reason)
+        known = len(self.left_out)
+        arguments = arguments_of(parameters, body, schemas, lost)
+        if len(self.left_out) > known:
+            arguments.add_missing(path)
         return arguments.schema(schemas.definitions()), arguments.places
 
 

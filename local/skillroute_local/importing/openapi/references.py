@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ class References:
     def __init__(self, document: Any, base: str) -> None:
         self._document = document
         self._sizes: dict[int, int] = {}
+        self._named: dict[str, str] | None = None
         self.base = base
 
     def target(self, ref: object, where: str) -> Any:
@@ -33,10 +35,11 @@ class References:
         at = pointer(where, "$ref")
         if not isinstance(ref, str):
             raise Unreadable(at, "must be a text")
-        if ref != "#" and not ref.startswith("#/"):
+        path = self.path(ref)
+        if path is None:
             raise Unreadable(at, f"{ref[:200]!r} leads out of the document: bundle it into one file first")
         found = self._document
-        for key in ref[1:].split("/")[1:]:
+        for key in path.split("/")[1:]:
             name = unquote(key).replace("~1", "/").replace("~0", "~")
             if isinstance(found, dict) and name in found:
                 found = found[name]
@@ -45,6 +48,20 @@ class References:
             else:
                 raise Unreadable(at, f"{ref[:200]!r} leads nowhere: there is no {name[:64]!r}")
         return found
+
+    def path(self, ref: str) -> str | None:
+        """Return the JSON pointer of a reference, None where it leads to another file.
+
+        A document may name itself, by its file's name or by a schema's `$id`, and a schema by its `$anchor`.
+        """
+        file, _, within = ref.partition("#")
+        if file in {"", self.base[:-1], f"./{self.base[:-1]}"} and (not within or within.startswith("/")):
+            return within
+        if self._named is None:
+            self._named = dict(_named(self._document))
+        if ref in self._named:
+            return self._named[ref]
+        return f"{self._named[file]}{within}" if file in self._named and within.startswith("/") else None
 
     def size(self, target: Any) -> int:
         """Return how many bytes something of the document has as JSON, reckoned once."""
@@ -61,3 +78,24 @@ class References:
                 return value
             value = self.target(value["$ref"], where)
         raise Unreadable(pointer(where, "$ref"), f"leads through more than {MAX_HOPS} references")
+
+    def whole_at(self, value: object, where: str) -> dict[str, Any]:
+        """Return as `object_at` does, with what stands beside a reference in place of what it leads to."""
+        beside = {}
+        if isinstance(value, dict) and "$ref" in value:
+            beside = {key: inner for key, inner in value.items() if key != "$ref"}
+        return {**self.object_at(value, where), **beside}
+
+
+def _named(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield what schemas of a document are called by, beside their places, and the JSON pointer of each."""
+    left = [("", document)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, dict):
+            for key, mark in (("$anchor", "#"), ("$dynamicAnchor", "#"), ("$id", "")):
+                if isinstance(value.get(key), str):
+                    yield f"{mark}{value[key]}", path
+            left += [(pointer(path, key), inner) for key, inner in value.items() if isinstance(inner, dict | list)]
+        elif isinstance(value, list):
+            left += [(pointer(path, key), inner) for key, inner in enumerate(value)]

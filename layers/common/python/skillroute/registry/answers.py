@@ -123,7 +123,10 @@ class ServerOut(_EntityOut):
     """An MCP server."""
 
     tool_count: int
-    tools_server: str = Field(description="What its tools have as their `server` in `/api/v1/tools`.")
+    tools_server: str = Field(description="What tools that are written with it have as their `server`.")
+    item_servers: list[str] = Field(
+        description="What items have as their `server` in `/api/v1/tools` that means it: its path, name or title."
+    )
     server_json: JsonObject = Field(description="All of it as it came, but for its tools and whether it is enabled.")
 
     @classmethod
@@ -134,6 +137,7 @@ class ServerOut(_EntityOut):
             **_shared(entity),
             tool_count=entity.tool_count,
             tools_server=content.tools_server,
+            item_servers=list(entity.item_servers),
             server_json=content.document,
         )
 

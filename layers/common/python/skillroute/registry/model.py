@@ -53,13 +53,23 @@ class EntityContent:
 
     @property
     def tools_server(self) -> str:
-        """The `server` of the catalogue's tools that are this server's."""
+        """The `server` of the catalogue's tools that come with this server; others may name it otherwise."""
         return self.path.removeprefix("/")
+
+    @property
+    def own_name(self) -> str | None:
+        """The name that its document has, where it is shown by its title."""
+        inner = self.document.get("server")
+        name = self.document.get("name", inner.get("name") if isinstance(inner, dict) else None)
+        return name if isinstance(name, str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none."""
+    """A server or an agent as it is stored. `tool_count` counts a server's active tools; an agent has none.
+
+    `item_servers` is what items have as their `server` that means it; searches leave it empty.
+    """
 
     id: int
     org_id: str | None
@@ -69,6 +79,7 @@ class Entity:
     tool_count: int
     created_at: datetime
     updated_at: datetime
+    item_servers: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:

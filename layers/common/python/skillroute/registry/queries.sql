@@ -27,25 +27,67 @@ SELECT id FROM mcp.registry_entities
 WHERE org_id IS NOT DISTINCT FROM :org_id::text AND kind = :kind AND path = :path
 FOR UPDATE
 
--- name: share_paths
+-- name: share_names
 -- A writer of tools of servers that are not registered (yet) has no row to lock. This makes a registration wait, and is
 -- a statement of its own because what is read after the wait must see what was waited for.
-SELECT pg_advisory_xact_lock_shared(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
-FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
+SELECT pg_advisory_xact_lock_shared(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, k.key), 0))
+FROM (SELECT DISTINCT mcp.server_key(n.name) AS key FROM unnest(:names::text[]) AS n (name) ORDER BY 1) AS k
 
--- name: claim_paths
-SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, p.path), 0))
-FROM (SELECT unnest(:paths::text[]) AS path ORDER BY 1) AS p
+-- name: claim_names
+-- Everything that a server is to be called, and all that it was called.
+SELECT k.key, pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'mcp.registry', :org_id::text, k.key), 0))
+FROM (
+    SELECT s.key FROM json_to_recordset(:servers::json) AS r (path text, name text, of_document text)
+    CROSS JOIN LATERAL mcp.server_keys_of(r.path, r.name, json_build_object('name', r.of_document)) s
+    UNION
+    SELECT s.key FROM json_to_recordset(:servers::json) AS r (path text)
+    JOIN mcp.registry_entities e ON e.kind = 'server' AND e.path = r.path AND e.org_id IS NOT DISTINCT FROM :org_id::text
+    JOIN mcp.server_keys s ON s.entity_id = e.id
+    ORDER BY 1
+) AS k
 
 -- name: lock_servers
 -- By path, so that two writers wait for each other instead of deadlocking.
 SELECT id FROM mcp.registry_entities
-WHERE kind = 'server' AND path = ANY (:paths::text[]) AND org_id IS NOT DISTINCT FROM :org_id::text
+WHERE id = ANY (array(
+    SELECT m.entity_id FROM unnest(:names::text[]) AS n (name)
+    CROSS JOIN LATERAL mcp.server_meant(:org_id::text, n.name) m WHERE m.entity_id IS NOT NULL))
 ORDER BY path COLLATE "C"
 FOR UPDATE
 
+-- name: lock_namesakes
+-- Those that share a name with what is registered as well: which items are theirs may change.
+SELECT id FROM mcp.registry_entities
+WHERE id = ANY (array(
+    SELECT k.entity_id FROM mcp.server_keys k
+    WHERE k.key = ANY (:keys::text[]) AND k.org_id IS NOT DISTINCT FROM :org_id::text))
+ORDER BY path COLLATE "C"
+FOR UPDATE
+
+-- name: namesakes
+SELECT DISTINCT o.entity_id FROM mcp.server_keys k
+JOIN mcp.server_keys o ON o.key = k.key AND o.org_id IS NOT DISTINCT FROM k.org_id AND o.entity_id <> k.entity_id
+WHERE k.entity_id = :id::bigint
+
+-- name: names_of_servers
+SELECT entity_id, server FROM mcp.named_servers WHERE entity_id = ANY (:ids::bigint[]) ORDER BY entity_id, server
+
+-- name: ambiguous_names
+SELECT k.entity_id, n.server,
+       (SELECT array_agg(e.path ORDER BY e.path COLLATE "C") FROM mcp.server_keys o
+        JOIN mcp.registry_entities e ON e.id = o.entity_id
+        WHERE o.key = n.key AND o.org_id IS NOT DISTINCT FROM n.org_id)
+FROM mcp.server_keys k
+JOIN mcp.named_servers n ON n.key = k.key AND n.org_id IS NOT DISTINCT FROM k.org_id AND n.is_ambiguous
+WHERE k.entity_id = ANY (:ids::bigint[])
+ORDER BY n.server
+
 -- name: disabled_servers
-SELECT path FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[]) AND NOT is_enabled
+SELECT n.server FROM mcp.registry_entities e
+JOIN mcp.named_servers n ON n.entity_id = e.id
+WHERE e.id = ANY (:ids::bigint[]) AND NOT e.is_enabled
+UNION
+SELECT substr(path, 2) FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[]) AND NOT is_enabled
 
 -- name: lock_entities
 SELECT id FROM mcp.registry_entities WHERE id = ANY (:ids::bigint[])
@@ -56,9 +98,11 @@ FOR UPDATE
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+        WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
+          AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
-          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+          AND t.org_id IS NOT DISTINCT FROM e.org_id),
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
 FROM mcp.entities_seen_by(:org_id::text) e
 WHERE e.id = :id::bigint AND e.kind = :kind
 
@@ -68,9 +112,11 @@ WHERE e.id = :id::bigint AND e.kind = :kind
 SELECT e.id, e.org_id, e.kind, e.path, e.name, e.description, e.tags, e.capabilities, e.skills, e.document,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
        (SELECT count(*) FROM mcp.tools t
-        WHERE e.kind = 'server' AND t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+        WHERE t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id))
+          AND t.type = 'tool' AND NOT t.is_switched_off
           AND (t.is_active OR NOT e.is_enabled)
-          AND t.org_id IS NOT DISTINCT FROM e.org_id)
+          AND t.org_id IS NOT DISTINCT FROM e.org_id),
+       array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id ORDER BY n.server COLLATE "C")
 FROM (
     SELECT id, row_number() OVER in_order AS nth,
            sum(octet_length(description) + octet_length(skills::text) + octet_length(document::text)) OVER in_order AS upto
@@ -152,10 +198,10 @@ ORDER BY e.id
 -- and by everybody as soon as it is enabled.
 SELECT e.id, t.id, t.name, t.description
 FROM mcp.registry_entities e
-JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.type = 'tool' AND NOT t.is_switched_off
+JOIN mcp.tools t ON t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id)) AND t.type = 'tool' AND NOT t.is_switched_off
     AND (t.is_active OR NOT e.is_enabled) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND e.id = ANY (:ids::bigint[])
-ORDER BY t.name COLLATE "C"
+ORDER BY t.name COLLATE "C", t.id
 
 -- name: delete_stale_words
 DELETE FROM mcp.registry_words w
@@ -186,7 +232,7 @@ GROUP BY e.id
 UNION ALL
 SELECT 'no item of a disabled server is searched', t.id::text, 'it is active'
 FROM mcp.registry_entities e
-JOIN mcp.tools t ON t.server = substr(e.path, 2) AND t.org_id IS NOT DISTINCT FROM e.org_id
+JOIN mcp.tools t ON t.server = ANY (array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = e.id)) AND t.org_id IS NOT DISTINCT FROM e.org_id
 WHERE e.kind = 'server' AND NOT e.is_enabled AND t.is_active
 LIMIT :limit::int
 
@@ -209,9 +255,10 @@ WHERE w.entity_id = locked.id
 -- name: mend_items
 -- Servers are locked before their items, and these by id, as by everybody.
 WITH disabled AS MATERIALIZED (
-    SELECT e.path, e.org_id FROM mcp.registry_entities e
+    SELECT e.id, e.org_id FROM mcp.registry_entities e
     WHERE e.kind = 'server' AND NOT e.is_enabled
     ORDER BY e.path COLLATE "C", e.id
     FOR UPDATE
 )
-SELECT mcp.set_items_active(org_id, path, false) FROM disabled
+SELECT mcp.follow_named_servers(d.org_id, array(SELECT n.server FROM mcp.named_servers n WHERE n.entity_id = d.id))
+FROM disabled d

@@ -12,6 +12,7 @@ from skillroute.core.postgres.database import Database, Session
 from skillroute.core.versions import Expected
 from skillroute.registry.access import locked_entity, own_entity, visible_entity
 from skillroute.registry.model import Entity, EntityFilter, EntityKind
+from skillroute.registry.refresh import refresh
 from skillroute.registry.repository import RegistryRepository
 
 
@@ -53,11 +54,17 @@ class Registry:
 
         def delete(session: Session) -> None:
             entity = locked_entity(session, kind, entity_id, caller, expected)
+            registry = RegistryRepository(session)
+            namesakes: list[int] = []
             if kind == "server":
+                namesakes = registry.namesakes(entity_id)
+                registry.lock(namesakes)
                 # Its tools go first: those of a disabled server would else be switched on before they are deleted.
-                ItemRepository(session).delete_others(caller.org_id, entity.content.tools_server, [])
-            if not RegistryRepository(session).delete(kind, entity_id, caller.org_id):
+                for name in {entity.content.tools_server, *registry.names_of([entity_id]).get(entity_id, ())}:
+                    ItemRepository(session).delete_others(caller.org_id, name, [])
+            if not registry.delete(kind, entity_id, caller.org_id):
                 raise not_found(kind, entity_id)  # somebody else was faster
+            refresh(session, namesakes)  # what may have been another's before may be theirs now
 
         self._database.transact(delete)
         self._after_commit()

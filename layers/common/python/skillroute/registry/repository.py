@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillroute.catalogue.model import JsonObject
 from skillroute.catalogue.names import name_key
@@ -15,6 +15,13 @@ from skillroute.core.listing import Listed, Order
 from skillroute.core.postgres.database import Session
 from skillroute.registry.model import AgentSkill, Entity, EntityContent, EntityFilter, EntityKind, ServerTool, tag_key
 from skillroute.registry.text import EntityText, Place, PlacedWords
+
+
+class AmbiguousName(NamedTuple):
+    """What items have as their `server`, and the paths of the servers that it may be."""
+
+    name: str
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +106,49 @@ class RegistryRepository:
         """Enable or disable an entity of exactly this organisation; False when there is none."""
         return bool(self._run("set_entity_enabled", kind=kind, id=entity_id, org_id=org_id, is_enabled=is_enabled))
 
-    def lock_servers(self, org_id: str | None, tools_servers: Sequence[str], *, to_register: bool = False) -> list[int]:
+    def lock_servers(self, org_id: str | None, tools_servers: Sequence[str]) -> list[int]:
         """Lock the servers that tools name as `server`, to the end of the transaction; return their ids.
 
-        The registration of one that is not there waits as well: with `to_register` the call waits for all who write its
-        tools.
+        The registration of one that is not there waits as well.
         """
-        paths = sorted({f"/{server}" for server in tools_servers if server})
-        if not paths:
+        names = sorted({server for server in tools_servers if server})
+        if not names:
             return []
-        self._run("claim_paths" if to_register else "share_paths", org_id=org_id, paths=paths)
-        return [row[0] for row in self._run("lock_servers", org_id=org_id, paths=paths)]
+        self._run("share_names", org_id=org_id, names=names)
+        return [row[0] for row in self._run("lock_servers", org_id=org_id, names=names)]
+
+    def lock_to_register(self, org_id: str | None, servers: Sequence[EntityContent]) -> list[int]:
+        """Lock servers that are to be written, and those that share a name with them; return the ids of what is there.
+
+        It waits for all who write their tools.
+        """
+        if not servers:
+            return []
+        called = [{"path": each.path, "name": each.name, "of_document": each.own_name} for each in servers]
+        keys = [row[0] for row in self._run("claim_names", org_id=org_id, servers=json.dumps(called))]
+        return [row[0] for row in self._run("lock_namesakes", org_id=org_id, keys=keys)]
+
+    def namesakes(self, server_id: int) -> list[int]:
+        """Return the other servers of the organisation that share a name with one."""
+        return [row[0] for row in self._run("namesakes", id=server_id)]
+
+    def names_of(self, server_ids: Sequence[int]) -> dict[int, list[str]]:
+        """Return by what items name these servers; those that none names are left out."""
+        found: dict[int, list[str]] = {}
+        for entity_id, name in self._run("names_of_servers", ids=list(server_ids)):
+            found.setdefault(entity_id, []).append(name)
+        return found
+
+    def ambiguous_names(self, server_ids: Sequence[int]) -> dict[int, list[AmbiguousName]]:
+        """Return the names of items that may mean these servers or others, and so mean none."""
+        found: dict[int, list[AmbiguousName]] = {}
+        for entity_id, name, paths in self._run("ambiguous_names", ids=list(server_ids)):
+            found.setdefault(entity_id, []).append(AmbiguousName(name, tuple(paths)))
+        return found
 
     def disabled_servers(self, server_ids: Sequence[int]) -> set[str]:
         """Return the names, as items have them, of those of these servers that are disabled."""
-        return {path.removeprefix("/") for (path,) in self._run("disabled_servers", ids=list(server_ids))}
+        return {name for (name,) in self._run("disabled_servers", ids=list(server_ids))}
 
     def lock(self, entity_ids: Sequence[int]) -> None:
         """Lock entities to the end of the transaction."""
@@ -183,7 +218,7 @@ def _to_content(row: list[Any], document: JsonObject) -> EntityContent:
 
 def to_entity(row: list[Any]) -> Entity:
     """Return an entity from a row of `get_entity`, `list_entities` or `found_entities`."""
-    id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count = row
+    id_, org_id, *columns, document, is_enabled, is_embedded, created_at, updated_at, tool_count, item_servers = row
     return Entity(
         id=id_,
         org_id=org_id,
@@ -191,6 +226,7 @@ def to_entity(row: list[Any]) -> Entity:
         is_enabled=is_enabled,
         is_embedded=is_embedded,
         tool_count=tool_count,
+        item_servers=tuple(item_servers),
         created_at=created_at,
         updated_at=updated_at,
     )

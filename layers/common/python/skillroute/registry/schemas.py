@@ -17,6 +17,7 @@ from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.hidden_text import hidden_warnings, name_warnings, visible_fields
 from skillroute.core.json_input import MOST_PROBLEMS, examined_json, together, validated
 from skillroute.core.known_fields import MOST_WARNINGS, KnownFields
+from skillroute.core.url_credentials import credential_warnings, masked_json
 from skillroute.registry.model import AgentSkill, EntityContent, EntityKind, tag_key
 from skillroute.registry.read_back import Parsed, read_back
 from skillroute.registry.shapes import AgentInput, EntityInput, ServerInput, capability_names
@@ -138,7 +139,8 @@ def registry_warnings(kind: EntityKind, raw: object) -> list[FieldProblem]:
     _, fields, _ = _READ_BACK[kind]
     hidden = hidden_warnings(_without(raw, "tools")) if isinstance(raw, Mapping) else []
     looks = name_warnings(raw, ("name",)) if isinstance(raw, Mapping) else []
-    found = [*fields.warnings(raw), *looks, *hidden]
+    shown = credential_warnings(_without(raw, "tools")) if isinstance(raw, Mapping) else []
+    found = [*fields.warnings(raw), *looks, *hidden, *shown]
     tools = raw.get("tools") if kind == "server" and isinstance(raw, Mapping) else None
     for place, tool in enumerate(tools if isinstance(tools, list) else ()):
         if len(found) >= MOST_WARNINGS:
@@ -176,7 +178,11 @@ def _examined(raw: object, kind: EntityKind) -> tuple[Mapping[str, Any], list[Fi
         if inner is not None:
             without_tools = {**without_tools, "server": _without(inner, "tools")}
     _, problems = examined_json(without_tools, whole=kind, most_bytes=MAX_BYTES)
-    return raw if problems else _visible(raw, kind), problems
+    return raw if problems else _visible(_masked(raw), kind), problems
+
+
+def _masked(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value if key == "tools" else masked_json(value) for key, value in raw.items()}
 
 
 def _visible(raw: Mapping[str, Any], kind: EntityKind) -> dict[str, Any]:
@@ -259,7 +265,7 @@ def _tool(raw: object, server: EntityContent) -> ItemContent:
 
 
 _SHOWN_OF_BOTH = ["id", "org_id", "is_embedded", "created_at", "updated_at"]
-_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server"])
+_SERVER_FIELDS = KnownFields.of(ServerInput, [*_SHOWN_OF_BOTH, "tool_count", "tools_server", "item_servers"])
 _AGENT_FIELDS = KnownFields.of(AgentInput, _SHOWN_OF_BOTH)
 _READ_BACK: Mapping[EntityKind, tuple[str, KnownFields, Parsed]] = {
     "server": ("server_json", _SERVER_FIELDS, lambda document: read_server(document).content),

@@ -80,7 +80,7 @@ WHERE w.tool_id = ANY (:ids::bigint[])
   AND (cardinality(:tags::text[]) = 0 OR e.tag_keys @> :tags::text[])
 
 -- name: keyword_tools
-SELECT json_agg(json_build_array(t.id, w.entity_id, t.name, (
+SELECT json_agg(json_build_array(t.id, w.entity_id, t.server, t.name, (
     SELECT count(*) FROM unnest(:keywords::text[]) AS k (word) WHERE strpos(w.words, k.word) > 0)) ORDER BY t.id)
 FROM mcp.registry_words w
 JOIN mcp.tools t ON t.id = w.tool_id
@@ -100,7 +100,7 @@ SELECT e.id, e.org_id, e.kind, e.path, e.name,
             ELSE e.description END,
        e.tags, e.capabilities, e.skills, CASE WHEN d.upto <= :room::bigint THEN e.document END,
        e.is_enabled, (SELECT has_vector FROM mcp.vector_state('mcp_registry', e.id::text)), e.created_at, e.updated_at,
-       (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL)
+       (SELECT count(*) FROM mcp.registry_words w WHERE w.entity_id = e.id AND w.tool_id IS NOT NULL), '{}'::text[]
 FROM mcp.registry_entities e
 LEFT JOIN (
     SELECT w.id, sum(octet_length(o.document::text)) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) AS upto

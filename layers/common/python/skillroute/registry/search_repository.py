@@ -89,6 +89,7 @@ class ToolHit:
 
     id: int
     entity_id: int
+    server: str
     name: str
     keyword_count: int
 

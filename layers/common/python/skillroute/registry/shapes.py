@@ -84,7 +84,14 @@ class SkillInput(BaseModel):
     description: _Description | None = None
 
 
-_Skill = Annotated[SkillInput, ShownAs(SkillInput, "AgentSkill")]
+def _skill_with_name(skill: object) -> object:
+    """Return a card's skill by its id where it has no name."""
+    if not isinstance(skill, dict) or skill.get("name") or not isinstance(skill.get("id"), str):
+        return skill
+    return {**skill, "name": skill["id"]}
+
+
+_Skill = Annotated[SkillInput, BeforeValidator(_skill_with_name), ShownAs(SkillInput, "AgentSkill")]
 
 
 class AgentInput(EntityInput):

@@ -17,6 +17,7 @@ from skillroute.core.documents.embed import Embedded
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.errors import FieldProblem, InvalidInput
 from skillroute.core.hashing import content_hash
+from skillroute.core.known_fields import MOST_WARNINGS
 from skillroute.core.observability import Metric
 from skillroute.core.outcomes import Status
 from skillroute.core.postgres.database import Database, Session
@@ -38,6 +39,8 @@ from skillroute.registry.schemas import (
 
 MAX_TOOLS_OF_CALL = 2000
 """Tools of all servers of one call: more of them are not embedded while somebody waits for the answer."""
+
+_SEVERAL = "items of server {0!r} may be of {1}, and count as of none: give them the path of one as their server"
 
 _READ: dict[EntityKind, Callable[[object], EntityGiven]] = {"server": read_server, "agent": read_agent}
 
@@ -162,7 +165,7 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
 
     def store(self, session: Session, some: Sequence[_Incoming]) -> _Done:
         org_id, tools, items = self.caller.org_id, _tools(some), ItemRepository(session)
-        entities = _upsert(session, some, self.caller, self._check)
+        entities, namesakes = _upsert(session, some, self.caller, self._check)
         # Read again now that the servers are locked: nobody writes their tools between this look and the commit.
         states = items.states(org_id, [tool.key for tool in tools]) if tools else {}
         rows = replace(self._embedded, items=tools).rows(states)
@@ -177,12 +180,25 @@ class _Entities(Writing[_Incoming, _Done, EntityOutcome]):
             done.outcomes[thing.index] = EntityOutcome(
                 thing.index, _status(entity, counts), entity.id, path=content.path, name=content.name, tools=counts
             )
-        refresh(
-            session, [entities[index].id for index, outcome in done.outcomes.items() if outcome.status != "unchanged"]
-        )
+        news = [entities[index].id for index, outcome in done.outcomes.items() if outcome.status != "unchanged"]
+        if any(entity.created or entity.changed for entity in entities.values()):
+            news += sorted(namesakes)  # which tools are theirs may be another matter now
+        refresh(session, news)
+        self._warn_of_names(session, done)
         if self._one is not None:
             self._one.written = visible_entity(session, self._kind, self._one.id, self.caller)
         return done
+
+    def _warn_of_names(self, session: Session, done: _Done) -> None:
+        """Say of servers which names of items may mean others as well."""
+        if self._kind != "server":
+            return
+        ids = [outcome.id for outcome in done.outcomes.values() if outcome.id is not None]
+        ambiguous = RegistryRepository(session).ambiguous_names(ids)
+        for index, outcome in done.outcomes.items():
+            if found := ambiguous.get(outcome.id or 0):
+                warnings = [FieldProblem("name", _SEVERAL.format(each.name, " or ".join(each.paths))) for each in found]
+                done.outcomes[index] = replace(outcome, warnings=(*outcome.warnings, *warnings[:MOST_WARNINGS]))
 
     def _check(self, session: Session) -> None:
         if self._one is not None:
@@ -205,21 +221,24 @@ def _tools(incoming: Sequence[_Incoming]) -> list[IncomingItem]:
 
 def _upsert(
     session: Session, incoming: Sequence[_Incoming], caller: Caller, check: Callable[[Session], None]
-) -> dict[int, EntityWritten]:
+) -> tuple[dict[int, EntityWritten], set[int]]:
     """Write the entities, by index, and lock them before anything is done to their tools.
+
+    With them are returned the ids of those that were there and share a name with them.
 
     `check` is called once the servers are locked, and may refuse the call.
     """
-    servers = [thing.given.content.tools_server for thing in incoming if thing.given.content.kind == "server"]
+    servers = [thing.given.content for thing in incoming if thing.given.content.kind == "server"]
     # All that are there at once, as every writer of tools does; the new ones then in an order of their own.
-    RegistryRepository(session).lock_servers(caller.org_id, servers, to_register=True)
+    namesakes = set(RegistryRepository(session).lock_to_register(caller.org_id, servers))
     check(session)
-    return {
+    written = {
         thing.index: RegistryRepository(session).upsert(
             caller.org_id, thing.given.content, content_hash(thing.given.content), is_enabled=thing.given.is_enabled
         )
         for thing in sorted(incoming, key=lambda thing: thing.given.content.path)
     }
+    return written, namesakes - {entity.id for entity in written.values()}
 
 
 def _counts(thing: _Incoming, states: States, written: Mapping[ItemKey, Written], removed: int) -> ToolCounts:

@@ -118,8 +118,17 @@ def _server(found: ServerMatch) -> Json:
     }
 
 
+def _address(card: Mapping[str, Any]) -> object:
+    """Return where an agent is reached: cards of A2A 1.0 list interfaces instead of an address, the best one first."""
+    if card.get("url"):
+        return card["url"]
+    interfaces = card.get("supportedInterfaces") or card.get("additionalInterfaces")
+    first = interfaces[0] if isinstance(interfaces, list) and interfaces else None
+    return first.get("url") if isinstance(first, dict) else None
+
+
 def _agent(found: AgentMatch) -> Json:
-    url = (found.agent_card or {}).get("url")
+    url = _address(found.agent_card or {})
     return {
         "id": found.id,
         "path": found.path,

@@ -186,7 +186,11 @@ class RegistrySearch:
             cosines = None
             if index is not None and vector is not None:
                 try:
-                    cosines = tools.cosines(index, vector, search_plan, servers)
+                    paths = {server.path.removeprefix("/") for server in servers}
+                    cosines = tools.cosines(index, vector, search_plan, paths)
+                    # Most tools name their server by its path, and are looked up while the others are read.
+                    if others := {tool.server for tool in reading.result()} - paths:
+                        cosines = tools.joined(cosines, tools.cosines(index, vector, search_plan, others))
                 except IndexUnavailable as error:
                     if "tool_search_failed" not in run.degraded:
                         run.degrade("tool_search_failed", error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD
@@ -29,22 +29,26 @@ class GradedTool:
     is_match: bool
 
 
-def cosines(index: SearchedIndex, vector: Vector, plan: RegistryPlan, servers: Sequence[Scored]) -> dict[int, float]:
-    """Return the cosines of all tools that are called these servers', best first. Raises `IndexUnavailable`.
+def cosines(index: SearchedIndex, vector: Vector, plan: RegistryPlan, names: Iterable[str]) -> dict[int, float]:
+    """Return the cosines of all tools that have one of these names as `server`, best first. Raises `IndexUnavailable`.
 
     Two organisations may call a server alike, so there can be some of others' among them: their ids decide.
     """
-    names = sorted({server.path.removeprefix("/") for server in servers})
+    names = sorted(set(names))
     where = IndexFilter({"type": ["tool"], "server": names, **visible_to(plan.caller).any_of})
     return {int(hit.key): hit.score for hit in index.search(Collection.TOOLS, vector, where=where, limit=_EVERY_TOOL)}
 
 
 def with_inactive(cosines: Mapping[int, float], vector: Vector, inactive: Mapping[int, Vector]) -> dict[int, float]:
     """Return cosines with those of inactive tools, which no index has, best first."""
-    if not inactive:
-        return dict(cosines)
-    both = {**cosines, **{tool_id: dot(vector, stored) for tool_id, stored in inactive.items()}}
-    return dict(sorted(both.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+    return joined(cosines, {tool_id: dot(vector, stored) for tool_id, stored in inactive.items()})
+
+
+def joined(some: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
+    """Return the cosines of both, best first."""
+    if not others:
+        return dict(some)
+    return dict(sorted({**some, **others}.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
 
 def graded(
