@@ -34,8 +34,8 @@ and 15 to 50 MB at the first such text of a process, are never loaded.
 from __future__ import annotations
 
 import zlib
-from collections import Counter
-from collections.abc import Mapping
+from collections import ChainMap, Counter
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
@@ -74,11 +74,11 @@ class Bm25Encoder:
         found = _unless_empty(self._model.embed_query(scripts.in_words(text, to_find=True)))
         if found is None:
             return None
-        weights, unknown = _weights(), term_weights.weight_of(term_weights.UNKNOWN)
-        common = weights_by_place(scripts.common_words(text))
-        return SparseVector(
-            found.indices, [weights.get(place) or common.get(place, unknown) for place in found.indices]
-        )
+        weights: MutableMapping[int, float] = _weights()
+        unknown = term_weights.weight_of(term_weights.UNKNOWN)
+        if common := scripts.common_words(text):
+            weights = ChainMap(weights_by_place(common), weights)
+        return SparseVector(found.indices, [weights.get(place, unknown) for place in found.indices])
 
 
 def terms_vector(values: Mapping[str, float]) -> SparseVector | None:
@@ -119,7 +119,7 @@ def weights_by_place(counts: Mapping[str, int]) -> dict[int, float]:
 
 
 @cache
-def _weights() -> Mapping[int, float]:
+def _weights() -> dict[int, float]:
     """Return the weights of the words of the table; made at the first query of a process, in 15 ms."""
     return weights_by_place(term_weights.counts())
 
