@@ -62,3 +62,9 @@ def test_a_skill_is_found_by_words_too(system: System) -> None:
 
 def test_what_shares_no_word_is_not_found(system: System) -> None:
     assert system.names("東京駅", mode="lexical", strategy="direct") == []
+
+
+def test_an_answer_says_in_which_language_the_request_is(system: System) -> None:
+    asked = {"法令を調べて": "ja", "이메일": "ko", "send an email to all people": None}
+    answers = {query: system.search(query, strategy="direct").metadata.language for query in asked}
+    assert answers == asked
