@@ -205,6 +205,23 @@ class TestGenerations:
         assert generations(sql) == [[1, "test", True], [2, "test", True]]
         assert not search.status().rebuilding
 
+    def test_one_whose_texts_an_older_version_cut_into_words_is_filled_anew_once(self, shared: World, sql: Sql) -> None:
+        writer = shared.shared_writer()
+        shared.put("a")
+        writer.catch_up(SOON_S)
+        sql("UPDATE mcp.index_generations SET cut = 1")
+        writer.catch_up(0)
+        assert searched(shared.shared_search())[0] == {"a": ""}  # meanwhile the old one is searched
+        for _ in range(2):
+            writer.catch_up(SOON_S)
+            assert generations(sql) == [[1, "test", True], [2, "test", True]]
+        # A version to come, beside which this one goes on.
+        sql("UPDATE mcp.index_generations SET cut = 99")
+        shared.put("b")
+        writer.catch_up(SOON_S)
+        assert len(generations(sql)) == 2
+        assert searched(shared.shared_search()) == ({"a": "", "b": ""}, False)
+
     def test_what_is_written_and_deleted_while_it_is_filled_is_there_in_the_end(self, shared: World) -> None:
         writer = shared.shared_writer()
         gone = shared.put("gone")

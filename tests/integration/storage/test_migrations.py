@@ -76,6 +76,46 @@ def test_migrating_keeps_the_rows(database_url: str) -> None:
         assert sql("SELECT count(*) FROM mcp.outbox") == [[1]]
 
 
+def test_points_with_words_that_are_cut_otherwise_now_are_to_be_cut_again(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN a database of the version before, whose points have words
+    with monkeypatch.context() as patch:
+        former = [each for each in _migrations() if not each[0].endswith("_cut_of_words")]
+        patch.setattr("skillroute.core.postgres.migrate._migrations", lambda: former)
+        migrate(empty_url)
+    texts = {
+        "latin": "café — menu",
+        "greek": "καιρός",
+        "japanese": "search_laws 法令",
+        "korean": "메일",
+        "thai": "อากาศ",
+    }
+    with connected(empty_url) as sql:
+        sql("SELECT mcp.keep_search_points()")
+        for collection in ("mcp_unified_search", "mcp_mail"):
+            for key, text in texts.items():
+                sql(
+                    "INSERT INTO mcp.documents "
+                    "(collection, key, texts, lexical_text, text_hash, payload, is_searchable) "
+                    "VALUES (:collection, :key, '{}', :text, 'h', '{}', true)",
+                    collection=collection,
+                    key=key,
+                    text=text,
+                )
+        sql("UPDATE mcp.search_points SET terms = '{7}', impacts = '{1}'")
+        # WHEN
+        assert migrate(empty_url) == ["0010_cut_of_words", "vector/0002_cut_of_words"]
+        # THEN
+        found = sql(
+            "SELECT key FROM mcp.search_points WHERE cut < 2 AND collection = 'mcp_unified_search' ORDER BY key"
+        )
+        assert {"japanese", "korean", "thai"} <= {key for (key,) in found}
+        assert "greek" not in {key for (key,) in found}
+        assert sql("SELECT count(*) FROM mcp.search_points WHERE cut < 2 AND collection = 'mcp_mail'") == [[0]]
+        assert sql("SELECT count(*) FROM mcp.search_points WHERE terms = '{7}'") == [[2 * len(texts)]]
+
+
 def test_a_database_of_unknown_migrations_is_refused_with_what_to_do(database_url: str) -> None:
     with connected(database_url) as sql:
         sql("UPDATE mcp.migrations SET sha256 = 'edited' WHERE name = :name", name=FILES[0])

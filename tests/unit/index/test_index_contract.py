@@ -225,11 +225,40 @@ class TestSearchText:
         for query in ("search", "FLIGHT", "orleans"):
             assert keys(index.search_text(TOOLS, query, where=ALL, limit=5)) == ["1"], query
 
-    def test_chinese_is_segmented(self, index: VectorIndex) -> None:
+    @pytest.mark.parametrize(
+        ("query", "key"),
+        [
+            ("搜索", "zh"), ("发送邮件", "zh-mail"), ("邮件", "zh-mail"), ("邮", "zh-mail"),
+            ("法令を調べて", "ja"), ("憲法", "ja"), ("法", "ja"), ("PDFを変換して", "ja-pdf"), ("PDF を変換", "ja-pdf"),
+            ("送る", "ja-mail"), ("ｶﾚﾝﾀﾞｰ", "ja-calendar"), ("カレンダー", "ja-calendar"),
+            ("이메일", "ko"), ("이메일을 보내줘", "ko"), ("책", "ko-book"), ("책이", "ko-book"),
+            ("อีเมล", "th"), ("ອາກາດ", "lo"), ("អាកាស", "km"), ("မိုးလေ", "my"),
+        ],
+    )  # fmt: skip
+    def test_scripts_without_blanks_or_with_particles_are_found_by_a_part_of_a_text(
+        self, index: VectorIndex, query: str, key: str
+    ) -> None:
+        texts = {
+            "zh": "bing_search 使用必应搜索指定的关键词,并返回结果列表", "zh-mail": "mail_zh 发送邮件给联系人",
+            "ja": "search_laws 日本の法令を検索します。憲法や政令も検索できます。", "ja-pdf": "PDFファイルを変換します",
+            "ja-mail": "メールを送信", "ja-calendar": "予定をカレンダーに追加", "ko": "mail_send 이메일을 보냅니다",
+            "ko-book": "책을 검색합니다", "th": "ส่งอีเมลถึงผู้ติดต่อ", "lo": "ຊອກຫາສະພາບອາກາດ",
+            "km": "ស្វែងរកអាកាសធាតុ", "my": "မိုးလေဝသ သတင်း", "en": "Send an email with a PDF",
+        }  # fmt: skip
+        index.upsert(TOOLS, [record(name, None, text) for name, text in texts.items()])
+        assert keys(index.search_text(TOOLS, query, where=ALL, limit=5))[0] == key
+
+    def test_what_stands_beside_a_word_does_not_change_how_it_is_cut(self, index: VectorIndex) -> None:
         index.upsert(
-            TOOLS, [record("1", None, "使用必应搜索指定的关键词,并返回搜索结果列表"), record("2", None, "天气")]
+            TOOLS, [record("1", None, "憲法"), record("2", None, "search_laws: 憲法"), record("3", None, "天気")]
         )
-        assert keys(index.search_text(TOOLS, "搜索", where=ALL, limit=5)) == ["1"]
+        assert sorted(keys(index.search_text(TOOLS, "read the 憲法 for me", where=ALL, limit=5))) == ["1", "2"]
+
+    def test_grammar_says_less_than_a_word(self, index: VectorIndex) -> None:
+        index.upsert(
+            TOOLS, [record("1", None, "予定を追加します"), record("2", None, "確認してください。してください")]
+        )
+        assert keys(index.search_text(TOOLS, "予定を追加してください", where=ALL, limit=5))[0] == "1"
 
     @pytest.mark.parametrize("text", ["", "  ", "the of and", "😀🎉", "\0", "?!", "\ud800"])
     def test_a_text_without_words_finds_nothing_and_is_not_found(self, index: VectorIndex, text: str) -> None:

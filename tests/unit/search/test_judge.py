@@ -52,3 +52,16 @@ def test_a_threshold_that_is_set_counts_instead_of_the_models() -> None:
 def test_without_a_probability_or_curves_nothing_is_judged(standing: Standing | None, model: str) -> None:
     run = judged(standing, model, 1.0)
     assert (run.confidence, run.confidence_first_five, run.no_match) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("bm25", "is_named", "no_match"), [(0.0, False, True), (1.5, False, False), (0.0, True, False)]
+)
+def test_a_request_in_another_language_is_judged_by_its_words(bm25: float, is_named: bool, no_match: bool) -> None:
+    run = ToolSearchRun(LAPTOP, language="ja")
+    ranking: Any = SimpleNamespace(
+        standing=lambda key: Standing(0.9, 0.9, 8), explain=lambda candidate: SimpleNamespace(bm25=bm25)
+    )
+    hit = Hit(Candidate("1", 0.5, 0.5, is_named=is_named), {})
+    Judge(None)(run, cast(Ranking, ranking), "tool-minilm-l6-int8-v2", [hit])
+    assert (run.confidence, run.confidence_first_five, run.no_match) == (None, None, no_match)

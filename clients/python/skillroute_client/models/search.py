@@ -79,6 +79,7 @@ class SearchMetadata(Answer):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    language: str | None = None
     schemas_omitted: list[str] = []
     descriptions_cut: bool = False
     stage1_skill_count: int = 0

@@ -37,6 +37,10 @@ class Judge:
         found = self._known(ranking, model, hits)
         if found is None:
             return
+        if run.language is not None:
+            # The curves were fitted to English, and what a model cannot read is near to something all the same.
+            run.no_match = not any(hit.candidate.is_named or ranking.explain(hit.candidate).bm25 for hit in hits)
+            return
         confidence, first, likeliest = found
         run.confidence_first_five = confidence.first_five(likeliest)
         # Never more: the first is one of them. The two curves were fitted apart.

@@ -170,8 +170,8 @@ class SearchMetadata(BaseModel):
     confidence: float | None = Field(
         None,
         description="In the hybrid modes how likely the first result serves the request, 0..1, calibrated for requests "
-        "of which one in five has no tool. Null in other modes, without results, and with an embedding model of which "
-        "this is not known.",
+        "of which one in five has no tool. Null in other modes, without results, for a request in a language other "
+        "than English, and with an embedding model of which this is not known.",
     )
     confidence_first_five: float | None = Field(
         None,
@@ -181,7 +181,13 @@ class SearchMetadata(BaseModel):
     no_match: bool = Field(
         False,
         description="Nothing seems to fit: `confidence_first_five` is below the deployment's threshold, and `tools` "
-        "are the nearest alternatives; or nothing was found at all, though nothing failed.",
+        "are the nearest alternatives; or nothing was found at all, though nothing failed; or, in the hybrid modes for "
+        "a request in another language than English, no result has a word of it.",
+    )
+    language: str | None = Field(
+        None,
+        description="The language of the request (ISO 639-1), told by its script or its small words; null for English "
+        "and where it cannot be told. The packaged models read English only: mode `lexical` finds the words of others.",
     )
     schemas_omitted: list[str] = Field(
         description="Ids of tools whose schemas are null because the answer had no room for them: from the first that "

@@ -19,6 +19,7 @@ class ToolSearchRun(SearchRun):
     confidence: float | None = None
     confidence_first_five: float | None = None
     no_match: bool = False
+    language: str | None = None
     annotations_omitted: int = 0
     unknown_servers: Sequence[str] = ()
 

@@ -29,6 +29,7 @@ from skillroute.search.found import Found, Hit, MatchedSkill, matching_skills, t
 from skillroute.search.fuse import lift_by_skill
 from skillroute.search.hybrid import HybridRanking
 from skillroute.search.judge import Judge
+from skillroute.search.language import language_of
 from skillroute.search.matches import matches
 from skillroute.search.missing import MissingVectors
 from skillroute.search.model import (
@@ -111,7 +112,7 @@ class ToolSearch:
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Answer `POST /api/v1/search`."""
-        run = ToolSearchRun(caller)
+        run = ToolSearchRun(caller, language=language_of(request.query))
         search_plan = plan.plan(request, self._default_ranking)
         try:
             with IndexLease(self._replica, run.watch, run.stale) as index:
@@ -175,7 +176,7 @@ class ToolSearch:
         explain: bool = False,
     ) -> tuple[Sequence[ToolMatch], ToolSearchRun]:
         """Answer `GET /api/v1/search/tools`: stage 2 alone, and how it went."""
-        run = ToolSearchRun(caller)
+        run = ToolSearchRun(caller, language=language_of(query))
         wanted = plan.ranking_for(mode, self._default_ranking)
         count(Metric.SEARCH)
         try:

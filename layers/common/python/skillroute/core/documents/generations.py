@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from skillroute.core.documents.index.scripts import CUT
 from skillroute.core.documents.model import Collection, Models
 from skillroute.core.embedding.model import EmbeddingModel
 from skillroute.core.errors import DatabaseUnavailable, OutcomeUnknown
@@ -52,6 +53,8 @@ class Generation:
 
     Attributes
     ----------
+    cut : int
+        The version of how its texts were cut into words (`index/scripts.py`).
     seen : str or None
         What it holds for certain: everything that this position saw. None while it is being filled.
     target : str or None
@@ -67,6 +70,7 @@ class Generation:
     number: int
     model: EmbeddingModel
     epoch: str
+    cut: int
     seen: str | None
     target: str | None
     after: tuple[str, str | None] | None
@@ -133,8 +137,10 @@ class LockedGenerations:
         """Return all of them, the newest last."""
         rows = self._run("index_generations", index_name=self._index_name, grace_s=_GRACE_S)
         return [
-            Generation(number, EmbeddingModel(model, dimension), epoch, seen, target, after and (after, key), *flags)
-            for number, model, dimension, epoch, seen, target, after, key, *flags in rows
+            Generation(
+                number, EmbeddingModel(model, dimension), epoch, cut, seen, target, after and (after, key), *flags
+            )
+            for number, model, dimension, epoch, cut, seen, target, after, key, *flags in rows
         ]
 
     def add(self, model: EmbeddingModel, epoch: str, target: str) -> None:
@@ -145,6 +151,7 @@ class LockedGenerations:
             model=model.name,
             dimension=model.dimension,
             epoch=epoch,
+            cut=CUT,
             target=target,
         )
 

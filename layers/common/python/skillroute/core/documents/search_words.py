@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from skillroute.core.documents.index.scripts import CUT
 from skillroute.core.observability import Metric, count, logger
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ def store_words(run: Run, collection: str, waiting: Sequence[Sequence[str]], to_
     Parameters
     ----------
     waiting : rows of key, hash of the texts, lexical text
-        Of points that have no words yet; none where nothing is searched inside PostgreSQL.
+        Of points that have no words yet, or those of an older cut; none where nothing is searched inside PostgreSQL.
     """
     if not waiting:
         return 0
     try:
         rows = [
-            {"key": key, "text_hash": text_hash, **_to_columns(_cut(lexical_text, to_terms))}
+            {"key": key, "text_hash": text_hash, "cut": CUT, **_to_columns(_cut(lexical_text, to_terms))}
             for key, text_hash, lexical_text in waiting
         ]
     except ImportError as error:

@@ -182,9 +182,13 @@ def _migrated(
             connection.run("record_migration", name=name, sha256=digest)
 
     applied = []
+    left_out: set[str] = set()  # what comes later in a folder builds on what comes before
     for name, sql, digest in fresh:
         extension = extension_of(name)
+        if extension in left_out:
+            continue
         if extension and (reason := lacks(connection, extension)):
+            left_out.add(extension)
             missing(reason)
             continue
         try:
@@ -192,6 +196,7 @@ def _migrated(
         except NotPermitted as error:
             if extension is None:
                 raise
+            left_out.add(extension)
             missing(f"{without(extension)}: {error}. Let an administrator run `CREATE EXTENSION {extension}`, {THEN}")
             continue
         applied.append(name)

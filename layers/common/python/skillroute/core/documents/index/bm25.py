@@ -25,22 +25,23 @@ code (splits camelCase), 20            0.705     0.836      0.775
 
 Expected length: the texts have 9 to 26 tokens on average after stop words (Docker's catalogue 19, LiveMCP's 26).
 
-Multilingual rather than code, because word and code analysis make one token of a whole Chinese clause, so that 搜索
-does not find a tool described as 使用必应搜索指定的关键词; multilingual segments it and finds it. It also folds
-accents: cafe finds café. Its price: 5 µs a query instead of 2; and once in a process, for a dictionary, 170 ms and 50
-MB at its first Chinese text, 145 ms and 15 MB at its first Japanese one.
+Multilingual rather than code, because it folds accents: cafe finds café. Its price: 5 µs a query instead of 2. It would
+segment Chinese and Japanese as well, but guesses one language for a whole text, and cuts Korean and Thai not at all; so
+words of these scripts are cut before it sees a text (`scripts.py`, docs/adr/0066), and its dictionaries, 145 to 170 ms
+and 15 to 50 MB at the first such text of a process, are never loaded.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
-from collections.abc import Mapping
+from collections import ChainMap, Counter
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
 from skillroute.core.documents import term_weights
+from skillroute.core.documents.index import scripts
 from skillroute.core.encodable import encodable
 
 _K1 = 1.2
@@ -65,14 +66,18 @@ class Bm25Encoder:
 
     def document(self, text: str) -> SparseVector | None:
         """Encode a text to be found."""
-        return _unless_empty(self._model.embed_document(encodable(text)))
+        return _unless_empty(self._model.embed_document(scripts.in_words(encodable(text))))
 
     def query(self, text: str) -> SparseVector | None:
         """Encode a text to find by: every distinct word weighs what it does at large, with its inflections."""
-        found = _unless_empty(self._model.embed_query(encodable(text)))
+        text = encodable(text)
+        found = _unless_empty(self._model.embed_query(scripts.in_words(text, to_find=True)))
         if found is None:
             return None
-        weights, unknown = _weights(), term_weights.weight_of(term_weights.UNKNOWN)
+        weights: MutableMapping[int, float] = _weights()
+        unknown = term_weights.weight_of(term_weights.UNKNOWN)
+        if common := scripts.common_words(text):
+            weights = ChainMap(weights_by_place(common), weights)
         return SparseVector(found.indices, [weights.get(place, unknown) for place in found.indices])
 
 
@@ -114,7 +119,7 @@ def weights_by_place(counts: Mapping[str, int]) -> dict[int, float]:
 
 
 @cache
-def _weights() -> Mapping[int, float]:
+def _weights() -> dict[int, float]:
     """Return the weights of the words of the table; made at the first query of a process, in 15 ms."""
     return weights_by_place(term_weights.counts())
 

@@ -29,6 +29,7 @@ from skillroute.core.documents.index.events import (
 from skillroute.core.documents.index.guarded import GuardedIndex
 from skillroute.core.documents.index.port import LentIndex, VectorIndex, counts
 from skillroute.core.documents.index.projection import apply_changes
+from skillroute.core.documents.index.scripts import CUT
 from skillroute.core.documents.model import HEAD, START, Collection, FeedPage, Models
 from skillroute.core.documents.replica_port import ChangeFeed, IndexStatus
 from skillroute.core.embedding.model import EmbeddingModel
@@ -167,7 +168,7 @@ class SharedReplica:
         mine = [generation for generation in generations if generation.model == model]
         ready = next((generation for generation in reversed(mine) if generation.is_ready), None)
         newest = mine[-1] if mine else None
-        if newest is None or newest.epoch != page.epoch or not newest.can_follow or (check and self._is_gone(newest)):
+        if newest is None or not _is_of_today(newest, page) or (check and self._is_gone(newest)):
             locked.add(model, page.epoch, page.position)
             tell_rebuild(self._feed)
             return "worked"
@@ -237,3 +238,8 @@ class SharedReplica:
                 locked.forget(old.number)
                 return "worked"
         return "done"
+
+
+def _is_of_today(generation: Generation, page: FeedPage) -> bool:
+    """Return whether following the feed is enough. A version of the program that cuts in an older way leaves it be."""
+    return generation.epoch == page.epoch and generation.can_follow and generation.cut >= CUT

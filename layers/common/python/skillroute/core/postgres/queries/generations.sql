@@ -30,8 +30,8 @@ SELECT pg_try_advisory_xact_lock(hashtextextended('mcp.index_generations ' || :i
 -- name: index_generations
 -- Whether each can still be followed: nothing that it has not seen was pruned, and the database was not restored to an
 -- earlier moment.
-SELECT g.generation, g.model, g.dimension, g.epoch::text, g.seen::text, g.target::text, g.after_collection, g.after_key,
-       g.ready_at IS NOT NULL, coalesce(g.ready_at < now() - make_interval(secs => :grace_s::float8), false),
+SELECT g.generation, g.model, g.dimension, g.epoch::text, g.cut, g.seen::text, g.target::text, g.after_collection,
+       g.after_key, g.ready_at IS NOT NULL, coalesce(g.ready_at < now() - make_interval(secs => :grace_s::float8), false),
        s.pruned_to < pg_snapshot_xmin(coalesce(g.seen, g.target))
            AND pg_snapshot_xmax(coalesce(g.seen, g.target)) <= pg_snapshot_xmax(pg_current_snapshot())
 FROM mcp.index_generations g
@@ -40,8 +40,9 @@ WHERE g.index_name = :index_name
 ORDER BY g.generation
 
 -- name: add_generation
-INSERT INTO mcp.index_generations (index_name, generation, model, dimension, epoch, target)
-SELECT :index_name, coalesce(max(generation), 0) + 1, :model, :dimension::int, :epoch::text::uuid, :target::text::pg_snapshot
+INSERT INTO mcp.index_generations (index_name, generation, model, dimension, epoch, cut, target)
+SELECT :index_name, coalesce(max(generation), 0) + 1, :model, :dimension::int, :epoch::text::uuid, :cut::smallint,
+       :target::text::pg_snapshot
 FROM mcp.index_generations
 WHERE index_name = :index_name
 RETURNING generation

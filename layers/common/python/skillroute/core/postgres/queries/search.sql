@@ -46,11 +46,15 @@ JOIN mcp.documents d ON (d.collection, d.key) = (p.collection, p.key) AND d.text
 WHERE p.collection = :collection AND p.key = ANY (:keys::text[]) AND p.terms IS NULL
 
 -- name: next_points_without_words
--- Locked, as whoever writes documents does; what somebody else has locked waits for the next look.
+-- And those with words of an older cut (core/documents/index/scripts.py). Locked, as whoever writes documents does; what
+-- somebody else has locked waits for the next look.
 WITH locked AS MATERIALIZED (
     SELECT d.collection, d.key, d.text_hash, d.lexical_text
-    FROM (SELECT p.collection, p.key FROM mcp.search_points p WHERE p.terms IS NULL
-          ORDER BY p.collection, p.key LIMIT :limit::int) AS p
+    FROM ((SELECT p.collection, p.key FROM mcp.search_points p WHERE p.terms IS NULL
+           ORDER BY p.collection, p.key LIMIT :limit::int)
+          UNION
+          (SELECT p.collection, p.key FROM mcp.search_points p WHERE p.cut < 2
+           ORDER BY p.collection, p.key LIMIT :limit::int)) AS p
     JOIN mcp.documents d USING (collection, key)
     ORDER BY d.collection, d.key
     FOR NO KEY UPDATE OF d SKIP LOCKED

@@ -1,0 +1,35 @@
+"""The language of a request, told by its script or its small words."""
+
+from __future__ import annotations
+
+import pytest
+from skillroute.search.language import language_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("法令を調べて", "ja"), ("ｶﾚﾝﾀﾞｰ", "ja"), ("PDF を変換", "ja"), ("发送邮件", "zh"), ("이메일을 보내줘", "ko"),
+        ("ส่งอีเมล", "th"), ("отправить письмо", "ru"), ("знайди мій файл у Google Drive", "uk"),
+        ("ارسل رسالة", "ar"), ("στείλε ένα μήνυμα", "el"), ("שלח הודעה", "he"), ("संदेश भेजो", "hi"),
+        ("Wie wird das Wetter morgen in Berlin?", "de"), ("quelle est la météo à Paris", "fr"),
+        ("Quiero ver los archivos de mi proyecto", "es"), ("mostre os arquivos do meu projeto", "pt"),
+        ("quali sono i file della cartella", "it"), ("stuur een e-mail naar mijn baas", "nl"),
+    ],
+)  # fmt: skip
+def test_another_language_is_named(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "?!", "42", "send an email", "café menu", "naïve façade", "translate 'hello' into 日本語",
+        "flights to La Paz",
+        "book a table at El Toro in Las Vegas", "search for die hard on the web", "AQHI from O3 NO2 PM2.5", "😀",
+        "is DE123456789 a genuine european business tax id", "list the files of the Los Angeles and San Diego offices",
+        "\ud800",
+    ],
+)  # fmt: skip
+def test_english_and_what_cannot_be_told_is_no_other_language(text: str) -> None:
+    assert language_of(text) is None
