@@ -1,0 +1,39 @@
+"""Embedding all texts of several searches in one call, before the first of them: they find them remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from skillroute.core.embedding.model import EmbeddingModel
+from skillroute.core.embedding.query import QueryEmbedder
+from skillroute.core.errors import EmbeddingUnavailable
+from skillroute.core.observability import logger
+from skillroute.search import plan
+from skillroute.search.clauses import clauses
+from skillroute.search.model import SearchRequest
+
+
+def embed_ahead(
+    embedder: QueryEmbedder, requests: Iterable[SearchRequest], model: EmbeddingModel, default_ranking: plan.RankBy
+) -> None:
+    """Embed the texts of requests and their clauses together.
+
+    Where that fails, the model is left alone for a while, and the searches go on by words. Where it refuses one text,
+    the searches ask again, each for its own: only one of them goes without.
+    """
+    texts = [
+        text
+        for request in requests
+        for text in _embedded(request.texts, plan.ranking_for(request.mode, default_ranking))
+    ]
+    try:
+        if texts and embedder.remembers(len(texts)):
+            embedder.embed_all(texts, model)
+    except EmbeddingUnavailable as error:
+        logger.warning("queries of several searches not embedded together", extra={"reason": str(error)})
+
+
+def _embedded(texts: Sequence[str], ranking: plan.RankBy) -> list[str]:
+    if plan.is_fused(ranking):
+        return [part for text in texts for part in (text, *clauses(text))]
+    return list(texts) if ranking == "semantic" else []
