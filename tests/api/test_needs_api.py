@@ -86,6 +86,5 @@ def test_what_is_wrong_is_refused_with_its_place(client: TestClient, body: dict[
 
 def test_a_search_for_nothing_is_told_both_ways_to_say_what_is_needed(client: TestClient) -> None:
     [problem] = client.post(SEARCH, json={}).json()["detail"]
-    assert problem["type"] == "missing"
     assert "query" in problem["msg"]
     assert "needs" in problem["msg"]

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import Field
 from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
-from skillroute.mcp.shown import STEPS, Detail, forms
-from skillroute.mcp.tools.search_tools import SearchToolsArguments
+from skillroute.mcp.shown import STEPS, forms
+from skillroute.mcp.tools.search_tools import SearchToolsArguments, of_needs
 from skillroute.search.model import SearchRequest, SearchResponse
 
 from skillroute_local.connect.catalogue import Catalogue, Item
@@ -26,14 +26,7 @@ class DetailsArguments(Arguments):
 
 def search_request(given: SearchToolsArguments) -> SearchRequest:
     """Return the search that arguments ask for."""
-    with_schemas = _most(given) in {"signature", "full"}
-    return SearchRequest(
-        query=given.query,
-        limit=given.limit,
-        item_type=given.item_type,
-        include_schemas=with_schemas,
-        strategy="direct",  # there are no skills
-    )
+    return given.search_request(strategy="direct")  # there are no skills
 
 
 def found(
@@ -50,9 +43,8 @@ def found(
     notes : dict
         What else there is to say, such as which servers still start.
     """
-    most = _most(given)
     results = [
-        [{"id": id_, **_without(form)} for form in forms(tool, most)]
+        [{"id": id_, **_without(form)} for form in forms(tool, given.most)]
         for id_, tool in zip(ids, response.tools, strict=True)
     ]
     limits = [byte_limit()]
@@ -66,6 +58,7 @@ def found(
             "tools": tools,
             **({"omitted": omitted} if omitted else {}),
             **({"degraded": degraded} if degraded else {}),
+            **{name: note for name, note in of_needs(response).items() if note},
             **({} if results else {"hint": "No tool fits: ask in other words, for one need at a time."}),
             **notes,
         }
@@ -94,10 +87,6 @@ def _whole(item: Item) -> Json:
     """Return an item as its server lists it, under its id. Nothing that is shown elsewhere, or to people, is in it."""
     value: Mapping[str, Any] = item.listed.value
     return {"id": item.id, **{name: value[name] for name in value if name not in {"name", "icons", "execution"}}}
-
-
-def _most(given: SearchToolsArguments) -> Detail:
-    return given.detail or ("full" if given.budget_tokens is not None else "signature")
 
 
 def _without(form: Json) -> Json:

@@ -48,7 +48,7 @@ def pinned(
 
 
 def definition(name: str, item: Item) -> dict[str, Any]:
-    """Return a tool as its server lists it, but for the name that it is shown by and schemas that not all clients take."""
+    """Return a tool as its server lists it, but for its shown name and schemas that not all clients take."""
     shown = {**item.listed.value, "name": name, "inputSchema": strict_input(item.listed.value.get("inputSchema"))}
     output = strict_output(shown.pop("outputSchema", None))
     return {**shown, "outputSchema": output} if output is not None else shown

@@ -13,8 +13,11 @@ from skillroute.core.caller import LAPTOP
 from skillroute.core.documents.model import Collection
 from skillroute.core.embedding.port import Embedder
 from skillroute.core.settings import LocalSettings
+from skillroute.mcp.tools.search_tools import SearchToolsArguments
 from skillroute.search.model import SearchRequest
 from skillroute.wiring import Parts
+from skillroute_local.connect.answers import found as shown_of
+from skillroute_local.connect.answers import search_request
 from skillroute_local.connect.catalogue import Catalogue
 from skillroute_local.connect.store import Store
 from skillroute_local.examples import EXAMPLES, read_jsonl
@@ -189,3 +192,25 @@ async def test_what_was_listed_at_the_last_start_is_found_while_servers_start(
         call = await client.call_tool("call_tool", {"id": "hanging/echo"})
         assert call.is_error
         assert call.content[0].text.startswith("hanging: no answer to the handshake within 1 s")
+
+
+def test_needs_are_answered_by_one_set(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    catalogue.put("calendar", [tool("create_event", "Schedule a meeting in a calendar"), tool("list", "List days")])
+    catalogue.put("mail", [tool("send", "Send an email to somebody"), tool("search", "Search old emails")])
+    given = SearchToolsArguments(needs=["send an email", "schedule a meeting in a calendar"], limit=2)
+    response, ids = catalogue.search(search_request(given))
+    answer = shown_of(response, ids, given, {}, len)
+    assert sorted((each["id"], each["needs"]) for each in answer["tools"]) == [
+        ("calendar/create_event", [1]),
+        ("mail/send", [0]),
+    ]
+    assert len(answer["confidence"]) == 2
+
+
+def test_a_search_is_limited_to_the_servers_that_it_names(model: Embedder) -> None:
+    catalogue = Catalogue(model)
+    for server in ("one", "two"):
+        catalogue.put(server, [tool("send", "Send an email to somebody")])
+    given = SearchToolsArguments(query="send an email", server=["two"])
+    assert catalogue.search(search_request(given))[1] == ["two/send"]

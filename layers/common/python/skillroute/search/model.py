@@ -16,7 +16,6 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from skillroute.catalogue.model import DEFAULT_TOOL_THRESHOLD, ItemType, JsonObject
 from skillroute.core.documents.index.port import IndexKind
@@ -46,9 +45,9 @@ Needs = Annotated[list[Query], Field(min_length=1, max_length=MOST_NEEDS)]
 
 
 def query_or_needs(query: str | None, info: ValidationInfo) -> str | None:
-    """Return the query of a search, whose needs were read before. Raises a problem of the query where neither is."""
+    """Return the query of a search, whose needs were read before. Raises `ValueError` where neither is."""
     if query is None and info.data.get("needs", ...) is None:
-        raise PydanticCustomError("missing", "Field required: say what is needed in query, or in needs one by one")
+        raise ValueError("is missing: say what is needed in query, or one by one in needs")
     return query
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillroute.search.explained import DetailedTool, SearchExplanation, ToolExplanation
-from skillroute.search.found import Found
 from skillroute.search.model import SearchMetadata, SearchResponse
+
+if TYPE_CHECKING:
+    from skillroute.search.found import Found  # which needs the index: agents' tools begin without it
 
 
 class NeedAnswered(BaseModel):
