@@ -63,8 +63,8 @@ class NeedsSearchResponse(SearchResponse):
     tools: Sequence[NeededTool]
     metadata: NeedsMetadata
     explain: SearchExplanation | None = Field(None, description="With `explain`, of the query; else null.")
-    unknown_servers: list[str] | None = Field(
-        None, description="Where the search is limited to some servers: those that have nothing; else null."
+    unknown_servers: list[str] = Field(
+        [], description="Where the search is limited to some servers: those of them that have nothing."
     )
 
 
