@@ -88,6 +88,7 @@ def test_the_document_says_what_a_search_takes(shared_client: TestClient) -> Non
     schemas = shared_client.get("/openapi.json").json()["components"]["schemas"]
     request = schemas["SearchRequest"]["properties"]
     assert {name: field.get("default") for name, field in request.items()} == {
+        "needs": None,
         "query": None,
         "item_type": None,
         "limit": 5,

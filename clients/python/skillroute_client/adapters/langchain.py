@@ -29,7 +29,7 @@ from skillroute_client.resources.options import SearchRequest
 class SkillrouteRetriever(BaseRetriever):
     """Finds tools as documents: the description, and in the metadata name, server, schema, score and `key`.
 
-    ``retriever.invoke(task, needs=[...])`` finds those of all needs of a task, and does not search for the task itself.
+    ``retriever.invoke(task, needs=[...])`` finds those of all needs of a task, which is searched for beside them.
 
     Parameters
     ----------
@@ -59,8 +59,7 @@ class SkillrouteRetriever(BaseRetriever):
         return _documents((await self.async_client.search(**asked)).tools)
 
     def _asked(self, query: str, needs: Sequence[str] | None) -> SearchRequest:
-        asked: SearchRequest = {"needs": needs} if needs else {"query": query}
-        return {**asked, "limit": most_of(needs, self.limit), "item_type": "tool"}
+        return {"query": query, "needs": needs, "limit": most_of(needs, self.limit), "item_type": "tool"}
 
 
 def tool_registry(

@@ -28,7 +28,8 @@ from skillroute_client.resources.options import SearchRequest
 class SkillrouteRetriever(BaseRetriever):
     """Finds tools as nodes: the description, and in the metadata name, server, schema and `key`.
 
-    ``QueryBundle(task, custom_embedding_strs=[...])`` finds those of all needs of a task, which are its strings.
+    ``QueryBundle(task, custom_embedding_strs=[...])`` finds those of all needs of a task, which are its strings; the
+    task is searched for beside them.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ class SkillrouteRetriever(BaseRetriever):
 
     def _asked(self, bundle: QueryBundle) -> SearchRequest:
         needs = bundle.custom_embedding_strs
-        asked: SearchRequest = {"needs": needs} if needs else {"query": bundle.query_str}
-        return {**asked, "limit": most_of(needs, self._limit), "item_type": "tool"}
+        limit = most_of(needs, self._limit)
+        return {"query": bundle.query_str, "needs": needs, "limit": limit, "item_type": "tool"}
 
 
 def tool_retriever(
