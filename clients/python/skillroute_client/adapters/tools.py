@@ -92,7 +92,7 @@ def object_schema(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     """
     given = {key: value for key, value in (schema or {}).items() if value is not None}
     properties = given.get("properties")
-    as_object = {True: {}, None: {}, False: {"not": {}}}
+    as_object: dict[Any, dict[str, Any]] = {True: {}, None: {}, False: {"not": {}}}
     shown = {
         name: as_object[inner] if inner is None or isinstance(inner, bool) else inner
         for name, inner in (properties if isinstance(properties, Mapping) else {}).items()
