@@ -11,6 +11,7 @@ from skillroute.core.caller import LAPTOP, Caller
 from skillroute.core.documents.model import Collection
 from skillroute.core.errors import IndexUnavailable
 from skillroute.core.timing import Stopwatch
+from skillroute.search.ahead import MOST_CHARS
 from skillroute.search.batch import Answered
 from skillroute.search.mcp_format import as_mcp
 from skillroute.search.model import SearchRequest
@@ -220,3 +221,17 @@ def test_a_batch_takes_needs_as_well(known: System) -> None:
     assert [tool["needs"] for tool in json.loads(first.body)["tools"]] == [[0], [1]]
     assert "needs" not in json.loads(second.body)["tools"][0]
     assert "needs" not in json.loads(second.body)["metadata"]
+
+
+def test_a_large_batch_does_not_ask_the_model_for_everything_at_once(known: System) -> None:
+    """Else it would take so long that the model counts as failed, for everybody."""
+    requests = [
+        SearchRequest(needs=[f"{'word ' * 150}{search} {need}" for need in range(10)], limit=1) for search in range(20)
+    ]
+    before = len(known.embedder.calls)
+    results = known.parts.batch_search(requests, LAPTOP, Stopwatch())
+    assert all(isinstance(result, Answered) for result in results)
+    calls = known.embedder.calls[before:]
+    assert len(calls) > 1
+    assert max(sum(map(len, call.texts)) for call in calls) <= MOST_CHARS
+    assert sum(len(call.texts) for call in calls) == 200

@@ -13,19 +13,25 @@ from skillroute.search.clauses import clauses
 from skillroute.search.model import SearchRequest
 
 
+MOST_CHARS = 40_000
+"""Of all texts together: those of 20 queries and their clauses have no more. A call that takes the model too long counts
+as its failure, and lets the searches of everybody go on by words for a while."""
+
+
 def embed_ahead(
     embedder: QueryEmbedder, requests: Iterable[SearchRequest], model: EmbeddingModel, default_ranking: plan.RankBy
 ) -> None:
-    """Embed the texts of requests and their clauses together.
+    """Embed the texts of requests and their clauses together, of the first ones as many as `MOST_CHARS` allows.
 
     Where that fails, the model is left alone for a while, and the searches go on by words. Where it refuses one text,
     the searches ask again, each for its own: only one of them goes without.
     """
-    texts = [
-        text
-        for request in requests
-        for text in _embedded(request.texts, plan.ranking_for(request.mode, default_ranking))
-    ]
+    texts: list[str] = []
+    for request in requests:
+        more = _embedded(request.texts, plan.ranking_for(request.mode, default_ranking))
+        if sum(map(len, [*texts, *more])) > MOST_CHARS:
+            break
+        texts += more
     try:
         if texts and embedder.remembers(len(texts)):
             embedder.embed_all(texts, model)
