@@ -10,7 +10,9 @@ from skillroute.mcp.arguments import Arguments
 from skillroute.mcp.fit import Json, byte_limit, fit, token_limit
 from skillroute.mcp.shown import STEPS, forms
 from skillroute.mcp.tools.search_tools import SearchToolsArguments, of_needs
+from skillroute.search.explained import LimitedSearchResponse
 from skillroute.search.model import SearchRequest, SearchResponse
+from skillroute.search.needs_answer import NeedsSearchResponse
 
 from skillroute_local.connect.catalogue import Catalogue, Item
 
@@ -59,11 +61,17 @@ def found(
             **({"omitted": omitted} if omitted else {}),
             **({"degraded": degraded} if degraded else {}),
             **{name: note for name, note in of_needs(response).items() if note},
-            **({} if results else {"hint": "No tool fits: ask in other words, for one need at a time."}),
+            **({} if results else {"hint": _hint(response)}),
             **notes,
         }
 
     return fit(results, envelope, limits, STEPS)
+
+
+def _hint(response: SearchResponse) -> str:
+    if isinstance(response, LimitedSearchResponse | NeedsSearchResponse) and response.unknown_servers:
+        return f"No server is called {', '.join(response.unknown_servers)}, or it has nothing: leave server out."
+    return "No tool fits: ask in other words, and for one thing in each of needs."
 
 
 def details(catalogue: Catalogue, ids: Sequence[str], unknown: Callable[[str], str]) -> tuple[Json, bool]:

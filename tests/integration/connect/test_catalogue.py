@@ -214,3 +214,5 @@ def test_a_search_is_limited_to_the_servers_that_it_names(model: Embedder) -> No
         catalogue.put(server, [tool("send", "Send an email to somebody")])
     given = SearchToolsArguments(query="send an email", server=["two"])
     assert catalogue.search(search_request(given))[1] == ["two/send"]
+    given = SearchToolsArguments(query="send an email", server=["three"])
+    assert "three" in shown_of(*catalogue.search(search_request(given)), given, {}, len)["hint"]

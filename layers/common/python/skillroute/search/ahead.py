@@ -12,10 +12,9 @@ from skillroute.search import plan
 from skillroute.search.clauses import clauses
 from skillroute.search.model import SearchRequest
 
-
 MOST_CHARS = 40_000
-"""Of all texts together: those of 20 queries and their clauses have no more. A call that takes the model too long counts
-as its failure, and lets the searches of everybody go on by words for a while."""
+"""Of all texts together: those of 20 queries and their clauses have no more. A call that takes the model too long
+counts as its failure, and lets the searches of everybody go on by words for a while."""
 
 
 def embed_ahead(
